@@ -1,0 +1,178 @@
+"""The two ways in from outside the wall: `aggregate` and `release`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
+from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.measure import measure_levels
+from dpheatmap.curator.noise import Source
+from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError, PrivacyRefusal
+from dpheatmap.parameters import check
+from dpheatmap.release import Release
+
+PAPER_WIDTH = 20
+MOST_FIRST_CELLS = 2**22
+
+
+def aggregate(
+    events: Any,
+    domain: Domain,
+    *,
+    user: str | None = None,
+    x: str,
+    y: str,
+    weight: str | None = None,
+    where: str | None = None,
+    each_row_is_a_person: bool = False,
+    memory: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Counts:
+    """People's events to integer weights per cell. The result is private: it holds exact counts.
+
+    ``events`` is a path or glob (CSV, Parquet, JSON), a pandas, Polars or Arrow table, or a DuckDB relation. ``user``
+    names the column that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and latitude for a box),
+    ``weight`` an integer column; ``where`` is a public predicate on single rows. ``memory`` bounds the engine, in
+    megabytes. ``progress`` is called with the seconds gone by while the query runs.
+    """
+    from dpheatmap.curator.engines import duckdb
+    from dpheatmap.curator.events import canonical, open_table
+    from dpheatmap.curator.query import COUNTERS, aggregation
+
+    if not isinstance(domain, Domain):
+        raise PrivacyRefusal(
+            "No public domain was given, and one taken from the data would tell where people are. "
+            "Make one with Domain.bbox, Domain.image or Domain.unit."
+        )
+    memory = duckdb.MEMORY if memory is None else memory
+    check(memory=memory)
+    with duckdb.connection(memory) as (con, folder):
+        table = open_table(con, events, folder, user)
+        relation = canonical(
+            table, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person
+        )
+        sql = aggregation(
+            relation, domain, weighted=weight is not None, each_row_is_a_person=each_row_is_a_person
+        )
+        answer, seconds = duckdb.run(con, sql, progress)
+    is_cell = answer["cx"] >= 0
+    counters = answer["weight"][~is_cell][np.argsort(answer["cy"][~is_cell])]
+    report = duckdb.RowReport(**dict(zip(COUNTERS, counters.tolist(), strict=True)), seconds=seconds)
+    cells = {name: column[is_cell] for name, column in answer.items()}
+    counts = Counts.from_cells(domain, cells["cx"], cells["cy"], cells["weight"], report)
+    _verify(counts, report)
+    return counts
+
+
+def _verify(counts: Counts, report: Any) -> None:
+    """Stop if the query broke its contract: this is about the engine, not about the data."""
+    adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
+    if not adds_up or counts.sums[-1] > UNITS * report.people or np.any(np.diff(counts.sums) < 0):
+        raise AssertionError("the aggregation broke its contract: rows or weights don't add up; please report this")
+
+
+def release(
+    events: Any,
+    domain: Domain | None = None,
+    *,
+    epsilon: Any,
+    user: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    weight: str | None = None,
+    where: str | None = None,
+    each_row_is_a_person: bool = False,
+    design: str = "paper",
+    width: int = PAPER_WIDTH,
+    decay: float | Fraction = PAPER_DECAY,
+    first_level: int | None = None,
+    memory: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Release:
+    """Measure where people are under user-level epsilon-differential privacy.
+
+    ``events`` is what :func:`aggregate` takes (with ``domain``, ``user``, ``x`` and ``y``), or the counts it returned.
+    The release protects each person's whole data: it is exactly ``epsilon``-DP for adding or removing one person.
+
+    >>> import dpheatmap as dph
+    >>> from dpheatmap.testing import generated_people
+    >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
+    >>> r.epsilon, r.first_level
+    (Fraction(1, 1), 2)
+    """
+    return release_from(
+        os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
+        each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, first_level=first_level,
+        memory=memory, progress=progress,
+    )  # fmt: skip
+
+
+def release_from(
+    source: Source,
+    events: Any,
+    domain: Domain | None,
+    *,
+    epsilon: Any,
+    design: str = "paper",
+    width: int = PAPER_WIDTH,
+    decay: float | Fraction = PAPER_DECAY,
+    first_level: int | None = None,
+    **columns: Any,
+) -> Release:
+    """`release`, with the source of randomness given. Anything but os.urandom is stamped as NOT PRIVATE.
+
+    Everything that can be refused is refused before the table is read, let alone noise drawn.
+    """
+    exact = read_epsilon(epsilon)
+    check(design=design, width=width, decay=decay)
+    given = events.domain if isinstance(events, Counts) else domain
+    shares = _level_shares(given, width, decay, first_level) if isinstance(given, Domain) else {}
+    counts = _counts(events, domain, columns)
+    return Release(
+        domain=counts.domain,
+        epsilon=exact,
+        measurements=measure_levels(counts, exact, shares, width, source),
+        level_shares=shares,
+        width=width,
+        decay=Fraction(decay) if isinstance(decay, Fraction) else Fraction(repr(decay)),
+        design=design,
+        seeded=source is not os.urandom,
+    )
+
+
+def _level_shares(domain: Domain, width: int, decay: float | Fraction, first_level: int | None) -> dict[int, int]:
+    if first_level is None:
+        first_level = domain.first_level(width)
+    check(first_level=first_level)
+    if not first_level <= domain.depth:
+        raise ParameterError(
+            f"first_level must be at most the domain's depth, {domain.depth}; it was {first_level}. Leave it out."
+        )
+    if domain.cells(first_level).count > MOST_FIRST_CELLS:
+        raise ParameterError(
+            f"first_level must have at most {MOST_FIRST_CELLS} cells, all of which are measured; level {first_level} has "
+            f"{domain.cells(first_level).count}. Leave it out, or choose a smaller one."
+        )
+    return split_over_levels(first_level, domain.depth, decay)
+
+
+def _counts(events: Any, domain: Domain | None, columns: dict[str, Any]) -> Counts:
+    if isinstance(events, Counts):
+        extra = sorted(name for name, value in columns.items() if value not in (None, False))
+        if extra or (domain is not None and domain != events.domain):
+            raise ParameterError(
+                f"Counts already have their domain and columns, and {', '.join(extra) or 'another domain'} was given. "
+                "Give it to aggregate instead."
+            )
+        return events
+    missing = [name for name in ("x", "y") if columns.get(name) is None]
+    if missing:
+        raise ParameterError(f"{' and '.join(missing)} must name a column; none was given. Run dpheatmap inspect.")
+    return aggregate(events, domain, **columns)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Where the one aggregation runs."""

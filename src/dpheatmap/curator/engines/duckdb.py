@@ -1,0 +1,97 @@
+"""The embedded engine: DuckDB, out of core, interruptible, silent about what it read."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillRunning
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from dpheatmap.errors import DataError
+from dpheatmap.quadtree import Ints
+
+MEMORY = 400
+"""Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
+
+
+@dataclass(frozen=True)
+class RowReport:
+    """What the aggregation read: exact numbers, for the data holder's eyes only."""
+
+    rows: int
+    without_person: int
+    invalid: int
+    outside: int
+    inside: int
+    people: int
+    seconds: float
+
+
+@contextmanager
+def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    """A DuckDB of its own, bounded in memory, and its spill folder, which is private and goes away with it."""
+    with tempfile.TemporaryDirectory(prefix="dpheatmap-") as spill:
+        con = duckdb.connect(
+            config={
+                "memory_limit": f"{memory}MB",
+                "temp_directory": spill,
+                "preserve_insertion_order": "false",
+                "autoinstall_known_extensions": "false",
+                # The totals (one row a person) must be the hashed side of the join, not the events.
+                "disabled_optimizers": "join_order,build_side_probe_side",
+            }
+        )
+        con.execute("SET enable_progress_bar = false")
+        try:
+            yield con, spill
+        finally:
+            con.close()
+
+
+def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float], None] | None = None) -> tuple[dict[str, Ints], float]:
+    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it, and ``tick(seconds)`` is called while it runs."""
+    start = time.perf_counter()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(lambda: con.execute(sql).fetchnumpy())
+        try:
+            while True:
+                try:
+                    columns = future.result(timeout=0.1)
+                    break
+                except StillRunning:
+                    if future.done():
+                        raise
+                    if tick is not None:
+                        tick(time.perf_counter() - start)
+        except duckdb.Error as error:
+            raise readable(error) from None
+        except BaseException:
+            con.interrupt()
+            raise
+    answer = {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}
+    return answer, time.perf_counter() - start
+
+
+def readable(error: duckdb.Error) -> DataError:
+    """An error that tells what is wrong and where, without DuckDB's own text: that quotes the rows it stumbled on."""
+    text = str(error)
+    place = re.search(r"CSV Error on Line: (\d+)", text)
+    name = re.search(r'file[: "\']+([^"\'\n]+?\.\w+)', text)
+    of = f" of {Path(name.group(1)).name}" if name else ""
+    if place:
+        return DataError(
+            f"Line {place.group(1)}{of} does not have the columns of the header, or its quotes don't match. "
+            "Mend the line, or check the delimiter."
+        )
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return DataError("The aggregation did not fit into its memory or its temporary folder. Give it more memory.")
+    kind = type(error).__name__.removesuffix("Exception")
+    return DataError(f"The table{of} could not be read ({kind}). Check that the file is whole and of the type it says.")

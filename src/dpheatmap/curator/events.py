@@ -1,0 +1,244 @@
+"""Any table, file or data frame to one canonical relation: person, x, y, weight.
+
+Whose row is it? Ids are compared byte by byte. CSV and JSON ids are read as the text they are (``007`` is not ``7``),
+other tables keep the type they have, floats are refused, and nothing is hashed, trimmed, folded or cast.
+Coordinates that are not numbers become null and are counted as invalid.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import glob
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from dpheatmap.curator.engines.duckdb import readable
+from dpheatmap.curator.predicate import row_predicate
+from dpheatmap.errors import DataError, PrivacyRefusal
+
+_FORMATS = {
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json",
+}  # fmt: skip
+_COMPRESSIONS = (".gz", ".zst")
+_FLOATS = ("FLOAT", "DOUBLE")
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+            "UHUGEINT")  # fmt: skip
+_NESTED = ("STRUCT", "MAP", "UNION", "[]", "LIST")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A relation that DuckDB can read: what stands after FROM, and its columns with their types."""
+
+    relation: str
+    columns: Mapping[str, str]
+    name: str
+
+
+def open_table(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: str | None = None) -> Table:
+    """Make a path, glob, data frame, Arrow table or DuckDB relation readable on the connection.
+
+    ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there.
+    """
+    if isinstance(events, (str, PathLike)):
+        return _open_files(con, fspath(events))
+    if isinstance(events, duckdb.DuckDBPyRelation):
+        relation = f"read_parquet({_text(_copy_relation(events, folder))})"
+        return Table(relation, _describe(con, relation), "the relation")
+    return _open_frame(con, _with_text_ids(events, user))
+
+
+def canonical(
+    table: Table, *, user: str | None, x: str, y: str, weight: str | None = None, where: str | None = None,
+    each_row_is_a_person: bool = False,
+) -> str:  # fmt: skip
+    """The relation person, x, y, weight as SQL, after every refusal that the table's schema calls for."""
+    if each_row_is_a_person and user is not None:
+        raise PrivacyRefusal(f"Either the column {user!r} tells whose a row is, or each row is a person. Choose one.")
+    if not each_row_is_a_person and user is None:
+        raise PrivacyRefusal(
+            "No user column was named, so a person with many rows would not be protected. "
+            "Name it, or say each_row_is_a_person=True (--each-row-is-a-person) if that is the truth."
+        )
+    chosen = [f"{_number(table, name)} AS {role}" for role, name in (("x", x), ("y", y))]
+    if user is not None:
+        chosen.insert(0, f"{_person(table, user)} AS person")
+    if weight is not None:
+        chosen.append(f"{_weight(table, weight)} AS weight")
+    only = f" WHERE {row_predicate(where, table.columns)}" if where is not None else ""
+    return f"SELECT {', '.join(chosen)} FROM {table.relation}{only}"
+
+
+def _person(table: Table, user: str) -> str:
+    if user not in table.columns:
+        raise PrivacyRefusal(_missing(table, "user", user))
+    kind = table.columns[user]
+    if kind in _FLOATS or any(mark in kind for mark in _NESTED):
+        raise DataError(
+            f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
+            "Store ids as integers or text."
+        )
+    return _quoted(user)
+
+
+def _number(table: Table, name: str) -> str:
+    if name not in table.columns:
+        raise DataError(_missing(table, "coordinate", name))
+    kind = table.columns[name]
+    if kind not in (*_FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"') and not kind.startswith("DECIMAL"):
+        raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
+    return f"TRY_CAST({_quoted(name)} AS DOUBLE)"
+
+
+def _weight(table: Table, name: str) -> str:
+    if name not in table.columns:
+        raise DataError(_missing(table, "weight", name))
+    kind = table.columns[name]
+    if kind not in (*_NUMBERS, "VARCHAR", '"NULL"'):
+        raise DataError(f"The weight column {name!r} is of type {kind}, and weights are integers. Cast it to integers.")
+    if kind == "VARCHAR":  # CSV: only what is written as a whole number is one; the cast alone would round 1.5 to 2
+        return f"CASE WHEN regexp_full_match({_quoted(name)}, '[0-9]+') THEN TRY_CAST({_quoted(name)} AS BIGINT) END"
+    return f"TRY_CAST({_quoted(name)} AS BIGINT)"
+
+
+def _missing(table: Table, role: str, name: str) -> str:
+    near = difflib.get_close_matches(name, table.columns, 1, 0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else "Run dpheatmap inspect to see what fits."
+    return f"There is no {role} column {name!r} in {table.name}, which has {', '.join(table.columns)}. {hint}"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+# Files
+
+
+def _open_files(con: duckdb.DuckDBPyConnection, path: str) -> Table:
+    files = [path] if Path(path).is_file() else sorted(glob.glob(path, recursive=True))
+    if not files:
+        raise DataError(f"No file is called {path!r} or matches it. Check the path.")
+    formats = {_format(file) for file in files}
+    if len(formats) != 1:
+        raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
+    names = "[" + ", ".join(_text(_literally(file)) for file in files) + "]"
+    reader = {"csv": _csv_reader, "parquet": _parquet_reader, "json": _json_reader}[formats.pop()]
+    relation = reader(con, files, names)
+    return Table(relation, _describe(con, relation), Path(path).name)
+
+
+def _format(file: str) -> str:
+    suffixes = [s.lower() for s in Path(file).suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    if not suffixes or suffixes[-1] not in _FORMATS:
+        raise DataError(f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, or load it yourself.")
+    return _FORMATS[suffixes[-1]]
+
+
+def _literally(file: str) -> str:
+    """A path that DuckDB does not read as a pattern."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in file)
+
+
+def _parquet_reader(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str) -> str:
+    return f"read_parquet({names})"
+
+
+def _json_reader(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str) -> str:
+    keys = _describe(con, f"read_json({names})")
+    # As text, a number keeps every digit it was written with.
+    columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in keys)
+    return f"read_json({names}, columns={{{columns}}})"
+
+
+def _csv_reader(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str) -> str:
+    """Every column as text, in the dialect of the header line: nothing is guessed from the rows."""
+    header = _header_line(con, files[0])
+    delimiter = max(",;\t|", key=header.count)
+    columns = next(csv.reader(io.StringIO(header), delimiter=delimiter))
+    if len(set(columns)) != len(columns) or not all(columns):
+        raise DataError(f"The header of {Path(files[0]).name!r} has empty or repeated names. Give each column its own.")
+    described = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in columns)
+    return (
+        f"read_csv({names}, auto_detect=false, header=true, delim={_text(delimiter)}, quote='\"', escape='\"', "
+        f"allow_quoted_nulls=false, columns={{{described}}})"
+    )
+
+
+def _header_line(con: duckdb.DuckDBPyConnection, file: str) -> str:
+    sql = (
+        f"SELECT line FROM read_csv({_text(_literally(file))}, auto_detect=false, header=false, delim='\x1f', quote='', "
+        "escape='', columns={'line': 'VARCHAR'}) LIMIT 1"
+    )
+    try:
+        row = con.execute(sql).fetchone()
+    except duckdb.Error as error:
+        raise readable(error) from None
+    if row is None or not row[0]:
+        raise DataError(f"{Path(file).name!r} has no header line. The first line must name the columns.")
+    return str(row[0]).removeprefix("\ufeff")
+
+
+def _describe(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
+    try:
+        rows = con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    except duckdb.Error as error:
+        raise readable(error) from None
+    return {name: kind for name, kind, *_ in rows}
+
+
+# Tables in memory
+
+
+def _open_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> Table:
+    try:
+        con.register("people_events", frame)
+    except (duckdb.Error, ImportError):
+        raise DataError(
+            f"A {type(frame).__name__} can't be read. Give a path, a pandas, Polars or Arrow table, or a DuckDB relation."
+        ) from None
+    return Table("people_events", _describe(con, "people_events"), "the table")
+
+
+def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:
+    """Write a relation to Parquet, batch by batch; 128-bit integers as text, for Parquet would make floats of them."""
+    columns = [
+        f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}" if str(kind) in ("HUGEINT", "UHUGEINT") else _quoted(name)
+        for name, kind in zip(relation.columns, relation.types, strict=True)
+    ]
+    path = str(Path(folder, "relation.parquet"))
+    try:
+        relation.project(", ".join(columns)).write_parquet(path)
+    except duckdb.Error as error:
+        raise readable(error) from None
+    return path
+
+
+def _with_text_ids(frame: Any, user: str | None) -> Any:
+    """A pandas frame whose ids are plain objects gets them as text; anything else stays as it is.
+
+    DuckDB would settle an object column's type by a sample, and could then merge the id 7 with the id "7". Text stays
+    as it is; any other object is written with the name of its type, so that no two of them become equal.
+    """
+    import narwhals as nw
+
+    if not nw.dependencies.is_pandas_dataframe(frame) or user not in frame.columns or frame[user].dtype != object:
+        return frame
+    return frame.assign(**{user: frame[user].map(_as_text, na_action="ignore").astype("str")})
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else f"{type(value).__name__}:{value!r}"

@@ -1,0 +1,58 @@
+"""Everything that dpheatmap raises on purpose.
+
+::
+
+    DpheatmapError                 exit code 1
+    ├── ParameterError             2   a value outside its rule (also a ValueError)
+    │   └── DomainError            2   a place that can't be mapped
+    ├── DataError                  3   a table that can't be read, or lacks a column
+    │   └── ReleaseFileError       3   a release file that is broken, newer or altered
+    ├── PrivacyRefusal             4   what was asked would break the promise
+    └── MissingDependency          1   an optional package is needed and absent
+
+Each message is one sentence that names the thing, the rule and the value, and a second one that says what
+to do. None of them carries anything read from people's rows.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class DpheatmapError(Exception):
+    """The base of all errors raised on purpose; ``exit_code`` is what the command line ends with."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class ParameterError(DpheatmapError, ValueError):
+    """A parameter lies outside its rule."""
+
+    exit_code = 2
+
+
+class DomainError(ParameterError):
+    """The place asked for can't be mapped."""
+
+
+class DataError(DpheatmapError):
+    """A table or file can't be used as it is."""
+
+    exit_code = 3
+
+
+class ReleaseFileError(DataError):
+    """A release file is broken, of a newer format, or not a release at all."""
+
+
+class PrivacyRefusal(DpheatmapError):
+    """What was asked would break the privacy promise, so it was not done."""
+
+    exit_code = 4
+
+
+class MissingDependency(DpheatmapError):
+    """An optional package is needed for this and is not installed."""
+
+    def __init__(self, package: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package}, which is not installed. Run: pip install {package}")

@@ -1,0 +1,54 @@
+"""A distribution over the domain, held as the masses of disjoint cells of any level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpheatmap.domain import Domain, Floats
+from dpheatmap.quadtree import Ints, decode
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Masses of disjoint cells that cover the domain; inside a cell, mass lies evenly on its part of the domain.
+
+    ``mass`` adds up to 1. ``total`` is the estimated number of people, before normalisation. ``empty`` tells that
+    the estimate was zero everywhere and the uniform map stands in for it.
+    """
+
+    domain: Domain
+    levels: Ints
+    codes: Ints
+    mass: Floats
+    total: float
+    empty: bool = False
+
+    def raster(self, columns: int, rows: int) -> Floats:
+        """The mass of each pixel when the domain's rectangle of finest cells is cut into ``rows x columns`` pixels.
+
+        >>> half_left = Distribution(Domain.unit(3), np.array([1, 1]), np.array([0, 2]), np.array([0.25, 0.75]), 9.0)
+        >>> half_left.raster(4, 2).tolist()
+        [[0.125, 0.125, 0.0, 0.0], [0.375, 0.375, 0.0, 0.0]]
+        """
+        from dpheatmap.estimate.spread import spread
+
+        finest = self.domain.cells(self.domain.depth)
+        x, y = decode(self.codes)
+        side = np.left_shift(1, self.domain.depth - self.levels)
+        left, right = _interval_in_pixels(x * side, side, finest.x0, finest.x1, columns)
+        top, bottom = _interval_in_pixels(y * side, side, finest.y0, finest.y1, rows)
+        values = np.zeros((rows, columns))
+        spread(values, self.mass, left, right, top, bottom)
+        return values
+
+
+def _interval_in_pixels(begin: Ints, length: Ints, low: int, high: int, pixels: int) -> tuple[Floats, Floats]:
+    """Ends of the intervals of finest cells, clipped to ``low .. high`` and measured in pixels from ``low``.
+
+    Whole numbers are multiplied before the one division, so that an end on a pixel's edge falls on it exactly.
+    """
+    start = np.maximum(begin, low) - low
+    stop = np.minimum(begin + length, high) - low
+    return start * pixels / (high - low), stop * pixels / (high - low)

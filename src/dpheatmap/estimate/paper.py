@@ -1,0 +1,85 @@
+"""The paper's reconstruction (Algorithm 2): from a noisy tree to a distribution.
+
+S_q is every cell of the first measured level; below it, T_i is the children of S_(i-1) that meet the domain, which are
+the cells that were measured, and S_i the ``width`` largest of them. Cells of T_i outside S_i are *left out*: what lies
+below them was never looked at. The estimate is the non-negative vector whose sums over cells, weighted by 2^-i on level
+i, are nearest in L1 to the noisy values on the S_i and to 0 everywhere else. It has one variable for each left-out
+cell and one for each cell of S_L; these are disjoint and cover the domain.
+:mod:`dpheatmap.estimate.forest` solves it exactly.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from dpheatmap.domain import Floats
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.quadtree import Ints, decode, largest
+from dpheatmap.release import Release
+
+
+class _Cells(NamedTuple):
+    """The measured cells of one level: S_i with its noisy values in people, and T_i without S_i."""
+
+    kept: Ints
+    people: Floats
+    left_out: Ints
+
+
+_NOTHING = _Cells(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+
+
+def reconstruct(release: Release) -> Distribution:
+    """Where people are, by the paper's Algorithm 2; the uniform map, flagged, if the estimate is zero everywhere.
+
+    The optimum is not unique. Surplus that the measurements don't place is shared equally among the children of a
+    cell, and the mass of a left-out cell lies evenly on it; both are nearer to the truth than an arbitrary optimum.
+    """
+    from dpheatmap.estimate import forest
+
+    levels = range(release.first_level, release.domain.depth + 1)
+    tree = [_select(release, level) for level in levels]
+    nodes = [forest.Level(above.people, *_link(above, below)) for above, below in pairwise([*tree, _NOTHING])]
+    solution = forest.solve(nodes)
+
+    shared = [np.repeat(masses.left_out, level.left_out) for masses, level in zip(solution, nodes, strict=True)]
+    mass = np.concatenate([*shared, solution[-1].nodes])
+    codes = [*(cells.left_out for cells in tree[1:]), tree[-1].kept]
+    total = float(mass.sum())
+    if total <= 0.0:
+        return _uniform(release)
+    level_of_cells = np.repeat([*levels[1:], levels[-1]], [len(c) for c in codes])
+    return Distribution(release.domain, level_of_cells, np.concatenate(codes), mass / total, total)
+
+
+def _select(release: Release, level: int) -> _Cells:
+    """S_i and the rest of T_i, by the rule that chose what to measure on the next level."""
+    codes, counts = release.measurements.at(level)
+    width = len(codes) if level == release.first_level else release.width
+    kept = np.zeros(len(codes), np.bool_)
+    kept[largest(codes, counts, width)] = True
+    return _Cells(codes[kept], counts[kept] / release.units, codes[~kept])
+
+
+def _link(above: _Cells, below: _Cells) -> tuple[Ints, Ints]:
+    """Where each kept cell's kept children start on the next level, and how many of its children are left out.
+
+    Codes ascend, so the children of consecutive cells are consecutive.
+    """
+    kids = np.append(np.searchsorted(below.kept >> 2, above.kept), len(below.kept))
+    rest = np.append(np.searchsorted(below.left_out >> 2, above.kept), len(below.left_out))
+    return kids, np.diff(rest)
+
+
+def _uniform(release: Release) -> Distribution:
+    """The domain's area as a distribution over the cells of the first level, counted in finest cells."""
+    level, domain = release.first_level, release.domain
+    codes, _ = release.measurements.at(level)
+    finest, shift = domain.cells(domain.depth), domain.depth - level
+    x, y = decode(codes)
+    columns = np.minimum((x + 1) << shift, finest.x1) - np.maximum(x << shift, finest.x0)
+    rows = np.minimum((y + 1) << shift, finest.y1) - np.maximum(y << shift, finest.y0)
+    return Distribution(domain, np.full(len(codes), level), codes, columns * rows / finest.count, 0.0, empty=True)

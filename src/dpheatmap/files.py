@@ -1,0 +1,74 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+
+from dpheatmap.errors import DpheatmapError
+
+_ADVICE = {
+    errno.ENOENT: "Make the folder first.",
+    errno.ENOTDIR: "Make the folder first.",
+    errno.ENOSPC: "Free some space, or write to another disk.",
+    errno.EDQUOT: "Free some space, or write to another disk.",
+}
+
+
+@contextmanager
+def replace_whole(path: str | PathLike[str]) -> Iterator[Path]:
+    """A temporary path beside ``path`` to write to; what was written takes the place of ``path`` at the end.
+
+    If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was.
+    A file that is replaced keeps its permissions, and a symbolic link keeps pointing where it did.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replace_whole(f"{folder}/map.csv") as temporary:
+    ...         _ = temporary.write_text("x,y,share")
+    ...     os.listdir(folder)
+    ['map.csv']
+    """
+    target = Path(os.path.realpath(path))
+    # A part of the name is enough to recognise it by, and leaves room for the rest in 255 bytes.
+    temporary = target.with_name(f".{target.stem[:40]}-{secrets.token_hex(4)}{target.suffix}")
+    try:
+        _create_like(target, temporary)
+        yield temporary
+        _to_disk(temporary)
+        os.replace(temporary, target)
+        with suppress(OSError):  # not every system lets a folder be synced; the file itself is safe by now
+            _to_disk(target.parent)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        advice = _ADVICE.get(error.errno or 0, "Choose a place that can be written to.")
+        raise DpheatmapError(f"{os.fspath(path)} could not be written: {reason}. {advice}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _create_like(target: Path, temporary: Path) -> None:
+    """An empty file with the permissions of the one it will replace, or those of any new file."""
+    mode = None
+    if target.exists():
+        mode = target.stat().st_mode
+        if not stat.S_ISREG(mode):  # replacing a folder fails late, and replacing a device would do harm
+            raise OSError(errno.EINVAL, "it is not an ordinary file")
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    if mode is not None:
+        temporary.chmod(stat.S_IMODE(mode))
+
+
+def _to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,166 @@
+"""A Heatmap: a distribution smoothed by the Gaussian filter, and the place and promise that it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpheatmap import projection
+from dpheatmap.domain import Domain, Floats
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.parameters import check
+
+if TYPE_CHECKING:
+    from dpheatmap.release import Release
+
+_DEFAULT_SIGMA = 0.02  # of the longer side
+_DEFAULT_SIZE = 1024  # pixels on the longer side, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Heatmap:
+    """Where people are, smoothed: the share of people in each pixel.
+
+    ``values`` adds up to 1; row 0 is the north, the image's top, or y = 0. The pixels cut ``domain.bounds`` evenly,
+    for a box evenly on the Mercator map. ``sigma`` is the smoothing in ground metres, pixels or fractions of the
+    side. ``epsilon``, ``made`` and ``seeded`` are the release's. ``empty`` tells that nothing rose above the noise:
+    the map is uniform and says nothing.
+    """
+
+    values: Floats
+    domain: Domain
+    sigma: float
+    epsilon: Fraction
+    made: datetime
+    seeded: bool
+    empty: bool
+
+    @property
+    def x(self) -> Floats:
+        """The middles of the columns: degrees of longitude, pixels or fractions of the side."""
+        bounds, columns = self.domain.bounds, self.values.shape[1]
+        middles: Floats = bounds.x0 + (np.arange(columns) + 0.5) * ((bounds.x1 - bounds.x0) / columns)
+        return middles
+
+    @property
+    def y(self) -> Floats:
+        """The middles of the rows: degrees of latitude, pixels or fractions of the side."""
+        at = _middle_rows(self.domain, self.values.shape[0]) / 2.0**self.domain.depth
+        if self.domain.kind == "bbox":
+            return np.array([projection.latitude_of_row(row) for row in at.tolist()])
+        return at * self.domain.root_side
+
+    @property
+    def density(self) -> Floats:
+        """The share of people per square metre on the ground, per square pixel of the image, or per square side."""
+        width, height = _pixel_sides(self.domain, *self.values.shape)
+        density: Floats = self.values / (width * height)[:, None]
+        return density
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the map to a file, whole or not at all; the suffix tells the format: .png, .npz or .csv."""
+        from dpheatmap.render import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        rows, columns = self.values.shape
+        notes = ", no signal" * self.empty + ", NOT PRIVATE" * self.seeded
+        return (
+            f"<Heatmap of {columns} x {rows} pixels, {self.domain.kind} domain, sigma={self.sigma:g} "
+            f"{self.domain.unit_name}, epsilon={self.epsilon}{notes}>"
+        )
+
+
+def render(
+    distribution: Distribution, *, sigma: float | None = None, size: int | None = None, release: Release
+) -> Heatmap:
+    """Smooth a distribution with the paper's Gaussian filter; :meth:`Release.heatmap` is the usual way here.
+
+    A uniform map that stands in for an estimate of zero stays uniform: the filter would dim its edges, and they
+    would look like a finding.
+    """
+    domain = distribution.domain
+    sigma = _DEFAULT_SIGMA * domain.longer_side if sigma is None else sigma
+    finest = domain.cells(domain.depth)
+    longer = max(finest.columns, finest.rows)
+    size = min(longer, _DEFAULT_SIZE) if size is None else size
+    check(sigma=sigma, size=size)
+    columns, rows = (max(1, round(cells * int(size) / longer)) for cells in (finest.columns, finest.rows))
+    values = distribution.raster(columns, rows)
+    if not distribution.empty:
+        values = gaussian_filter(values, domain, float(sigma))
+    return Heatmap(
+        values, domain, float(sigma), release.epsilon, release.made, seeded=release.seeded, empty=distribution.empty
+    )
+
+
+def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
+    """Spread the mass p of each pixel over the domain by a bell that keeps all of it inside:
+
+        H(x, y) = sum over pixels (x', y') of p(x', y') exp(-d^2 / 2 sigma^2) / Z(x', y'),
+
+    d the distance from (x, y) to (x', y') and Z(x', y') the sum of the exponentials over all pixels (x, y). The
+    paper prints Z with its variables the wrong way round; with this one, each pixel keeps its mass.
+
+    The exponential is a product over the two axes, and so is Z. Sigma is a length on the ground, which Web Mercator
+    draws larger away from the equator: each *source* row has its own sigma in pixels. Filtering the rows across, each
+    by its own bell, and then down gives exactly the sum above.
+    """
+    rows, columns = raster.shape
+    width, height = _pixel_sides(domain, rows, columns)
+    with np.errstate(over="ignore"):  # sigmas beyond these bounds do what the bounds do: nothing, or level everything
+        across, down = (np.clip(sigma / side, 1e-100, 1e100) for side in (width, height))
+    if np.ptp(width) <= 1e-12 * width.max():
+        smoothed = raster @ _kernel(np.full(columns, across[0])).T
+    else:
+        smoothed = _filter_rows(raster, across)
+    result: Floats = _kernel(down) @ smoothed
+    return result
+
+
+def _kernel(sigmas: Floats) -> Floats:
+    """The matrix that spreads pixel ``j`` of a line by a bell of width ``sigmas[j]``; each column adds up to 1."""
+    at = np.arange(len(sigmas), dtype=np.float64)
+    bells = _bell(at[:, None] - at, sigmas)
+    kernel: Floats = bells / bells.sum(axis=0)
+    return kernel
+
+
+def _filter_rows(raster: Floats, sigmas: Floats) -> Floats:
+    """Spread row ``i`` along itself by a bell of width ``sigmas[i]``, one convolution each."""
+    columns = raster.shape[1]
+    distance = np.arange(1 - columns, columns, dtype=np.float64)
+    smoothed = np.zeros_like(raster)
+    for row, sigma, target in zip(raster, sigmas, smoothed, strict=True):
+        if row.any():
+            bell = _bell(distance, sigma)
+            # Of the bell at j, half[j] falls at or before it and half[columns - 1 - j] at or after it.
+            half = np.cumsum(bell[columns - 1 :])
+            target[:] = np.convolve(bell, row / (half + half[::-1] - 1.0), mode="valid")
+    return smoothed
+
+
+def _bell(distance: Floats, sigma: Floats | float) -> Floats:
+    """exp(-d^2 / 2 sigma^2), 0 where it underflows."""
+    bell: Floats = np.exp(-0.5 * (distance / sigma) ** 2)
+    return bell
+
+
+def _middle_rows(domain: Domain, rows: int) -> Floats:
+    """The middles of the pixel rows, in rows of finest cells from the root square's top."""
+    finest = domain.cells(domain.depth)
+    middles: Floats = finest.y0 + (np.arange(rows, dtype=np.float64) + 0.5) * (finest.rows / rows)
+    return middles
+
+
+def _pixel_sides(domain: Domain, rows: int, columns: int) -> tuple[Floats, Floats]:
+    """Width and height of the pixels of each row, in ground metres, pixels of the image or sides."""
+    finest = domain.cells(domain.depth)
+    cell = domain.lengths_of_cells(domain.depth, _middle_rows(domain, rows))
+    return cell * (finest.columns / columns), cell * (finest.rows / rows)

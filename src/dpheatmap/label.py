@@ -1,0 +1,49 @@
+"""The privacy label: what a release promises, to whom, how strongly, and what it does not, in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpheatmap.release import Release
+
+
+def privacy_label(release: Release) -> Mapping[str, str]:
+    """The label of a release, from its public facts alone.
+
+    >>> odds_in_words(Fraction(1))
+    '2.72'
+    """
+    epsilon = _number(release.epsilon)
+    label = {
+        "who": "Everybody whose rows went into it, and everybody whose rows did not: each person's whole data, all of "
+        "their rows together, however many.",
+        "from_what": "From anyone who sees the release and everything made from it, whatever else they know and "
+        "however much they compute: they can hardly tell whether a person's data was used at all.",
+        "how_strongly": f"Pure differential privacy with epsilon = {epsilon}: leaving one person's data out changes the "
+        f"probability of any outcome by a factor of at most e^{epsilon} = {odds_in_words(release.epsilon)}. Replacing one "
+        "person's data by other data counts as leaving out and adding, so twice that epsilon.",
+        "not_promised": "Nothing is hidden that holds for people in general: a busy place is still shown as busy. People "
+        "who share an id are protected as one, and one person with several ids is protected for each of them "
+        "only. Every further release about the same people adds its epsilon to this one's. The domain, the "
+        "settings and the time of making are public and not protected.",
+    }
+    if release.seeded:
+        label["warning"] = "NOT PRIVATE: made with a seed, so the noise can be computed and taken off again."
+    return label
+
+
+def odds_in_words(epsilon: Fraction) -> str:
+    """e^epsilon, for people."""
+    if epsilon > 700:
+        return "astronomically much"
+    return f"{math.exp(epsilon):.3g}"
+
+
+def _number(epsilon: Fraction) -> str:
+    """A fraction as a decimal if it is one, else as it is."""
+    short = f"{float(epsilon):g}"
+    return short if Fraction(short) == epsilon else str(epsilon)

@@ -1,0 +1,116 @@
+"""The rules that parameters keep, as data: one name means one thing in the whole interface.
+
+``check(width=width, depth=depth)`` looks each name up in :data:`RULES` and raises one uniform
+:class:`~dpheatmap.errors.ParameterError` for whatever does not fit. A test goes through the table and proves
+that every public function that takes a name refuses what its rule refuses.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from dpheatmap.errors import ParameterError
+
+DEEPEST = 28
+"""The deepest level: a Morton code of 2 x 28 bits stays far inside 64-bit integers."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter must be, in words and as a test, and what to do about it otherwise."""
+
+    words: str
+    holds: Callable[[object], bool]
+    advice: str
+
+
+def _whole(low: int, high: int, advice: str) -> Rule:
+    def holds(value: object) -> bool:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= int(value) <= high
+
+    return Rule(f"a whole number from {low} to {high}", holds, advice)
+
+
+def _real(words: str, inside: Callable[[float], bool], advice: str) -> Rule:
+    def holds(value: object) -> bool:
+        return (
+            isinstance(value, numbers.Real)
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and inside(float(value))
+        )
+
+    return Rule(words, holds, advice)
+
+
+def _choice(*options: str) -> Rule:
+    words = "one of " + ", ".join(repr(option) for option in options)
+    return Rule(words, lambda value: isinstance(value, str) and value in options, "Pick one of these.")
+
+
+def _is_epsilon(value: object) -> bool:
+    try:
+        return as_epsilon(value) > 0
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return False
+
+
+def as_epsilon(value: object) -> Fraction:
+    """Read an epsilon exactly: a float as the decimal it prints as, so that ten times 0.1 is 1.
+
+    >>> as_epsilon(0.1) * 10
+    Fraction(1, 1)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, str, Fraction, Decimal, numbers.Real)):
+        raise TypeError(f"{type(value).__name__} is not a number")
+    if isinstance(value, (int, str, Fraction, Decimal)):
+        return Fraction(value)
+    return Fraction(repr(float(value)))
+
+
+RULES: dict[str, Rule] = {
+    "epsilon": Rule(
+        "a number above 0",
+        _is_epsilon,
+        "Give it as a number or a fraction such as '1/3'; 1 is a common choice, smaller protects more.",
+    ),
+    "depth": _whole(0, DEEPEST, "Each level halves the side of a cell; 8 gives 256 x 256 cells."),
+    "width": _whole(1, 2**20, "It is the number of cells kept at each level; the paper uses 20."),
+    "decay": _real("a number above 0 and at most 1", lambda v: 0 < v <= 1, "The paper uses 1/sqrt(2)."),
+    "first_level": _whole(0, DEEPEST, "It is the first level measured; leave it out to have it chosen by the width."),
+    "users": _whole(1, 10**12, "It is a public guess of the number of people, never a count taken from the data."),
+    "sigma": _real(
+        "a number above 0",
+        lambda v: v > 0,
+        "It is in ground metres, pixels or fractions of the side, as the domain is.",
+    ),
+    "size": _whole(1, 8192, "It is the number of pixels on the longer side of the map."),
+    "resolution": _real("a number of metres above 0", lambda v: v > 0, "It is the widest a cell may be."),
+    "image_width": _whole(1, 2**DEEPEST, "It is the width of the image in pixels."),
+    "image_height": _whole(1, 2**DEEPEST, "It is the height of the image in pixels."),
+    "memory": _whole(64, 2**20, "It is in megabytes; 400 is enough for tens of millions of rows."),
+    "design": _choice("paper"),
+    "method": _choice("paper"),
+}
+"""Every checked parameter of the interface and its rule."""
+
+
+def check(**values: object) -> None:
+    """Raise a :class:`ParameterError` for the first of the named values that breaks its rule.
+
+    >>> check(width=20, depth=8)
+    >>> check(width=0)
+    Traceback (most recent call last):
+    ...
+    dpheatmap.errors.ParameterError: width must be a whole number from 1 to 1048576; it was 0. It is the number of \
+cells kept at each level; the paper uses 20.
+    """
+    for name, value in values.items():
+        rule = RULES[name]
+        if not rule.holds(value):
+            raise ParameterError(f"{name} must be {rule.words}; it was {value!r}. {rule.advice}")

@@ -1,0 +1,129 @@
+"""A Release: the noisy tree and its label, the only thing that crosses the wall.
+
+It holds measurements (cell, noisy count, budget) and public facts about how they were made. Everything else
+(reconstruction, heatmap, files) is computed from it and costs no budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from fractions import Fraction
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpheatmap.budget import SHARES, UNITS, part
+from dpheatmap.domain import Domain
+from dpheatmap.parameters import check
+from dpheatmap.quadtree import Ints, decode
+
+if TYPE_CHECKING:
+    from dpheatmap.estimate.distribution import Distribution
+    from dpheatmap.heatmap import Heatmap
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Cells and their noisy counts; a cell may be measured more than once, each time with its own budget.
+
+    Rows are ordered by level, then by Morton code. ``counts`` are in units of 1/W of a person; ``shares`` are the
+    shares of epsilon (out of :data:`~dpheatmap.budget.SHARES`) spent on each.
+    """
+
+    levels: Ints
+    codes: Ints
+    counts: Ints
+    shares: Ints
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def at(self, level: int) -> tuple[Ints, Ints]:
+        """Codes and noisy counts of one level."""
+        start, stop = np.searchsorted(self.levels, [level, level + 1])
+        return self.codes[start:stop], self.counts[start:stop]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A noisy tree under user-level differential privacy, and everything public about how it was made."""
+
+    domain: Domain
+    epsilon: Fraction
+    measurements: Measurements
+    level_shares: Mapping[int, int]
+    width: int
+    decay: Fraction
+    design: str = "paper"
+    delta: Fraction = Fraction(0)
+    units: int = UNITS
+    seeded: bool = False
+    made: datetime = field(default_factory=lambda: datetime.now(timezone.utc).replace(microsecond=0))
+
+    @property
+    def first_level(self) -> int:
+        """The first level that was measured."""
+        return min(self.level_shares)
+
+    def level_epsilon(self, level: int) -> Fraction:
+        """The part of epsilon spent on a level."""
+        return part(self.epsilon, self.level_shares[level])
+
+    def noise_scale(self, level: int) -> float:
+        """The scale of the Laplace noise on a level's counts, in people: 1 / epsilon of that level."""
+        return float(1 / self.level_epsilon(level))
+
+    @property
+    def label(self) -> Mapping[str, str]:
+        """The privacy label: who is protected, from what, how strongly, and what is not promised."""
+        from dpheatmap.label import privacy_label
+
+        return privacy_label(self)
+
+    def columns(self) -> dict[str, Ints]:
+        """The measurements as columns: level, x, y, noisy_count (in units of 1/W of a person), budget_share."""
+        m = self.measurements
+        x, y = decode(m.codes)
+        return {"level": m.levels, "x": x, "y": y, "noisy_count": m.counts, "budget_share": m.shares}
+
+    def distribution(self, *, method: str = "paper") -> Distribution:
+        """Where people are, as masses of cells that add up to 1; costs no budget."""
+        from dpheatmap.estimate.paper import reconstruct
+
+        check(method=method)
+        return reconstruct(self)
+
+    def heatmap(self, *, sigma: float | None = None, size: int | None = None, method: str = "paper") -> Heatmap:
+        """The smoothed map; costs no budget, so any number may be made from one release.
+
+        ``sigma`` is the smoothing in ground metres, pixels or fractions of the side (default: 2 % of the longer
+        side); ``size`` the number of pixels on the longer side (default: the domain's own grid, at most 1024).
+        """
+        from dpheatmap.heatmap import render
+
+        return render(self.distribution(method=method), sigma=sigma, size=size, release=self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the release to one Parquet file, whole or not at all."""
+        from dpheatmap.release_file import write
+
+        write(self, path)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release epsilon={self.epsilon} of {self.domain.kind} domain, levels {self.first_level} to "
+            f"{self.domain.depth}, {len(self.measurements)} measurements{', NOT PRIVATE' if self.seeded else ''}>"
+        )
+
+
+def load(path: str | PathLike[str]) -> Release:
+    """Read a release that :meth:`Release.save` wrote; a broken, foreign or newer file gets a clear error."""
+    from dpheatmap.release_file import read
+
+    return read(path)
+
+
+__all__ = ["SHARES", "Measurements", "Release", "load"]

@@ -1,0 +1,156 @@
+"""One release, one Parquet file that any tool opens; `docs/release-format.md` describes it.
+
+The rows are the measurements; the metadata, as JSON under the key ``dpheatmap``, holds everything public about how they
+were made. Nothing in the file depends on the data except through the noisy counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from fractions import Fraction
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpheatmap.budget import SHARES, UNITS, part
+from dpheatmap.domain import Domain
+from dpheatmap.errors import DpheatmapError, ReleaseFileError
+from dpheatmap.files import replace_whole
+from dpheatmap.parameters import check
+from dpheatmap.quadtree import Ints, encode
+from dpheatmap.release import Measurements, Release
+
+FORMAT = 1
+KEY = "dpheatmap"
+NEIGHBOURS = "add or remove one person's whole data; replacing one person's data costs twice epsilon"
+_COLUMNS = {
+    "level": "TINYINT", "x": "INTEGER", "y": "INTEGER", "noisy_count": "BIGINT", "budget_share": "BIGINT",
+}  # fmt: skip
+
+
+def write(release: Release, path: str | PathLike[str]) -> None:
+    """Write the release, whole or not at all."""
+    import duckdb
+
+    measurements = release.columns()
+    chosen = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in _COLUMNS.items())
+    metadata = json.dumps(describe(release), ensure_ascii=True).replace("'", "''")
+    with replace_whole(path) as temporary, duckdb.connect() as con:
+        con.register("measurements", measurements)
+        target = str(temporary).replace("'", "''")
+        con.execute(
+            f"COPY (SELECT {chosen} FROM measurements) TO '{target}' "
+            f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{KEY}: '{metadata}'}})"
+        )
+
+
+def describe(release: Release) -> dict[str, Any]:
+    """The metadata of a release: everything but its measurements."""
+    from dpheatmap import __version__
+
+    return {
+        "format": FORMAT,
+        "software": f"dpheatmap {__version__}",
+        "made": release.made.isoformat(),
+        "domain": release.domain.to_dict(),
+        "epsilon": str(release.epsilon),
+        "delta": str(release.delta),
+        "neighbours": NEIGHBOURS,
+        "design": release.design,
+        "units_per_person": release.units,
+        "shares_of_epsilon": SHARES,
+        "levels": [
+            {"level": level, "share": share, "epsilon": str(part(release.epsilon, share))}
+            for level, share in sorted(release.level_shares.items())
+        ],
+        "noise": {
+            "family": "discrete Laplace",
+            "law": "P(k) proportional to exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))",
+            "summed": 1,
+        },
+        "width": release.width,
+        "decay": str(release.decay),
+        "seeded": release.seeded,
+        "label": dict(release.label),
+    }
+
+
+def read(path: str | PathLike[str]) -> Release:
+    """Read and check a release file."""
+    name = Path(fspath(path)).name
+    metadata, columns = _contents(path, name)
+    if not isinstance(metadata.get("format"), int) or metadata["format"] > FORMAT:
+        raise ReleaseFileError(
+            f"{name} is of format {metadata.get('format')!r}, and this version reads up to {FORMAT}. Update dpheatmap."
+        )
+    try:
+        release = _from_metadata(metadata, columns)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, DpheatmapError) as error:
+        raise ReleaseFileError(f"{name} is damaged: its metadata can't be understood. Get a fresh copy.") from error
+    problem = _problem(release)
+    if problem:
+        raise ReleaseFileError(f"{name} is damaged or was altered: {problem}. Get a fresh copy.")
+    return release
+
+
+def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dict[str, Ints]]:
+    import duckdb
+
+    if not Path(path).is_file():
+        raise ReleaseFileError(f"There is no file {fspath(path)!r}. Check the path.")
+    with duckdb.connect() as con:
+        try:
+            stored = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [fspath(path), KEY])
+            row = stored.fetchone()
+            if row is None:
+                raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
+            table = con.execute(f"SELECT {', '.join(_COLUMNS)} FROM read_parquet(?)", [fspath(path)]).fetchnumpy()
+            metadata = json.loads(row[0])
+        except (duckdb.Error, ValueError):
+            raise ReleaseFileError(f"{name} can't be read as a release: it is cut short or not Parquet.") from None
+    if not isinstance(metadata, dict) or any(np.ma.isMaskedArray(c) for c in table.values()):
+        raise ReleaseFileError(f"{name} is damaged: something is missing from it. Get a fresh copy.")
+    return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}
+
+
+def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> Release:
+    codes = encode(columns["x"], columns["y"])
+    order = np.lexsort((codes, columns["level"]))
+    check(width=metadata["width"], design=metadata["design"])
+    return Release(
+        domain=Domain.from_dict(metadata["domain"]),
+        epsilon=Fraction(metadata["epsilon"]),
+        measurements=Measurements(
+            columns["level"][order], codes[order], columns["noisy_count"][order], columns["budget_share"][order]
+        ),
+        level_shares={int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]},
+        width=metadata["width"],
+        decay=Fraction(metadata["decay"]),
+        design=metadata["design"],
+        delta=Fraction(metadata["delta"]),
+        units=int(metadata["units_per_person"]),
+        seeded=bool(metadata["seeded"]),
+        made=datetime.fromisoformat(metadata["made"]),
+    )
+
+
+def _problem(release: Release) -> str | None:
+    """What contradicts the rules that every release keeps, if anything does."""
+    from dpheatmap.selection import visited
+
+    m, depth = release.measurements, release.domain.depth
+    if release.units != UNITS or release.epsilon <= 0 or release.delta != 0:
+        return "its units, epsilon or delta are not those of this format"
+    levels = sorted(release.level_shares)
+    if levels != list(range(levels[0], depth + 1)) or sum(release.level_shares.values()) != SHARES:
+        return "the shares of its levels don't add up to epsilon"
+    if not np.array_equal(m.shares, [release.level_shares.get(level, -1) for level in m.levels.tolist()]):
+        return "a measurement has a budget that is not its level's"
+    for level, cells in visited(release.domain, levels[0], release.width, m):
+        if not np.array_equal(m.at(level)[0], cells):
+            return f"the cells measured at level {level} are not those that its design measures"
+    return None

@@ -1,0 +1,35 @@
+"""A NumPy archive: the values, where they lie, and how they were made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from dpheatmap.heatmap import Heatmap
+
+
+def write(heat: Heatmap, path: Path) -> None:
+    """Write ``values`` with the pixels' middles ``x`` and ``y`` and everything else needed to place and to cite them.
+
+    ``bounds`` are x0, y0, x1, y1 in ``crs``; the pixels are even in ``grid_crs`` (both empty for images and unit
+    squares). ``epsilon`` is a fraction as text, such as 1/3; ``sigma`` is in ``sigma_unit``.
+    """
+    geographic = heat.domain.kind == "bbox"
+    with path.open("wb") as file:
+        np.savez_compressed(
+            file,
+            values=heat.values,
+            x=heat.x,
+            y=heat.y,
+            bounds=np.array(heat.domain.bounds),
+            kind=np.array(heat.domain.kind),
+            crs=np.array("EPSG:4326" if geographic else ""),
+            grid_crs=np.array("EPSG:3857" if geographic else ""),
+            sigma=np.array(heat.sigma),
+            sigma_unit=np.array(heat.domain.unit_name),
+            epsilon=np.array(str(heat.epsilon)),
+            made=np.array(heat.made.isoformat()),
+            seeded=np.array(heat.seeded),
+            empty=np.array(heat.empty),
+        )

@@ -1,0 +1,65 @@
+"""Numbers in words: lengths, epsilon, and densities in a unit that reads well."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpheatmap.domain import Domain, Floats
+from dpheatmap.heatmap import Heatmap
+
+# Areas in square metres or square pixels, and what they are called.
+_GROUND = (
+    (1e-2, "100 cm²"),
+    (1e0, "m²"),
+    (1e2, "100 m²"),
+    (1e4, "hectare"),
+    (1e6, "km²"),
+    (1e8, "100 km²"),
+    (1e10, "10,000 km²"),
+    (1e12, "million km²"),
+)
+_PIXELS = ((1e0, "pixel"), (1e2, "100 pixels"), (1e4, "10,000 pixels"), (1e6, "million pixels"))
+
+
+def density_in_words(heat: Heatmap) -> tuple[Floats, str]:
+    """The map's densities in a readable unit, and the name of that unit.
+
+    The unit is the smallest area that holds half a per cent of people somewhere, so that the hottest spot reads
+    as 0.5 to 50 %.
+    """
+    density = heat.density
+    if heat.domain.kind == "unit":
+        return density, "density (1 = uniform)"
+    areas = _GROUND if heat.domain.kind == "bbox" else _PIXELS
+    percent = 100.0 * density
+    hottest = float(percent.max())
+    area, name = next((unit for unit in areas if hottest * unit[0] >= 0.5), areas[-1])
+    return percent * area, f"% of people per {name}"
+
+
+def length_in_words(length: float, domain: Domain) -> str:
+    """A length on the ground, in pixels or in sides, to three digits.
+
+    >>> length_in_words(1234.5, Domain.bbox(6, 50, 7, 51)), length_in_words(0.02, Domain.unit())
+    ('1.23 km', '0.02 of the side')
+    """
+    if domain.kind == "bbox" and length >= 1000:
+        return f"{_three_digits(length / 1000)} km"
+    return f"{_three_digits(length)} {domain.unit_name}"
+
+
+def epsilon_in_words(epsilon: Fraction) -> str:
+    """Epsilon as a short decimal or fraction if it is one, else about what it is.
+
+    >>> epsilon_in_words(Fraction(1, 4)), epsilon_in_words(Fraction(1, 3)), epsilon_in_words(Fraction(10**9, 7**11))
+    ('0.25', '1/3', 'about 0.506')
+    """
+    decimal = f"{float(epsilon):.10g}"
+    if Fraction(decimal) == epsilon:
+        return decimal
+    return str(epsilon) if len(str(epsilon)) <= 9 else f"about {_three_digits(float(epsilon))}"
+
+
+def _three_digits(value: float) -> str:
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"

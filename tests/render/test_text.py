@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import string
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from dpheatmap.render.text import draw_text, text_width
+
+
+def ink(text: str, align: float = 0.0) -> np.ndarray:
+    image = Image.new("RGB", (600, 100), (255, 255, 255))
+    draw_text(ImageDraw.Draw(image), 300, 60, text, size=40, colour=(0, 0, 0), align=align)
+    return np.argwhere(np.asarray(image).min(axis=-1) < 128)
+
+
+def test_the_font_has_every_sign_that_is_used() -> None:
+    font = ImageFont.load_default(40)
+    missing = bytes(font.getmask("\N{GREEK SMALL LETTER EPSILON}"))
+    for sign in string.digits + string.ascii_letters + ".,:;%()=/-+°·":
+        assert bytes(font.getmask(sign)) != missing
+
+
+@pytest.mark.parametrize("text", ["km²", "per km², linear", "no square", "²"])
+def test_text_is_as_wide_as_measured(text: str) -> None:
+    columns = ink(text)[:, 1]
+    assert text_width(text, 40) - 8 <= columns.max() - columns.min() + 1 <= text_width(text, 40) + 2
+
+
+@pytest.mark.parametrize("align", [0.0, 0.5, 1.0])
+def test_alignment(align: float) -> None:
+    columns = ink("HHH", align)[:, 1]
+    width = text_width("HHH", 40)
+    assert columns.min() == pytest.approx(300 - align * width, abs=5)
+    assert columns.max() == pytest.approx(300 + (1 - align) * width, abs=5)
+
+
+def test_a_square_is_raised() -> None:
+    assert ink("2")[:, 0].max() == pytest.approx(59, abs=1)
+    assert ink("²")[:, 0].max() < 50
+    assert ink("²")[:, 0].min() > ink("M")[:, 0].min() - 10

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpheatmap.errors import DpheatmapError
+from dpheatmap.files import replace_whole
+
+
+def test_the_file_appears_at_the_end_and_alone(tmp_path: Path) -> None:
+    target = tmp_path / "trips.png"
+    with replace_whole(target) as temporary:
+        temporary.write_bytes(b"whole")
+        assert not target.exists()
+        assert temporary.parent == tmp_path
+        assert temporary.name.startswith(".trips-") and temporary.suffix == ".png"
+    assert target.read_bytes() == b"whole"
+    assert os.listdir(tmp_path) == ["trips.png"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_error_leaves_what_was_there(tmp_path: Path, error: type[BaseException]) -> None:
+    target = tmp_path / "trips.png"
+    target.write_bytes(b"old")
+    with pytest.raises(error), replace_whole(str(target)) as temporary:
+        temporary.write_bytes(b"half")
+        raise error
+    assert target.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["trips.png"]
+
+
+def test_two_writers_dont_meet(tmp_path: Path) -> None:
+    target = tmp_path / "a.csv"
+    with replace_whole(target) as first, replace_whole(target) as second:
+        assert first != second
+        first.write_text("first")
+        second.write_text("second")
+    assert target.read_text() == "first"
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        with replace_whole(tmp_path / "a"):
+            pass
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
+    (tmp_path / "a").touch(0o600)
+    (tmp_path / "a").chmod(0o600)
+    with replace_whole(tmp_path / "a"):
+        pass
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
+
+
+def test_a_link_keeps_pointing_where_it_did(tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    with replace_whole(tmp_path / "link.csv") as temporary:
+        temporary.write_text("new")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["x" * 240 + ".csv", "ü" * 120 + ".csv", "no suffix", ".hidden"])
+def test_any_name_that_a_file_may_have(tmp_path: Path, name: str) -> None:
+    with replace_whole(tmp_path / name) as temporary:
+        temporary.write_text("x")
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(DpheatmapError, match=r"none/map\.png could not be written: No such .* Make the folder first\."),
+        replace_whole(tmp_path / "none" / "map.png"),
+    ):
+        pass
+
+
+def test_a_file_for_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DpheatmapError, match="Not a directory"), replace_whole(tmp_path / "file" / "map.png"):
+        pass
+
+
+@pytest.mark.parametrize("place", ["folder.png", "/dev/null"])
+def test_only_ordinary_files_are_replaced(tmp_path: Path, place: str) -> None:
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(DpheatmapError, match="it is not an ordinary file"), replace_whole(tmp_path / place):
+        pass
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_to(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(DpheatmapError, match=r"Permission denied\. Choose a place"), replace_whole(tmp_path / "a"):
+        pass
+
+
+FULL = """
+import resource, signal, sys
+from dpheatmap.errors import DpheatmapError
+from dpheatmap.files import replace_whole
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    with replace_whole(sys.argv[1]) as temporary:
+        temporary.write_bytes(bytes(5000))
+except DpheatmapError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_the_system_cuts_short_is_not_left(tmp_path: Path) -> None:
+    (tmp_path / "map.npz").write_bytes(b"old")
+    run = subprocess.run([sys.executable, "-c", FULL, tmp_path / "map.npz"], capture_output=True, text=True, check=True)
+    assert "map.npz could not be written: File too large. " in run.stdout
+    assert (tmp_path / "map.npz").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["map.npz"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 64 kB, where mounting one is allowed."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    yield tmp_path
+    subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_a_full_disk(small_disk: Path) -> None:
+    with (
+        pytest.raises(DpheatmapError, match=r"could not be written: No space left on device\. Free some space"),
+        replace_whole(small_disk / "map.png") as temporary,
+    ):
+        temporary.write_bytes(bytes(100_000))
+    assert os.listdir(small_disk) == []
+
+
+def test_an_error_without_a_system_code(tmp_path: Path) -> None:
+    with pytest.raises(DpheatmapError, match="a could not be written: encoder error -2"), replace_whole(tmp_path / "a"):
+        raise OSError("encoder error -2")
