@@ -19,7 +19,8 @@ def test_the_file_appears_at_the_end_and_alone(tmp_path: Path) -> None:
         temporary.write_bytes(b"whole")
         assert not target.exists()
         assert temporary.parent == tmp_path
-        assert temporary.name.startswith(".trips-") and temporary.suffix == ".png"
+        assert temporary.name.startswith(".trips-")
+        assert temporary.suffix == ".png"
     assert target.read_bytes() == b"whole"
     assert os.listdir(tmp_path) == ["trips.png"]
 
@@ -28,9 +29,14 @@ def test_the_file_appears_at_the_end_and_alone(tmp_path: Path) -> None:
 def test_an_error_leaves_what_was_there(tmp_path: Path, error: type[BaseException]) -> None:
     target = tmp_path / "trips.png"
     target.write_bytes(b"old")
-    with pytest.raises(error), replace_whole(str(target)) as temporary:
-        temporary.write_bytes(b"half")
-        raise error
+
+    def write_half() -> None:
+        with replace_whole(str(target)) as temporary:
+            temporary.write_bytes(b"half")
+            raise error
+
+    with pytest.raises(error):
+        write_half()
     assert target.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["trips.png"]
 

@@ -3,10 +3,12 @@
 from dpheatmap import errors
 from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
-
+from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
-from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip  (binds `release` after the module of that name)
+from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
+
+# `plan` and `release` are also modules; their functions are bound after them, so `dpheatmap.release` is the function.
 
 __version__ = "0.1.0"
 
-__all__ = ["Counts", "Domain", "Heatmap", "Release", "aggregate", "errors", "load", "release"]
+__all__ = ["Counts", "Domain", "Heatmap", "Plan", "Release", "aggregate", "errors", "load", "plan", "release"]

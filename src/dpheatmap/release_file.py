@@ -64,7 +64,12 @@ def describe(release: Release) -> dict[str, Any]:
         "units_per_person": release.units,
         "shares_of_epsilon": SHARES,
         "levels": [
-            {"level": level, "share": share, "epsilon": str(part(release.epsilon, share))}
+            {
+                "level": level,
+                "share": share,
+                "epsilon": str(part(release.epsilon, share)),
+                "scale": release.noise_scale(level),
+            }
             for level, share in sorted(release.level_shares.items())
         ],
         "noise": {

@@ -41,22 +41,22 @@ def generated_people(
 ) -> duckdb.DuckDBPyRelation:
     """Invented people of an invented city, as a table person, x, y: a home, a workplace, a few haunts each.
 
-    A river bends through the extent; homes lie on both banks around a dozen quarters, work gathers in a centre, and
+    A river bends through the extent; homes lie on both banks in thirty quarters, work gathers in a centre, and
     some people are far more active than others.
     """
     import duckdb
 
     rng = np.random.default_rng(seed)
-    quarters = rng.uniform(0.12, 0.88, (12, 2))
-    haunts = np.concatenate([rng.normal((0.52, 0.46), 0.05, (8, 2)), rng.uniform(0.1, 0.9, (16, 2))])
-    home = quarters[rng.choice(12, people, p=_falling(12))] + rng.normal(0, 0.035, (people, 2))
-    work = np.where(rng.random((people, 1)) < 0.7, (0.5, 0.48), haunts[rng.integers(0, 24, people)])
-    work = work + rng.normal(0, 0.02, (people, 2))
+    quarters = np.concatenate([rng.normal(0.5, 0.12, (10, 2)), rng.uniform(0.1, 0.9, (20, 2))])
+    haunts = np.concatenate([rng.normal((0.5, 0.46), 0.08, (12, 2)), rng.uniform(0.1, 0.9, (18, 2))])
+    home = quarters[rng.choice(30, people, p=_falling(30))] + rng.normal(0, 0.03, (people, 2))
+    work = np.where(rng.random((people, 1)) < 0.6, (0.5, 0.46), haunts[rng.integers(0, 30, people)])
+    work = work + rng.normal(0, 0.045, (people, 2))
     trips = rng.geometric(1 / 6, people) + 1
     person = np.repeat(np.arange(people), trips)
     kind = rng.random(len(person))[:, None]
-    leisure = haunts[rng.choice(24, len(person), p=_falling(24))]
-    place = np.where(kind < 0.45, home[person], np.where(kind < 0.75, work[person], leisure))
+    leisure = haunts[rng.choice(30, len(person), p=_falling(30))] + rng.normal(0, 0.012, (len(person), 2))
+    place = np.where(kind < 0.5, home[person], np.where(kind < 0.75, work[person], leisure))
     place = np.clip(_off_the_river(place + rng.normal(0, 0.004, place.shape)), 0, 1)
     x0, y0, x1, y1 = extent
     columns = {"person": person, "x": x0 + place[:, 0] * (x1 - x0), "y": y0 + place[:, 1] * (y1 - y0)}
@@ -67,7 +67,7 @@ def generated_people(
 
 
 def _falling(n: int) -> Any:
-    weights = 1 / np.arange(1, n + 1) ** 0.8
+    weights = 1 / np.arange(1, n + 1) ** 0.6
     return weights / weights.sum()
 
 
@@ -75,5 +75,5 @@ def _off_the_river(points: Any) -> Any:
     """Move whoever stands in the water to the nearer bank."""
     middle = 0.55 + 0.12 * np.sin(5 * points[:, 0])
     away = points[:, 1] - middle
-    points[:, 1] = np.where(np.abs(away) < 0.018, middle + np.where(away < 0, -0.018, 0.018), points[:, 1])
+    points[:, 1] = np.where(np.abs(away) < 0.025, middle + np.where(away < 0, -0.025, 0.025), points[:, 1])
     return points

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 
 import numpy as np
 import pytest
@@ -104,13 +103,3 @@ def test_cells_far_smaller_than_pixels_keep_their_mass() -> None:
     assert values.sum() == pytest.approx(1, abs=1e-12)
     expected, *_ = np.histogram2d(y, x, bins=30, range=[[0, 2**28]] * 2)
     assert values == pytest.approx(expected / 1000, abs=1e-5)
-
-
-def test_a_million_cells_take_a_blink() -> None:
-    domain = Domain.unit(11)
-    x, y = np.meshgrid(np.arange(1300), np.arange(1300))
-    distribution = Distribution(domain, np.full(x.size, 11), encode(x.ravel(), y.ravel()), np.full(x.size, 1.0), 1.0)
-    distribution.raster(4, 4)  # compiles
-    start = time.perf_counter()
-    distribution.raster(1024, 1024)
-    assert time.perf_counter() - start < 1.5

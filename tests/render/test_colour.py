@@ -35,7 +35,8 @@ def test_lightness_rises_evenly() -> None:
     steps = np.diff(lightness)
     assert steps.min() > 0
     assert steps.max() / steps.min() < 1.2
-    assert lightness[0] < 0.2 and lightness[-1] > 0.95
+    assert lightness[0] < 0.2
+    assert lightness[-1] > 0.95
 
 
 def test_so_do_the_colours_as_shown() -> None:
@@ -56,7 +57,8 @@ def test_grey_and_red_green_blind_readers_see_it_rise() -> None:
 
 def test_every_colour_can_be_shown() -> None:
     rgb = linear_rgb(scale_in_oklab())
-    assert rgb.min() >= 0 and rgb.max() <= 1
+    assert rgb.min() >= 0
+    assert rgb.max() <= 1
 
 
 def test_every_step_has_its_own_colour() -> None:

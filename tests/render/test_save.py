@@ -63,12 +63,15 @@ def test_npz_round_trips(make_heat: MakeHeat, tmp_path: Path) -> None:
     heat.save(tmp_path / "map.npz")
     with np.load(tmp_path / "map.npz", allow_pickle=False) as data:
         assert (data["values"] == heat.values).all()
-        assert (data["x"] == heat.x).all() and (data["y"] == heat.y).all()
+        assert (data["x"] == heat.x).all()
+        assert (data["y"] == heat.y).all()
         assert tuple(data["bounds"]) == CITY.bounds
         assert Fraction(str(data["epsilon"])) == heat.epsilon
-        assert float(data["sigma"]) == heat.sigma and str(data["sigma_unit"]) == "m"
+        assert float(data["sigma"]) == heat.sigma
+        assert str(data["sigma_unit"]) == "m"
         assert (str(data["kind"]), str(data["crs"]), str(data["grid_crs"])) == ("bbox", "EPSG:4326", "EPSG:3857")
-        assert bool(data["seeded"]) and not bool(data["empty"])
+        assert bool(data["seeded"])
+        assert not bool(data["empty"])
         assert str(data["made"]) == "2026-01-31T00:00:00+00:00"
     make_heat(IMAGE).save(tmp_path / "image.npz")
     with np.load(tmp_path / "image.npz") as data:
@@ -100,7 +103,8 @@ def test_csv_read_by_duckdb(make_heat: MakeHeat, tmp_path: Path) -> None:
     assert (lon, lat, share) == (heat.x[column], heat.y[row], heat.values.max())
     finest = CITY.cells(CITY.depth)
     x, y, inside = CITY.locate([lon], [lat])
-    assert inside.all() and (x[0] - finest.x0, y[0] - finest.y0) == (column, row)
+    assert inside.all()
+    assert (x[0] - finest.x0, y[0] - finest.y0) == (column, row)
 
 
 def test_csv_has_small_shares_in_full(make_heat: MakeHeat, tmp_path: Path) -> None:

@@ -33,14 +33,15 @@ def aggregate(
     where: str | None = None,
     each_row_is_a_person: bool = False,
     memory: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, float], None] | None = None,
 ) -> Counts:
     """People's events to integer weights per cell. The result is private: it holds exact counts.
 
     ``events`` is a path or glob (CSV, Parquet, JSON), a pandas, Polars or Arrow table, or a DuckDB relation. ``user``
     names the column that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and latitude for a box),
     ``weight`` an integer column; ``where`` is a public predicate on single rows. ``memory`` bounds the engine, in
-    megabytes. ``progress`` is called with the seconds gone by while the query runs.
+    megabytes. ``progress`` is called while the query runs, with the part done (below 0 if
+    unknown) and the seconds gone by.
     """
     from dpheatmap.curator.engines import duckdb
     from dpheatmap.curator.events import canonical, open_table
@@ -94,7 +95,7 @@ def release(
     decay: float | Fraction = PAPER_DECAY,
     first_level: int | None = None,
     memory: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, float], None] | None = None,
 ) -> Release:
     """Measure where people are under user-level epsilon-differential privacy.
 

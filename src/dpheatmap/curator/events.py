@@ -28,7 +28,7 @@ _FORMATS = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
 _COMPRESSIONS = (".gz", ".zst")
-_FLOATS = ("FLOAT", "DOUBLE")
+FLOATS = ("FLOAT", "DOUBLE")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
             "UHUGEINT")  # fmt: skip
 _NESTED = ("STRUCT", "MAP", "UNION", "[]", "LIST")
@@ -81,21 +81,21 @@ def _person(table: Table, user: str) -> str:
     if user not in table.columns:
         raise PrivacyRefusal(_missing(table, "user", user))
     kind = table.columns[user]
-    if kind in _FLOATS or any(mark in kind for mark in _NESTED):
+    if kind in FLOATS or any(mark in kind for mark in _NESTED):
         raise DataError(
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
             "Store ids as integers or text."
         )
-    return _quoted(user)
+    return quoted(user)
 
 
 def _number(table: Table, name: str) -> str:
     if name not in table.columns:
         raise DataError(_missing(table, "coordinate", name))
     kind = table.columns[name]
-    if kind not in (*_FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"') and not kind.startswith("DECIMAL"):
+    if not is_number(kind):
         raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
-    return f"TRY_CAST({_quoted(name)} AS DOUBLE)"
+    return f"TRY_CAST({quoted(name)} AS DOUBLE)"
 
 
 def _weight(table: Table, name: str) -> str:
@@ -105,8 +105,8 @@ def _weight(table: Table, name: str) -> str:
     if kind not in (*_NUMBERS, "VARCHAR", '"NULL"'):
         raise DataError(f"The weight column {name!r} is of type {kind}, and weights are integers. Cast it to integers.")
     if kind == "VARCHAR":  # CSV: only what is written as a whole number is one; the cast alone would round 1.5 to 2
-        return f"CASE WHEN regexp_full_match({_quoted(name)}, '[0-9]+') THEN TRY_CAST({_quoted(name)} AS BIGINT) END"
-    return f"TRY_CAST({_quoted(name)} AS BIGINT)"
+        return f"CASE WHEN regexp_full_match({quoted(name)}, '[0-9]+') THEN TRY_CAST({quoted(name)} AS BIGINT) END"
+    return f"TRY_CAST({quoted(name)} AS BIGINT)"
 
 
 def _missing(table: Table, role: str, name: str) -> str:
@@ -115,7 +115,13 @@ def _missing(table: Table, role: str, name: str) -> str:
     return f"There is no {role} column {name!r} in {table.name}, which has {', '.join(table.columns)}. {hint}"
 
 
-def _quoted(name: str) -> str:
+def is_number(kind: str) -> bool:
+    """Whether values of a type are numbers, or text that may hold them."""
+    return kind in (*FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"') or kind.startswith("DECIMAL")
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -216,7 +222,7 @@ def _open_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> Table:
 def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:
     """Write a relation to Parquet, batch by batch; 128-bit integers as text, for Parquet would make floats of them."""
     columns = [
-        f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}" if str(kind) in ("HUGEINT", "UHUGEINT") else _quoted(name)
+        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if str(kind) in ("HUGEINT", "UHUGEINT") else quoted(name)
         for name, kind in zip(relation.columns, relation.types, strict=True)
     ]
     path = str(Path(folder, "relation.parquet"))

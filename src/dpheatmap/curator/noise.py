@@ -134,19 +134,20 @@ class Factor:
         upper = int(np.searchsorted(self.floors, np.uint64(word), side="right"))
         bits = self._word_bits
         while outcome < upper:
-            word, bits = word << 64 | int.from_bytes(source(8), "big"), bits + 64
             precision = max(256, bits + 128)
             low, high = self._cuts(precision)[outcome]
             if word << (precision - bits) > high:
                 outcome += 1
             elif (word + 1) << (precision - bits) <= low:
                 break
+            else:
+                word, bits = word << 64 | int(random_words(1, 64, source)[0]), bits + 64
         return outcome
 
 
 def random_words(size: int, bits: int, source: Source) -> NDArray[np.uint64]:
-    """Uniform words of up to 64 bits."""
-    return np.frombuffer(source(8 * size), dtype=np.uint64) & np.uint64((1 << bits) - 1)
+    """Uniform words of up to 64 bits; a source that gives too few bytes is an error, never less noise."""
+    return np.frombuffer(source(8 * size), dtype=np.uint64, count=size) & np.uint64((1 << bits) - 1)
 
 
 def _powers(ratio: Interval, count: int, bits: int) -> list[Interval]:
@@ -203,10 +204,11 @@ class DiscreteLaplace:
     def __init__(
         self, rate: Fraction, *, table_bits: int = TABLE_BITS, word_bits: int = WORD_BITS, head: int = HEAD
     ) -> None:
-        if rate <= 0 or 64 / rate >= LARGEST:
+        if rate * LARGEST <= 64:
+            power = (rate.denominator // max(rate.numerator, 1)).bit_length() - 1
             raise ParameterError(
-                f"epsilon is too small for exact noise in 64-bit integers: the noise would have a scale of "
-                f"{float(1 / rate) if rate > 0 else float('inf'):.3g} units. Use a larger epsilon, or fewer levels."
+                "epsilon is too small for exact noise in 64-bit integers: the noise would have a scale of "
+                f"2^{power} units or more. Use a larger epsilon, or fewer levels."
             )
         self.rate = rate
         self.digits = 0
@@ -242,7 +244,7 @@ class DiscreteLaplace:
         undecided = np.empty(size + 1, dtype=np.int64)
         for f, factor in enumerate(self._factors):
             total, weight = totals[min(f, 1)], int(self._weights[f])
-            first = np.frombuffer(source(2 * size), dtype=np.uint16) & np.uint16(len(factor.table) - 1)
+            first = np.frombuffer(source(2 * size), dtype=np.uint16, count=size) & np.uint16(len(factor.table) - 1)
             left = undecided[: look_up(factor.table, first, weight, total, undecided)]
             total[left] += weight * factor.resolve(first[left], source)
 

@@ -70,31 +70,38 @@ class Layout:
 
     @cached_property
     def title(self) -> int:
+        """Baseline of the title."""
         return self.px(_MARGIN + 0.75 * TITLE)
 
     @cached_property
     def left(self) -> int:
+        """Left edge of the map."""
         widest = max(text_width(tick.label, self.px(LABEL)) for tick in self.down)
         return self.px(_MARGIN + TICK + 6) + round(widest)
 
     @cached_property
     def top(self) -> int:
+        """Upper edge of the map."""
         return self.title + self.px(28)
 
     @cached_property
     def right(self) -> int:
+        """Right edge of the map."""
         return self.left + self.factor * self.columns
 
     @cached_property
     def bottom(self) -> int:
+        """Lower edge of the map."""
         return self.top + self.factor * self.rows
 
     @cached_property
     def across(self) -> list[Tick]:
+        """Ticks below the map, in pixels from its left edge."""
         return ticks_across(self.domain, self.factor * self.columns, self.room)
 
     @cached_property
     def down(self) -> list[Tick]:
+        """Ticks left of the map, in pixels from its upper edge."""
         return ticks_down(self.domain, self.factor * self.rows, lambda label: self.px(1.2 * LABEL))
 
     @cached_property
@@ -167,6 +174,7 @@ class Layout:
 
     @cached_property
     def width(self) -> int:
+        """Width of the whole picture."""
         ends = [self.right, self._last_label, self._legend_end]
         ends += [self.legend[0] + round(text_width(note, self.px(NOTE))) for note in self.notes]
         if self.scale_bar:
@@ -175,5 +183,6 @@ class Layout:
 
     @cached_property
     def height(self) -> int:
+        """Height of the whole picture."""
         below = max(self.note(len(self.notes) - 1), self.bottom + self.px(TICK + 24))
         return below + self.px(_MARGIN)

@@ -20,7 +20,7 @@ _GREY: Colour = (105, 105, 116)
 _RED: Colour = (200, 16, 32)
 
 _NOT_PRIVATE = "NOT PRIVATE: made with a seed"
-_NO_SIGNAL = "No signal above the noise: the map is uniform"
+_NO_SIGNAL = "No signal above the noise: every cell has the same share"
 
 
 def write(heat: Heatmap, path: Path) -> None:

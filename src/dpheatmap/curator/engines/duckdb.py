@@ -56,8 +56,8 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             con.close()
 
 
-def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float], None] | None = None) -> tuple[dict[str, Ints], float]:
-    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it, and ``tick(seconds)`` is called while it runs."""
+def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float, float], None] | None = None) -> tuple[dict[str, Ints], float]:
+    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it, and ``tick(part, seconds)`` is called while it runs."""
     start = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(lambda: con.execute(sql).fetchnumpy())
@@ -70,7 +70,7 @@ def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float], None] 
                     if future.done():
                         raise
                     if tick is not None:
-                        tick(time.perf_counter() - start)
+                        tick(con.query_progress() / 100, time.perf_counter() - start)
         except duckdb.Error as error:
             raise readable(error) from None
         except BaseException:

@@ -1,0 +1,5 @@
+"""``python -m dpheatmap``: the command line."""
+
+from dpheatmap.cli import main
+
+main()

@@ -1,0 +1,73 @@
+"""The command line: thin over the library, one module a command, each imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from dpheatmap import __version__
+from dpheatmap.errors import DpheatmapError
+
+COMMANDS = {
+    "demo": "A whole run on generated people.",
+    "inspect": "Columns of a table, and which might be person, x and y.",
+    "plan": "What a release will show, before any data is read.",
+    "release": "Measure where people are, under differential privacy.",
+    "export": "Make maps from a release; costs no budget.",
+}
+
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and imports the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command itself, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"dpheatmap.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="dpheatmap")
+def cli() -> None:
+    """Heatmaps of where people are, not who they are.
+
+    From a table of (person, x, y) to a map under user-level differential privacy. Start with: dpheatmap demo
+    """
+
+
+def main() -> None:
+    """Run the command line and end with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; errors become one message on stderr and an exit code."""
+    try:
+        cli.main(arguments, prog_name="dpheatmap", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except DpheatmapError as error:
+        click.echo(f"Error: {error}", err=True)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted; nothing half-written was left behind.", err=True)
+        return INTERRUPTED
+    return 0

@@ -1,0 +1,43 @@
+"""``dpheatmap inspect``: what is in a table, for the data holder."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from dpheatmap.cli.options import json_option
+from dpheatmap.cli.terminal import answer, say, write_private
+
+
+@click.command("inspect")
+@click.argument("file")
+@click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, nulls, ranges) to this file.")
+@json_option
+def command(file: str, private_report: str | None, as_json: bool) -> None:
+    """Columns of FILE, guesses at user, x and y, and problems.
+
+    Names and types go to stdout. Numbers that depend on people go to your terminal or the private report only.
+    """
+    from dpheatmap.curator.inspect import inspect_table
+
+    terminal = sys.stderr.isatty()
+    found = inspect_table(file, read_rows=terminal or private_report is not None)
+    lines = [f"{name:<24} {kind}" for name, kind in found.columns.items()]
+    lines += ["", *(f"{role}: {', '.join(names) or 'no column looks like it'}" for role, names in found.guesses.items())]
+    lines += [f"Problem: {problem}" for problem in found.schema_problems]
+    values = {
+        "columns": dict(found.columns),
+        "guesses": {role: list(names) for role, names in found.guesses.items()},
+        "problems": list(found.schema_problems),
+    }
+    answer(as_json, values, "\n".join(lines))
+    if private_report is not None:
+        write_private(private_report, {"private": "exact numbers about people: do not publish", **found.private})
+    if terminal:
+        say("\nFor your eyes only:")
+        for name, numbers in found.private["columns"].items():
+            say(f"{name:<24} " + ", ".join(f"{key} {value}" for key, value in numbers.items()))
+        say(f"rows: {found.private['rows']:,}")
+        for hint in found.private["hints"]:
+            say(f"Hint: {hint}")

@@ -1,0 +1,41 @@
+"""``dpheatmap plan``: what to expect, before any data is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpheatmap.cli.options import domain_from, json_option, place_options
+from dpheatmap.cli.terminal import answer
+from dpheatmap.plan import Plan, length, plan
+
+
+@click.command("plan")
+@click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
+@click.option("--users", type=int, required=True, help="A public guess of the number of people.")
+@place_options
+@click.option("--width", type=int, default=20, show_default=True, help="Cells kept at each level.")
+@json_option
+def command(epsilon: str, users: int, width: int, as_json: bool, **place: Any) -> None:
+    """Levels, noise, expected error and advice for a release that reads no data yet.
+
+    Example: dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
+    """
+    made = plan(domain_from(**place), epsilon=epsilon, users=users, width=width)
+    answer(as_json, made.to_dict(), in_words(made))
+
+
+def in_words(made: Plan) -> str:
+    """The plan as a table and a few sentences."""
+    lines = [f"{'level':>5}  {'cell':>16}  {'measured':>8}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
+    for level in made.levels:
+        lines.append(
+            f"{level.level:>5}  {length(made.domain, level.cell):>16}  {level.cells_measured:>8}  "
+            f"{float(level.epsilon):>8.3g}  {level.noise:>14.3g}  {level.smallest_share:>15.2%}"
+        )
+    side = made.expected_emd * made.domain.longer_side
+    lines += ["", f"Expected error: people are misplaced by {length(made.domain, side)} on average."]
+    if made.smallest_feature is not None:
+        lines.append(f"Smallest visible feature: {length(made.domain, made.smallest_feature)}, if it holds 5 % of the people.")
+    return "\n".join([*lines, made.advice])

@@ -1,0 +1,81 @@
+"""``dpheatmap release``: from a table of people's positions to a release and its maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpheatmap.cli.options import RELEASE_SUFFIX, check_outputs, domain_from, json_option, map_options, place_options
+from dpheatmap.cli.terminal import answer, private_report, progress, say
+from dpheatmap.release import Release
+
+
+@click.command("release")
+@click.argument("file")
+@click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
+@click.option("--user", metavar="COLUMN", help="The column that tells whose a row is.")
+@click.option("--x", required=True, metavar="COLUMN", help="Longitude, or x.")
+@click.option("--y", required=True, metavar="COLUMN", help="Latitude, or y.")
+@place_options
+@map_options
+@click.option("--weight", metavar="COLUMN", help="An integer column: how much an event counts within a person's 1.")
+@click.option("--where", metavar="PREDICATE", help="A public condition on single rows, such as a date range.")
+@click.option("--each-row-is-a-person", is_flag=True, help="There is no user column: every row is another person.")
+@click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
+@click.option("--width", type=int, default=20, show_default=True, help="Cells kept at each level.")
+@click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
+@click.option("--memory", type=int, metavar="MB", help="Memory of the aggregation; the rest goes to disk.")
+@json_option
+def command(
+    file: str,
+    epsilon: str,
+    outputs: tuple[str, ...],
+    sigma: float | None,
+    size: int | None,
+    method: str,
+    private_report: str | None,
+    width: int,
+    decay: float | None,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Measure where people are in FILE, under differential privacy.
+
+    FILE is CSV, Parquet or JSON, or a quoted glob of such files. Example:
+
+    dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 -o map.png
+    """
+    from dpheatmap.budget import read_epsilon
+    from dpheatmap.curator.api import aggregate, release
+    from dpheatmap.parameters import check
+
+    domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
+    read_epsilon(epsilon)
+    check(width=width, method=method, **{n: v for n, v in (("decay", decay), ("sigma", sigma), ("size", size)) if v is not None})
+    check_outputs(outputs)
+    with progress("Aggregating") as tick:
+        counts = aggregate(file, domain, progress=tick, **rest)
+    _report(counts, private_report)
+    made = release(counts, epsilon=epsilon, width=width, **({} if decay is None else {"decay": decay}))
+    written = write_outputs(made, outputs, sigma=sigma, size=size, method=method)
+    say(made.label["how_strongly"])
+    answer(as_json, {"epsilon": str(made.epsilon), "outputs": written, "label": dict(made.label)}, "\n".join(written))
+
+
+_report = private_report
+
+
+def write_outputs(
+    release: Release, outputs: tuple[str, ...], *, sigma: float | None, size: int | None, method: str
+) -> list[str]:
+    """Write the release itself first, so that what was paid for is safe, then its maps."""
+    ordered = sorted(outputs, key=lambda output: not output.endswith(RELEASE_SUFFIX))
+    heat = None
+    for output in ordered:
+        if output.endswith(RELEASE_SUFFIX):
+            release.save(output)
+        else:
+            heat = heat or release.heatmap(sigma=sigma, size=size, method=method)
+            heat.save(output)
+    return ordered

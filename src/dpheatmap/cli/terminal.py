@@ -1,0 +1,72 @@
+"""What people see on stderr: progress, warnings, and numbers that are for the data holder's eyes only."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpheatmap.files import replace_whole
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.api import Counts
+
+
+def say(text: str) -> None:
+    """A line for people, on stderr."""
+    click.echo(text, err=True)
+
+
+def answer(as_json: bool, values: dict[str, Any], text: str) -> None:
+    """The command's result on stdout: as JSON, or as text."""
+    click.echo(json.dumps(values, indent=2) if as_json else text)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
+    """A bar on a terminal, nothing elsewhere; the callback takes the part done, below 0 if unknown, and the seconds."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def tick(part: float, seconds: float) -> None:
+            bar.update(task, total=1.0 if part > 0 else None, completed=max(part, 0.0))
+
+        yield tick
+
+
+def private_report(counts: Counts, path: str | None) -> None:
+    """Exact numbers to the data holder: the file they named, and the terminal if there is one; never a log or a pipe."""
+    report = counts.report
+    if report is None:
+        return
+    if path is not None:
+        write_private(path, {"private": "exact numbers about people: do not publish", **vars(report)})
+    if sys.stderr.isatty():
+        rate = report.rows / max(report.seconds, 1e-9)
+        say(
+            f"For your eyes only: {report.rows:,} rows ({rate:,.0f} a second), {report.inside:,} inside by {report.people:,} "
+            f"people; left out: {report.outside:,} outside, {report.invalid:,} without valid coordinates or weight, "
+            f"{report.without_person:,} without a person."
+        )
+        if report.rows and not report.inside:
+            say("No row lies inside the domain. Are x and y swapped, or is the place another one?")
+
+
+def write_private(path: str, values: dict[str, Any]) -> None:
+    """Write exact numbers to a file that only its owner may read."""
+    with replace_whole(path) as temporary:
+        temporary.chmod(0o600)
+        temporary.write_text(json.dumps(values, indent=2) + "\n")
+    Path(path).chmod(0o600)

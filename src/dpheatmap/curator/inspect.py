@@ -1,0 +1,98 @@
+"""A look at a table for the data holder: columns, guesses by name, and what might go wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from dpheatmap.curator.engines.duckdb import connection, readable
+from dpheatmap.curator.events import FLOATS, Table, is_number, open_table, quoted
+
+# Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
+_WORDS = {
+    "user": ("user", "userid", "person", "rider", "member", "customer", "client", "participant", "subject", "visitor", "player",
+             "device", "account", "uid", "pid", "id"),
+    "x": ("lon", "lng", "long", "longitude", "x", "easting"),
+    "y": ("lat", "latitude", "y", "northing"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a table looks like. ``private`` holds exact numbers about people; the rest is names and types."""
+
+    columns: Mapping[str, str]
+    guesses: Mapping[str, tuple[str, ...]]
+    schema_problems: tuple[str, ...]
+    private: Mapping[str, Any]
+
+
+def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
+    """Columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
+    with connection() as (con, folder):
+        table = open_table(con, events, folder)
+        guesses = {role: _candidates(role, table) for role in _WORDS}
+        private = _numbers(con, table, guesses) if read_rows else {}
+    return Inspection(table.columns, guesses, tuple(_problems(table, guesses)), private)
+
+
+def _candidates(role: str, table: Table) -> tuple[str, ...]:
+    words = _WORDS[role]
+    ranked = []
+    for name, kind in table.columns.items():
+        parts = [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)]
+        rank = min((words.index(part) for part in parts if part in words), default=None)
+        if rank is not None and (role == "user" or is_number(kind)):
+            ranked.append((rank, name))
+    return tuple(name for _, name in sorted(ranked))
+
+
+def _problems(table: Table, guesses: Mapping[str, tuple[str, ...]]) -> list[str]:
+    problems = [
+        f"{name!r} is of type {table.columns[name]}, in which different ids can become equal: store ids as integers or text"
+        for name in guesses["user"][:1]
+        if table.columns[name] in FLOATS
+    ]
+    if not guesses["user"]:
+        problems.append("no column looks like a person's id; without one, only each_row_is_a_person can be released")
+    return problems
+
+
+def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    chosen = [f"COUNT(*) - COUNT({quoted(name)}) AS nulls{k}" for k, name in enumerate(table.columns)]
+    ranges = [name for name in dict.fromkeys((*guesses["x"], *guesses["y"]))]
+    for k, name in enumerate(ranges):
+        number = f"TRY_CAST({quoted(name)} AS DOUBLE)"
+        finite = f"CASE WHEN isfinite({number}) THEN {number} END"
+        chosen += [f"MIN({finite}) AS low{k}", f"MAX({finite}) AS high{k}", f"COUNT(*) - COUNT({finite}) AS bad{k}"]
+    try:
+        row = con.execute(f"SELECT COUNT(*) AS n, {', '.join(chosen)} FROM {table.relation}").fetchone()
+    except duckdb.Error as error:
+        raise readable(error) from None
+    assert row is not None
+    rows, nulls, rest = row[0], row[1 : 1 + len(table.columns)], row[1 + len(table.columns) :]
+    columns: dict[str, dict[str, Any]] = {n: {"nulls": k} for n, k in zip(table.columns, nulls, strict=True)}
+    for k, name in enumerate(ranges):
+        low, high, bad = rest[3 * k : 3 * k + 3]
+        columns[name] |= {"lowest": low, "highest": high, "not finite numbers": bad}
+    return {"rows": rows, "columns": columns, "hints": list(_hints(columns, guesses))}
+
+
+def _hints(columns: Mapping[str, Mapping[str, Any]], guesses: Mapping[str, tuple[str, ...]]) -> list[str]:
+    if not guesses["x"] or not guesses["y"]:
+        return []
+    x, y = columns[guesses["x"][0]], columns[guesses["y"][0]]
+    if None in (x["lowest"], y["lowest"]):
+        return []
+    hints = []
+    if max(abs(y["lowest"]), abs(y["highest"])) > 90 >= max(abs(x["lowest"]), abs(x["highest"])):
+        hints.append("latitudes run from -90 to 90 and these don't: are x and y swapped?")
+    if min(x["lowest"], y["lowest"]) >= 0 and max(x["highest"], y["highest"]) <= 1:
+        hints.append("all coordinates lie in 0 to 1: use --unit")
+    if sum(1 for numbers in (x, y) if numbers["lowest"] == numbers["highest"] == 0):
+        hints.append("a coordinate is 0 everywhere")
+    return hints

@@ -1,0 +1,261 @@
+"""The commands as people use them: what goes where, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import dpheatmap as dph
+from dpheatmap.cli import COMMANDS, run
+from dpheatmap.testing import generated_people
+
+DPHEATMAP = [sys.executable, "-m", "dpheatmap"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("data") / "people.parquet")
+    generated_people(300).write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def arguments(table: str, tmp_path: Path) -> list[str]:
+    columns = ["--user", "person", "--x", "x", "--y", "y"]
+    return ["release", table, "--epsilon", "1", *columns, "--unit", "-o", str(tmp_path / "a.dph.parquet")]
+
+
+def without(arguments: list[str], option: str, values: int = 1) -> list[str]:
+    at = arguments.index(option)
+    return arguments[:at] + arguments[at + 1 + values :]
+
+
+def test_a_release_writes_what_was_asked_for(arguments: list[str], tmp_path: Path) -> None:
+    outputs = [str(tmp_path / name) for name in ("map.png", "map.npz", "map.csv")]
+    assert run([*arguments, *(part for path in outputs for part in ("-o", path)), "--sigma", "0.05", "--size", "64"]) == 0
+    release = dph.load(tmp_path / "a.dph.parquet")
+    assert release.epsilon == 1
+    assert not release.seeded
+    with np.load(outputs[1]) as stored:
+        assert np.array_equal(stored["values"], release.heatmap(sigma=0.05, size=64).values)
+    with Image.open(outputs[0]) as picture:
+        assert picture.format == "PNG"
+    assert len(Path(outputs[2]).read_text().splitlines()) == 1 + 64 * 64
+
+
+def test_stdout_has_the_files_and_stderr_the_words(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 0
+    out, err = capsys.readouterr()
+    assert out.strip() == arguments[-1]
+    assert "epsilon = 1" in err
+
+
+def test_json_is_json_and_has_no_exact_number(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*arguments, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["epsilon"] == "1"
+    assert answer["outputs"] == [arguments[-1]]
+    assert set(answer) == {"epsilon", "outputs", "label"}
+
+
+def test_exact_numbers_go_to_the_private_report_alone(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.json"
+    assert run([*arguments, "--private-report", str(report)]) == 0
+    numbers = json.loads(report.read_text())
+    assert numbers["people"] == 300
+    assert numbers["rows"] == numbers["inside"] + numbers["outside"] + numbers["invalid"] + numbers["without_person"]
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
+    assert str(numbers["rows"]) not in "".join(capsys.readouterr())
+
+
+def on_a_terminal(arguments: list[str]) -> str:
+    """What a command shows on a terminal."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([*DPHEATMAP, *arguments], stdout=follower, stderr=follower, stdin=follower)
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:  # the terminal closed
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(leader)
+    assert process.wait() == 0
+    return re.sub(r"\s+", " ", shown.decode())
+
+
+def test_a_terminal_shows_them_to_the_data_holder(arguments: list[str]) -> None:
+    shown = on_a_terminal(arguments)
+    assert "For your eyes only" in shown
+    assert "by 300 people" in shown
+    assert "a second" in shown
+
+
+def test_inspect_keeps_exact_numbers_off_stdout(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "report.json"
+    assert run(["inspect", table, "--json", "--private-report", str(report)]) == 0
+    out, err = capsys.readouterr()
+    answer, private = json.loads(out), json.loads(report.read_text())
+    assert answer["guesses"] == {"user": ["person"], "x": ["x"], "y": ["y"]}
+    assert private["rows"] > 300
+    assert 0 <= private["columns"]["x"]["lowest"] < private["columns"]["x"]["highest"] <= 1
+    assert str(private["rows"]) not in out + err
+    assert "use --unit" in "".join(private["hints"])
+    assert "rows:" in on_a_terminal(["inspect", table])
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "words"),
+    [
+        (lambda a: without(a, "--user"), 4, "No user column"),
+        (lambda a: [*without(a, "--user"), "--user", "nobody"], 4, "no user column 'nobody'"),
+        (lambda a: without(a, "--unit", 0), 4, "No place was given"),
+        (lambda a: [*a, "--where", "x < (SELECT AVG(x) FROM t)"], 4, "one row at a time"),
+        (lambda a: [*without(a, "--x"), "--x", "longitude"], 3, "no coordinate column 'longitude'"),
+        (lambda a: [a[0], "missing.parquet", *a[2:]], 3, "No file"),
+        (lambda a: [*without(a, "--epsilon"), "--epsilon", "0"], 2, "epsilon must be a number above 0"),
+        (lambda a: [*without(a, "--epsilon"), "--epsilon", "many"], 2, "epsilon must be"),
+        (lambda a: without(a, "--epsilon"), 2, "Missing option"),
+        (lambda a: [*a, "--width", "0"], 2, "width must be"),
+        (lambda a: [*a, "--sigma", "-1"], 2, "sigma must be"),
+        (lambda a: [*a, "-o", "map.gif"], 2, "must end in one of"),
+        (lambda a: [*a, "-o", "no/such/folder/map.png"], 2, "does not exist"),
+        (lambda a: [*a, "--image", "640x480"], 2, "several were given"),
+        (lambda a: [*without(a, "--unit", 0), "--image", "640"], 2, "takes 2 numbers"),
+        (lambda a: [*without(a, "--unit", 0), "--bbox=170,-20,-170,20"], 2, "antimeridian"),
+        (lambda a: [*a, "--resolution", "50"], 2, "goes with --bbox"),
+        (lambda a: [*a, "--method", "magic"], 2, "method must be"),
+    ],
+)  # fmt: skip
+def test_refusals_have_their_exit_code_and_leave_nothing(
+    arguments: list[str], change: object, code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert callable(change)
+    assert run(change(arguments)) == code
+    out, err = capsys.readouterr()
+    assert words in err
+    assert out == ""
+    assert not Path(arguments[-1]).exists()
+    assert "Traceback" not in err
+
+
+def test_what_depends_on_people_never_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = {
+        "header only": "who,x,y\n",
+        "one person": "who,x,y\na,0.5,0.5\n",
+        "nobody inside": "who,x,y\na,7,7\nb,8,8\n",
+        "no valid row": "who,x,y\na,nan,\n,0.5,0.5\n",
+    }
+    shown = set()
+    for k, text in enumerate(tables.values()):
+        path, output = tmp_path / "t.csv", str(tmp_path / f"{k}.dph.parquet")
+        path.write_text(text)
+        columns = ["--user", "who", "--x", "x", "--y", "y", "--unit", "--depth", "3"]
+        assert run(["release", str(path), "--epsilon", "1", *columns, "-o", output]) == 0
+        shown.add("".join(capsys.readouterr()).replace(output, ""))
+        assert dph.load(output).heatmap().values.sum() == pytest.approx(1)
+    assert len(shown) == 1, "what is said must not depend on the people"
+
+
+def test_a_failed_output_keeps_what_was_there(arguments: list[str], tmp_path: Path) -> None:
+    assert run(arguments) == 0
+    before = Path(arguments[-1]).read_bytes()
+    assert run([*arguments, "--where", "x <"]) == 2
+    assert Path(arguments[-1]).read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.dph.parquet"]
+
+
+def test_export_makes_maps_from_a_saved_release(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 0
+    assert run(["export", arguments[-1], "-o", str(tmp_path / "b.npz"), "--sigma", "0.1", "--json"]) == 0
+    with np.load(tmp_path / "b.npz") as stored:
+        assert np.array_equal(stored["values"], dph.load(arguments[-1]).heatmap(sigma=0.1).values)
+    capsys.readouterr()
+    (tmp_path / "broken.dph.parquet").write_bytes(Path(arguments[-1]).read_bytes()[:-20])
+    assert run(["export", str(tmp_path / "broken.dph.parquet"), "-o", str(tmp_path / "c.png")]) == 3
+    assert "cut short" in capsys.readouterr().err
+
+
+def test_plan_reads_no_data_and_answers_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["plan", "--epsilon", "0.1", "--users", "200", "--bbox=-74.1,40.6,-73.8,40.9"]
+    assert run(options) == 0
+    assert "expect little more than the outline" in capsys.readouterr().out
+    assert run([*options, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["epsilon"] == "1/10"
+    assert [level["level"] for level in answer["levels"]] == list(range(11, 19))
+
+
+def test_demo_does_the_whole_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", "--folder", str(tmp_path / "d"), "--people", "500", "--json", "--no-open"]) == 0
+    out, err = capsys.readouterr()
+    table, saved, picture = json.loads(out)["outputs"]
+    assert dph.load(saved).epsilon == 1
+    with Image.open(picture) as drawn:
+        assert min(drawn.size) > 500
+    by_hand = next(line for line in err.splitlines() if line.strip().startswith("dpheatmap release")).split()
+    assert by_hand[2] == table
+    assert run(by_hand[1:]) == 0
+
+
+def test_help_is_there_for_every_command_and_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    top = capsys.readouterr().out
+    for name, summary in COMMANDS.items():
+        assert f"{name} " in top
+        assert summary in top
+        assert run([name, "--help"]) == 0
+        assert f"Usage: dpheatmap {name}" in capsys.readouterr().out
+    assert run(["no-such-command"]) == 2
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from dpheatmap.cli import run; run(['--help'])\n"
+        "print(sorted({'duckdb', 'numba', 'PIL', 'sqlglot', 'rich', 'pandas'} & set(sys.modules)), file=sys.stderr)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stderr.strip() == "[]"
+
+
+def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
+    big = tmp_path / "big.csv"
+    with big.open("w") as file:
+        file.write("who,x,y\n")
+        for _ in range(40):
+            file.write("".join(f"{k},0.{k % 977:03d},0.{k % 991:03d}\n" for k in range(50_000)) )
+    output, spill = tmp_path / "a.dph.parquet", tmp_path / "spill"
+    spill.mkdir()
+    columns = ["--user", "who", "--x", "x", "--y", "y", "--unit", "--memory", "64"]
+    process = subprocess.Popen(
+        [*DPHEATMAP, "release", str(big), "--epsilon", "1", *columns, "-o", str(output)],
+        env={**os.environ, "TMPDIR": str(spill)}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not os.listdir(spill) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Interrupted" in err
+    assert not output.exists()
+    assert os.listdir(spill) == []

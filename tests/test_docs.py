@@ -1,0 +1,68 @@
+"""The documentation keeps up with the code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from command_reference import reference
+
+import dpheatmap as dph
+from dpheatmap.cli import COMMANDS, cli
+from dpheatmap.release_file import describe
+from dpheatmap.testing import generated_people
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")])
+
+
+def test_the_command_reference_is_what_the_commands_say() -> None:
+    assert (ROOT / "docs/commands.md").read_text() == reference(), "run scripts/commands"
+
+
+def test_every_command_and_option_has_words() -> None:
+    with click.Context(cli) as context:
+        for name in COMMANDS:
+            command = cli.get_command(context, name)
+            assert command is not None
+            assert command.help
+            for option in (p for p in command.params if isinstance(p, click.Option)):
+                assert option.help, f"dpheatmap {name} {option.opts[0]} is undocumented"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+        if not target.startswith("https://"):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_options_named_in_the_pages_exist(page: Path) -> None:
+    with click.Context(cli) as context:
+        commands = [cli.get_command(context, name) for name in COMMANDS]
+    known = {opt for command in commands if command for param in command.params for opt in param.opts} | {"--help"}
+    of_scripts = {"--long", "--only"}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text()))
+    assert named <= known | of_scripts
+
+
+def test_every_key_of_the_release_file_is_documented() -> None:
+    release = dph.release(generated_people(20), dph.Domain.unit(3), epsilon=1, user="person", x="x", y="y")
+    page = (ROOT / "docs/release-format.md").read_text()
+    for key in [*describe(release), *release.columns(), *describe(release)["label"], *describe(release)["levels"][0]]:
+        assert f"`{key}`" in page, key
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert code is not None
+    people = generated_people(300, extent=(-74.1, 40.6, -73.8, 40.9))
+    people.project("person AS rider, x AS lon, y AS lat").write_parquet(str(tmp_path / "trips.parquet"))
+    subprocess.run([sys.executable, "-W", "error", "-c", code.group(1)], cwd=tmp_path, check=True)
+    assert (tmp_path / "map.png").stat().st_size > 10_000
+    assert dph.load(tmp_path / "trips.dph.parquet").epsilon == 1
