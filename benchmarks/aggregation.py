@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 import duckdb
-from common import bar, cpu_seconds, peak_megabytes
 
 import dpheatmap as dph
+from common import bar, cpu_seconds, peak_megabytes
 
 PEOPLE = 500_000
 
@@ -45,7 +45,10 @@ def aggregate(path: Path) -> tuple[float, float]:
 
 def main() -> int:
     millions = 20
-    with tempfile.TemporaryDirectory() as folder, multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool,
+    ):
         small, large = Path(folder, "small.parquet"), Path(folder, "large.parquet")
         write_events(small, 1_000_000)
         write_events(large, millions * 1_000_000)

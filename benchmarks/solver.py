@@ -1,7 +1,5 @@
 """Speed of the tree solver of Algorithm 2 against a general one, HiGHS, on the same instances in the same run.
 
-    PYTHONPATH=src python benchmarks/solver.py
-
 Times are CPU seconds, the best of several runs, after compilation. HiGHS is timed on the call alone, not on building
 its matrices, and in the fastest of the forms tried: one row for each kept cell, its deviation split into p - n (two
 inequalities for each absolute value take it a third to a half longer). The exit code is 0 if every bar is met.
@@ -10,23 +8,19 @@ inequalities for each absolute value take it a third to a half longer). The exit
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from common import bar, cpu_seconds
 from dpheatmap.budget import UNITS
 from dpheatmap.estimate.forest import Level, Masses, solve
 from dpheatmap.quadtree import Ints, children, encode, largest
 
 PEOPLE, CLUSTERS, EPSILON = 100_000, 60, 1.0
-FASTER, AGREEMENT, SECONDS = 200.0, 1e-9, 0.2
-
-Result = TypeVar("Result")
 
 
 def people_in_clusters(depth: int, rng: np.random.Generator) -> Ints:
@@ -104,47 +98,29 @@ def cost(levels: list[Level], solution: list[Masses]) -> float:
     )
 
 
-def best_of(runs: int, call: Callable[[], Result]) -> tuple[float, Result]:
-    """The least CPU time of several calls, and the result."""
-    times = []
-    for _ in range(runs):
-        begin = time.process_time()
-        result = call()
-        times.append(time.process_time() - begin)
-    return min(times), result
-
-
-def report(name: str, figure: str, bar: str, passed: bool) -> bool:
-    """Print one line of the table."""
-    print(f"{name:<34}{figure:>24}{bar:>16}  {'PASS' if passed else 'MISS'}")
-    return passed
-
-
-def against_highs(width: int, depth: int) -> bool:
+def against_highs(width: int, depth: int) -> list[bool]:
     """Both solvers on one instance: time and optimum."""
     levels = instance(width, depth)
     program = linear_program(levels)
-    ours, solution = best_of(500, lambda: solve(levels))
-    theirs, optimum = best_of(5, lambda: linprog(**program, method="highs").fun)
-    gap = abs(cost(levels, solution) / optimum - 1)
-    name, times = f"w={width} L={depth}", f"{theirs * 1e3:.1f} / {ours * 1e3:.3f} ms = {theirs / ours:.0f}"
-    faster = report(f"{name} HiGHS / ours", times, f">= {FASTER:.0f}", theirs / ours >= FASTER)
-    agree = report(f"{name} relative gap", f"{gap:.1e}", f"<= {AGREEMENT:g}", gap <= AGREEMENT)
-    return faster and agree
+    ours = cpu_seconds(lambda: solve(levels), 500)
+    theirs = cpu_seconds(lambda: linprog(**program, method="highs"), 5)
+    gap = abs(cost(levels, solve(levels)) / linprog(**program, method="highs").fun - 1)
+    print(f"w = {width}, L = {depth}: {1e3 * ours:.3f} ms, HiGHS {1e3 * theirs:.1f} ms")
+    return [
+        bar(f"w = {width}, L = {depth}: times faster than HiGHS", theirs / ours, 200, at_least=True, unit="x"),
+        bar(f"w = {width}, L = {depth}: relative difference of the optima", gap, 1e-9),
+    ]
 
 
-def alone(width: int, depth: int) -> bool:
+def alone(width: int, depth: int) -> list[bool]:
     """Our solver on an instance that is too large for the other."""
     levels = instance(width, depth)
-    seconds, _ = best_of(10, lambda: solve(levels))
-    return report(f"w={width} L={depth} ours", f"{seconds:.4f} s", f"< {SECONDS:g} s", seconds < SECONDS)
+    return [bar(f"w = {width}, L = {depth}", cpu_seconds(lambda: solve(levels), 10), 0.2, unit=" s")]
 
 
 def main() -> int:
-    """Print the table; 0 if every bar is met, else 1."""
     solve(instance(20, 4))  # compiles
-    print(f"{'Algorithm 2, reconstruction':<34}{'measured':>24}{'bar':>16}")
-    return 0 if all([against_highs(200, 8), against_highs(2000, 8), alone(20000, 20)]) else 1
+    return 0 if all([*against_highs(200, 8), *against_highs(2000, 8), *alone(20000, 20)]) else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How good the paper's method is on real cities, and whether `plan` foresees it.
 
-Needs the data folder (DPHEATMAP_DATA, default ../shared/data): 30 city cells of Gowalla and Foursquare. These come through
-recommender-system splits, so people and places with few visits are missing.
+Needs the data folder (DPHEATMAP_DATA, default ../shared/data): 30 city cells of Gowalla and Foursquare. These come
+through recommender-system splits, so people and places with few visits are missing.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import ot
-from common import bar
 
 import dpheatmap as dph
+from common import bar
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.heatmap import gaussian_filter

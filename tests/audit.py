@@ -30,11 +30,11 @@ def epsilon_lower_bound(hits_a: int, n_a: int, hits_b: int, n_b: int, alpha: flo
     how often the event happens. An epsilon-DP mechanism has ``p_a <= e^epsilon p_b``, so ``epsilon >= log(p_a / p_b)``.
     Clopper and Pearson's bounds are exact for a binomial number of hits: with probability at least 1 - alpha/2 each,
     ``p_a`` is at least the alpha/2-quantile of Beta(hits, n - hits + 1), and ``p_b`` at most the (1 - alpha/2)-quantile
-    of Beta(hits + 1, n - hits). So what is returned exceeds the true epsilon with probability at most alpha. An
-    epsilon below it that was promised is a promise broken; a bound near it says that the noise is no larger than needed.
+    of Beta(hits + 1, n - hits). So what is returned exceeds the true epsilon with probability at most alpha: if it
+    exceeds the epsilon that was promised, the promise is broken. If it comes close, the noise is no larger than needed.
 
-    >>> round(epsilon_lower_bound(1000, 1000, 0, 1000, 0.05), 3)  # (0.025^(1/1000)) / (1 - 0.025^(1/1000))
-    5.6
+    >>> round(epsilon_lower_bound(1000, 1000, 0, 1000, 0.05), 3)  # log of p / (1 - p), p = 0.025^(1/1000)
+    5.601
     >>> epsilon_lower_bound(0, 1000, 10, 1000, 0.05)
     -inf
     """

@@ -21,7 +21,9 @@ def reference() -> str:
 
 
 def _section(name: str, command: click.Command) -> str:
-    arguments = [param.make_metavar(click.Context(command)) for param in command.params if isinstance(param, click.Argument)]
+    arguments = [
+        param.make_metavar(click.Context(command)) for param in command.params if isinstance(param, click.Argument)
+    ]
     options = [param for param in command.params if isinstance(param, click.Option)]
     lines = [f"## {' '.join(['dpheatmap', name, *arguments])}", "", inspect.cleandoc(command.help or ""), ""]
     lines += ["| option | meaning |", "|---|---|"]

@@ -35,7 +35,7 @@ def bernoulli_exp(gamma: Fraction) -> bool:
 
 
 def discrete_laplace(rate: Fraction) -> int:
-    """An integer k with probability proportional to exp(-rate |k|): Algorithm 2 of Canonne, Kamath and Steinke (2020)."""
+    """An integer k with weight exp(-rate |k|): Algorithm 2 of Canonne, Kamath and Steinke (2020)."""
     s, t = rate.numerator, rate.denominator
     while True:
         u = secrets.randbelow(t)
@@ -80,7 +80,7 @@ def laplace_bins(rate: Fraction, size: int, least: int = 200) -> tuple[Ints, lis
 
 
 def digit_law(rate: Fraction, place: int, radix: int = 256) -> list[float]:
-    """The law of the digit of |X| - 1 worth ``radix^place``, given X != 0: proportional to ``exp(-rate radix^place d)``."""
+    """The law of the digit of |X| - 1 worth ``radix^place``, given X != 0: weights ``exp(-rate radix^place d)``."""
     with mp.workprec(300):
         p = mpmath.exp(-real(rate * radix**place))
         return [float(p**d * (1 - p) / (1 - p**radix)) for d in range(radix)]

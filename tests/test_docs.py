@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 import pytest
-from command_reference import reference
 
 import dpheatmap as dph
+from command_reference import reference
 from dpheatmap.cli import COMMANDS, cli
 from dpheatmap.release_file import describe
 from dpheatmap.testing import generated_people

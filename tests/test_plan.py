@@ -36,7 +36,10 @@ def test_cells_are_measured_on_the_ground() -> None:
 def test_more_people_and_more_epsilon_never_show_less(epsilon: float, users: int) -> None:
     domain = dph.Domain.unit(8)
     here = dph.plan(domain, epsilon=epsilon, users=users)
-    for better in (dph.plan(domain, epsilon=2 * epsilon, users=users), dph.plan(domain, epsilon=epsilon, users=2 * users)):
+    for better in (
+        dph.plan(domain, epsilon=2 * epsilon, users=users),
+        dph.plan(domain, epsilon=epsilon, users=2 * users),
+    ):
         assert better.expected_emd <= here.expected_emd
         assert (better.smallest_feature or math.inf) <= (here.smallest_feature or math.inf)
     assert 0 < here.expected_emd <= 0.35

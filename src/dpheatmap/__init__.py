@@ -5,6 +5,7 @@ from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
+
 from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
 
 # `plan` and `release` are also modules; their functions are bound after them, so `dpheatmap.release` is the function.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import as_epsilon, check
@@ -40,7 +41,11 @@ def split_over_levels(first: int, last: int, decay: Fraction | float = PAPER_DEC
     >>> sum(split_over_levels(2, 8).values()) == SHARES
     True
     """
-    gamma = decay if isinstance(decay, Fraction) else as_epsilon(decay)
+    return dict(_shares(first, last, decay if isinstance(decay, Fraction) else as_epsilon(decay)))
+
+
+@lru_cache(maxsize=64)
+def _shares(first: int, last: int, gamma: Fraction) -> dict[int, int]:
     powers = [gamma**step for step in range(last - first + 1)]
     total = sum(powers)
     shares = {first + step: math.floor(SHARES * power / total) for step, power in enumerate(powers)}

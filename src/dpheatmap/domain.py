@@ -43,7 +43,8 @@ class Bounds(NamedTuple):
     y1: float
 
 
-class CellRange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CellRange:
     """The cells of one level that meet the domain: columns ``x0 .. x1 - 1`` and rows ``y0 .. y1 - 1``."""
 
     x0: int
@@ -53,14 +54,17 @@ class CellRange(NamedTuple):
 
     @property
     def columns(self) -> int:
+        """The number of columns."""
         return self.x1 - self.x0
 
     @property
     def rows(self) -> int:
+        """The number of rows."""
         return self.y1 - self.y0
 
     @property
     def count(self) -> int:
+        """The number of cells."""
         return self.columns * self.rows
 
 
@@ -90,7 +94,7 @@ class Domain:
 
         >>> city = Domain.bbox(-74.1, 40.6, -73.8, 40.9, resolution=50)
         >>> city.depth, city.cells(city.depth).columns
-        (20, 875)
+        (20, 874)
         """
         extent = Bounds(*_checked_box(west, south, east, north))
         if depth is not None and resolution is not None:
@@ -231,16 +235,19 @@ class Domain:
         try:
             kind, depth = description["kind"], description["depth"]
             x0, y0, x1, y1 = (float(v) for v in description["extent"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DomainError("The description of a domain needs kind, extent and depth. It is damaged.") from error
         check(depth=depth)
         if kind == "bbox":
             return cls.bbox(x0, y0, x1, y1, depth=depth)
-        if kind == "image" and x1.is_integer() and y1.is_integer():
+        if kind == "image" and (x0, y0) == (0, 0) and x1.is_integer() and y1.is_integer():
             return cls.image(int(x1), int(y1), depth=depth)
-        if kind == "unit":
+        if kind == "unit" and (x0, y0, x1, y1) == (0, 0, 1, 1):
             return cls.unit(depth)
-        raise DomainError(f"A domain is a bbox, an image or a unit square; it was {kind!r}. It is damaged.")
+        raise DomainError(
+            f"A domain is a bbox, an image or a unit square; it was {kind!r} with ({x0:g}, {y0:g}, {x1:g}, {y1:g}). "
+            "It is damaged."
+        )
 
     # Inner workings
 
@@ -265,8 +272,10 @@ class Domain:
 def _checked_box(west: float, south: float, east: float, north: float) -> tuple[float, float, float, float]:
     """The four edges as floats, or the one sentence that tells what is wrong with them."""
     try:
+        if any(isinstance(v, (str, bytes, bool)) for v in (west, south, east, north)):
+            raise TypeError
         w, s, e, n = (float(v) for v in (west, south, east, north))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DomainError("The edges of a box must be four numbers. Give west, south, east, north.") from None
     box = f"({w:g}, {s:g}, {e:g}, {n:g})"
     if not all(math.isfinite(v) for v in (w, s, e, n)):
@@ -299,13 +308,13 @@ def _zoom_for_resolution(extent: Bounds, resolution: float) -> int:
     """The first zoom whose cells are at most ``resolution`` metres wide anywhere in the box."""
     nearest_to_equator = 0.0 if extent.y0 <= 0 <= extent.y1 else min(abs(extent.y0), abs(extent.y1))
     around = projection.EARTH_CIRCUMFERENCE * math.cos(math.radians(nearest_to_equator))
-    zoom = max(0, math.ceil(math.log2(around / resolution)))
-    if zoom > DEEPEST:
-        raise DomainError(
-            f"A resolution of {resolution:g} m needs zoom {zoom}, and {DEEPEST} is the deepest. "
-            f"Ask for {around / 2**DEEPEST:.2g} m or more."
-        )
-    return zoom
+    for zoom in range(DEEPEST + 1):
+        if around / 2**zoom <= resolution:
+            return zoom
+    raise DomainError(
+        f"A resolution of {resolution:g} m needs a zoom above {DEEPEST}, the deepest. "
+        f"Ask for {math.ceil(1000 * around / 2**DEEPEST) / 1000:g} m or more."
+    )
 
 
 def _zoom_for_cells(extent: Bounds, cells: int) -> int:

@@ -45,13 +45,13 @@ class ReleaseFileError(DataError):
     """A release file is broken, of a newer format, or not a release at all."""
 
 
-class PrivacyRefusal(DpheatmapError):
+class PrivacyRefusal(DpheatmapError):  # noqa: N818
     """What was asked would break the privacy promise, so it was not done."""
 
     exit_code = 4
 
 
-class MissingDependency(DpheatmapError):
+class MissingDependency(DpheatmapError):  # noqa: N818
     """An optional package is needed for this and is not installed."""
 
     def __init__(self, package: str, purpose: str) -> None:

@@ -23,11 +23,11 @@ def privacy_label(release: Release) -> Mapping[str, str]:
         "their rows together, however many.",
         "from_what": "From anyone who sees the release and everything made from it, whatever else they know and "
         "however much they compute: they can hardly tell whether a person's data was used at all.",
-        "how_strongly": f"Pure differential privacy with epsilon = {epsilon}: leaving one person's data out changes the "
-        f"probability of any outcome by a factor of at most e^{epsilon} = {odds_in_words(release.epsilon)}. Replacing one "
-        "person's data by other data counts as leaving out and adding, so twice that epsilon.",
-        "not_promised": "Nothing is hidden that holds for people in general: a busy place is still shown as busy. People "
-        "who share an id are protected as one, and one person with several ids is protected for each of them "
+        "how_strongly": f"Pure differential privacy with epsilon = {epsilon}: leaving one person's data out changes "
+        f"the probability of any outcome by a factor of at most e^{epsilon} = {odds_in_words(release.epsilon)}. "
+        "Replacing one person's data by other data counts as leaving out and adding, so twice that epsilon.",
+        "not_promised": "Nothing is hidden that holds for people in general: a busy place is still shown as busy. "
+        "People who share an id are protected as one, and one person with several ids is protected for each of them "
         "only. Every further release about the same people adds its epsilon to this one's. The domain, the "
         "settings and the time of making are public and not protected.",
     }

@@ -19,6 +19,9 @@ from dpheatmap.errors import ParameterError
 DEEPEST = 28
 """The deepest level: a Morton code of 2 x 28 bits stays far inside 64-bit integers."""
 
+LARGEST_EPSILON = 10**6
+"""Far above anything that protects anybody; noise of that epsilon is next to none."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -31,19 +34,19 @@ class Rule:
 
 def _whole(low: int, high: int, advice: str) -> Rule:
     def holds(value: object) -> bool:
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and low <= int(value) <= high
+        return not isinstance(value, bool) and isinstance(value, numbers.Integral) and low <= int(value) <= high
 
     return Rule(f"a whole number from {low} to {high}", holds, advice)
 
 
 def _real(words: str, inside: Callable[[float], bool], advice: str) -> Rule:
     def holds(value: object) -> bool:
-        return (
-            isinstance(value, numbers.Real)
-            and not isinstance(value, bool)
-            and math.isfinite(value)
-            and inside(float(value))
-        )
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            return False
+        try:
+            return math.isfinite(value) and inside(float(value))
+        except OverflowError:  # a whole number or a fraction beyond all floats
+            return False
 
     return Rule(words, holds, advice)
 
@@ -53,10 +56,14 @@ def _choice(*options: str) -> Rule:
     return Rule(words, lambda value: isinstance(value, str) and value in options, "Pick one of these.")
 
 
+def _text(words: str, advice: str) -> Rule:
+    return Rule(words, lambda value: isinstance(value, str), advice)
+
+
 def _is_epsilon(value: object) -> bool:
     try:
-        return as_epsilon(value) > 0
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return 0 < as_epsilon(value) <= LARGEST_EPSILON
+    except (TypeError, ValueError, ArithmeticError):
         return False
 
 
@@ -68,14 +75,16 @@ def as_epsilon(value: object) -> Fraction:
     """
     if isinstance(value, bool) or not isinstance(value, (int, str, Fraction, Decimal, numbers.Real)):
         raise TypeError(f"{type(value).__name__} is not a number")
-    if isinstance(value, (int, str, Fraction, Decimal)):
-        return Fraction(value)
-    return Fraction(repr(float(value)))
+    if isinstance(value, str) and "/" not in value:
+        value = Decimal(value)
+    if isinstance(value, Decimal) and abs(value.adjusted()) > 400:  # an exponent that no computer could write out
+        raise ValueError("out of range")
+    return Fraction(value if isinstance(value, (int, str, Fraction, Decimal)) else repr(float(value)))
 
 
 RULES: dict[str, Rule] = {
     "epsilon": Rule(
-        "a number above 0",
+        f"a number above 0 and at most {LARGEST_EPSILON}",
         _is_epsilon,
         "Give it as a number or a fraction such as '1/3'; 1 is a common choice, smaller protects more.",
     ),
@@ -94,6 +103,16 @@ RULES: dict[str, Rule] = {
     "image_width": _whole(1, 2**DEEPEST, "It is the width of the image in pixels."),
     "image_height": _whole(1, 2**DEEPEST, "It is the height of the image in pixels."),
     "memory": _whole(64, 2**20, "It is in megabytes; 400 is enough for tens of millions of rows."),
+    **{
+        role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")
+        for role in ("user", "x", "y", "weight")
+    },
+    "where": _text("a predicate as text", "Write one such as: time >= '2024-01-01'"),
+    "each_row_is_a_person": Rule(
+        "True or False",
+        lambda value: isinstance(value, bool),
+        "True says that there is no user column because every row is another person.",
+    ),
     "design": _choice("paper"),
     "method": _choice("paper"),
 }
@@ -113,4 +132,13 @@ cells kept at each level; the paper uses 20.
     for name, value in values.items():
         rule = RULES[name]
         if not rule.holds(value):
-            raise ParameterError(f"{name} must be {rule.words}; it was {value!r}. {rule.advice}")
+            raise ParameterError(f"{name} must be {rule.words}; it was {_shown(value)}. {rule.advice}")
+
+
+def _shown(value: object) -> str:
+    """A value as it is written, cut short if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of many thousand digits
+        text = f"an enormous {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:60]}..."

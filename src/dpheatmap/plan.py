@@ -11,8 +11,8 @@ from dpheatmap.budget import PAPER_DECAY, part, read_epsilon, split_over_levels
 from dpheatmap.domain import Domain
 from dpheatmap.parameters import check
 
-# Measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, epsilon 0.1 to 10, width 20: the Earth Mover's
-# Distance between the true distribution and the paper's reconstruction depends on the noise term alone,
+# Measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, epsilon 0.1 to 10, width 20: the Earth
+# Mover's Distance between the true distribution and the paper's reconstruction depends on the noise term alone,
 #     FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than guessing does.
 # The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept / eps_i. The
 # floor is what a tree of 20 cells a level can't show of a city even without noise.

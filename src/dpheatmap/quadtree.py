@@ -12,13 +12,20 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-# Each step doubles the gaps between bits: 28 bits spread to every second place of 56.
+# Each step doubles the gaps between bits: 28 bits spread to every second place of 56. Gathering goes the same way back.
 _SPREAD = (
     (16, 0x0000FFFF0000FFFF),
     (8, 0x00FF00FF00FF00FF),
     (4, 0x0F0F0F0F0F0F0F0F),
     (2, 0x3333333333333333),
     (1, 0x5555555555555555),
+)
+_GATHER = (
+    (1, 0x3333333333333333),
+    (2, 0x0F0F0F0F0F0F0F0F),
+    (4, 0x00FF00FF00FF00FF),
+    (8, 0x0000FFFF0000FFFF),
+    (16, 0xFFFFFFFF),
 )
 
 
@@ -29,8 +36,8 @@ def _spread(bits: Ints) -> Ints:
 
 
 def _gather(bits: Ints) -> Ints:
-    bits = bits & _SPREAD[-1][1]
-    for (shift, _), mask in zip(reversed(_SPREAD), [*(m for _, m in reversed(_SPREAD[:-1])), 0xFFFFFFFF], strict=True):
+    bits = bits & 0x5555555555555555
+    for shift, mask in _GATHER:
         bits = (bits | (bits >> shift)) & mask
     return bits
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -61,7 +61,7 @@ class Release:
     delta: Fraction = Fraction(0)
     units: int = UNITS
     seeded: bool = False
-    made: datetime = field(default_factory=lambda: datetime.now(timezone.utc).replace(microsecond=0))
+    made: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
 
     @property
     def first_level(self) -> int:

@@ -6,21 +6,21 @@ were made. Nothing in the file depends on the data except through the noisy coun
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from fractions import Fraction
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpheatmap.budget import SHARES, UNITS, part
+from dpheatmap.budget import SHARES, UNITS, part, read_epsilon
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.files import replace_whole
-from dpheatmap.parameters import check
+from dpheatmap.parameters import DEEPEST, as_epsilon, check
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.release import Measurements, Release
 
@@ -42,10 +42,13 @@ def write(release: Release, path: str | PathLike[str]) -> None:
     with replace_whole(path) as temporary, duckdb.connect() as con:
         con.register("measurements", measurements)
         target = str(temporary).replace("'", "''")
-        con.execute(
-            f"COPY (SELECT {chosen} FROM measurements) TO '{target}' "
-            f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{KEY}: '{metadata}'}})"
-        )
+        try:
+            con.execute(
+                f"COPY (SELECT {chosen} FROM measurements) TO '{target}' "
+                f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{KEY}: '{metadata}'}})"
+            )
+        except duckdb.IOException as error:
+            raise OSError(errno.EIO, "the disk is full or failed") from error
 
 
 def describe(release: Release) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def read(path: str | PathLike[str]) -> Release:
         )
     try:
         release = _from_metadata(metadata, columns)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, DpheatmapError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError, DpheatmapError) as error:
         raise ReleaseFileError(f"{name} is damaged: its metadata can't be understood. Get a fresh copy.") from error
     problem = _problem(release)
     if problem:
@@ -107,36 +110,40 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
 
     if not Path(path).is_file():
         raise ReleaseFileError(f"There is no file {fspath(path)!r}. Check the path.")
+    file = "".join(f"[{c}]" if c in "*?[" else c for c in fspath(path))  # DuckDB would read a pattern
     with duckdb.connect() as con:
         try:
-            stored = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [fspath(path), KEY])
-            row = stored.fetchone()
+            row = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [file, KEY]).fetchone()
             if row is None:
                 raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
-            table = con.execute(f"SELECT {', '.join(_COLUMNS)} FROM read_parquet(?)", [fspath(path)]).fetchnumpy()
+            sql = f"SELECT {', '.join(_COLUMNS)} FROM read_parquet(?, hive_partitioning=false)"
+            table = con.execute(sql, [file]).fetchnumpy()
             metadata = json.loads(row[0])
         except (duckdb.Error, ValueError):
             raise ReleaseFileError(f"{name} can't be read as a release: it is cut short or not Parquet.") from None
-    if not isinstance(metadata, dict) or any(np.ma.isMaskedArray(c) for c in table.values()):
+    if not isinstance(metadata, dict) or any(np.ma.isMaskedArray(c) or c.dtype.kind != "i" for c in table.values()):
         raise ReleaseFileError(f"{name} is damaged: something is missing from it. Get a fresh copy.")
     return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}
 
 
 def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> Release:
+    if any(np.any((columns[c] < 0) | (columns[c] >= 2**DEEPEST)) for c in ("x", "y")):
+        raise ValueError("a cell lies outside the deepest level")
     codes = encode(columns["x"], columns["y"])
     order = np.lexsort((codes, columns["level"]))
-    check(width=metadata["width"], design=metadata["design"])
+    decay = as_epsilon(metadata["decay"])
+    check(width=metadata["width"], design=metadata["design"], decay=decay)
     return Release(
         domain=Domain.from_dict(metadata["domain"]),
-        epsilon=Fraction(metadata["epsilon"]),
+        epsilon=read_epsilon(metadata["epsilon"]),
         measurements=Measurements(
             columns["level"][order], codes[order], columns["noisy_count"][order], columns["budget_share"][order]
         ),
         level_shares={int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]},
         width=metadata["width"],
-        decay=Fraction(metadata["decay"]),
+        decay=decay,
         design=metadata["design"],
-        delta=Fraction(metadata["delta"]),
+        delta=as_epsilon(metadata["delta"]),
         units=int(metadata["units_per_person"]),
         seeded=bool(metadata["seeded"]),
         made=datetime.fromisoformat(metadata["made"]),
@@ -148,11 +155,13 @@ def _problem(release: Release) -> str | None:
     from dpheatmap.selection import visited
 
     m, depth = release.measurements, release.domain.depth
-    if release.units != UNITS or release.epsilon <= 0 or release.delta != 0:
-        return "its units, epsilon or delta are not those of this format"
-    levels = sorted(release.level_shares)
-    if levels != list(range(levels[0], depth + 1)) or sum(release.level_shares.values()) != SHARES:
+    if release.units != UNITS or release.delta != 0:
+        return "its units or delta are not those of this format"
+    levels, shares = sorted(release.level_shares), release.level_shares.values()
+    if not levels or levels != list(range(levels[0], depth + 1)) or min(shares) <= 0 or sum(shares) != SHARES:
         return "the shares of its levels don't add up to epsilon"
+    if levels[0] < 0 or len(m.at(levels[0])[0]) != release.domain.cells(levels[0]).count:
+        return f"not all cells of its first level, {levels[0]}, were measured"
     if not np.array_equal(m.shares, [release.level_shares.get(level, -1) for level in m.levels.tolist()]):
         return "a measurement has a budget that is not its level's"
     for level, cells in visited(release.domain, levels[0], release.width, m):

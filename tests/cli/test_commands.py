@@ -44,7 +44,9 @@ def without(arguments: list[str], option: str, values: int = 1) -> list[str]:
 
 def test_a_release_writes_what_was_asked_for(arguments: list[str], tmp_path: Path) -> None:
     outputs = [str(tmp_path / name) for name in ("map.png", "map.npz", "map.csv")]
-    assert run([*arguments, *(part for path in outputs for part in ("-o", path)), "--sigma", "0.05", "--size", "64"]) == 0
+    assert (
+        run([*arguments, *(part for path in outputs for part in ("-o", path)), "--sigma", "0.05", "--size", "64"]) == 0
+    )
     release = dph.load(tmp_path / "a.dph.parquet")
     assert release.epsilon == 1
     assert not release.seeded
@@ -242,7 +244,7 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
     with big.open("w") as file:
         file.write("who,x,y\n")
         for _ in range(40):
-            file.write("".join(f"{k},0.{k % 977:03d},0.{k % 991:03d}\n" for k in range(50_000)) )
+            file.write("".join(f"{k},0.{k % 977:03d},0.{k % 991:03d}\n" for k in range(50_000)))
     output, spill = tmp_path / "a.dph.parquet", tmp_path / "spill"
     spill.mkdir()
     columns = ["--user", "who", "--x", "x", "--y", "y", "--unit", "--memory", "64"]

@@ -12,7 +12,11 @@ from dpheatmap.cli.terminal import answer, progress, say
 
 # An invented city, laid over the plain west of Bern. Nobody of these people exists.
 CITY = (7.30, 46.90, 7.50, 47.02)
-SETTINGS = {"resolution": 100, "sigma": 250, "width": 100}  # with 20,000 people there is more to see than 20 cells a level show
+SETTINGS = {
+    "resolution": 100,
+    "sigma": 250,
+    "width": 100,
+}  # with 20,000 people there is more to see than 20 cells a level show
 
 
 @click.command("demo")

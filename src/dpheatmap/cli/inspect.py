@@ -24,7 +24,10 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
     terminal = sys.stderr.isatty()
     found = inspect_table(file, read_rows=terminal or private_report is not None)
     lines = [f"{name:<24} {kind}" for name, kind in found.columns.items()]
-    lines += ["", *(f"{role}: {', '.join(names) or 'no column looks like it'}" for role, names in found.guesses.items())]
+    lines += [
+        "",
+        *(f"{role}: {', '.join(names) or 'no column looks like it'}" for role, names in found.guesses.items()),
+    ]
     lines += [f"Problem: {problem}" for problem in found.schema_problems]
     values = {
         "columns": dict(found.columns),

@@ -37,7 +37,7 @@ def map_options(command: F) -> F:
         [
             click.option(
                 "-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
-                help=f"A file to write; the ending tells what: {RELEASE_SUFFIX} (the release), .png, .npz, .csv. Repeat it.",
+                help=f"A file to write; the ending tells what: {RELEASE_SUFFIX} (the release), .png, .npz, .csv.",
             ),
             click.option("--sigma", type=float, help="Smoothing in ground metres, pixels or fractions of the side."),
             click.option("--size", type=int, metavar="PIXELS", help="Pixels on the longer side of the map."),
@@ -53,9 +53,7 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Answer in JSON on stdout.")(command)
 
 
-def domain_from(
-    bbox: str | None, image: str | None, unit: bool, resolution: float | None, depth: int | None
-) -> Domain:
+def domain_from(bbox: str | None, image: str | None, unit: bool, resolution: float | None, depth: int | None) -> Domain:
     """The place that the options name; without one, a refusal: a place read off the data would tell on people."""
     if sum(map(bool, (bbox, image, unit))) > 1:
         raise DomainError("The place is one of --bbox, --image and --unit, and several were given. Keep one.")

@@ -28,7 +28,9 @@ def command(epsilon: str, users: int, width: int, as_json: bool, **place: Any) -
 
 def in_words(made: Plan) -> str:
     """The plan as a table and a few sentences."""
-    lines = [f"{'level':>5}  {'cell':>16}  {'measured':>8}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
+    lines = [
+        f"{'level':>5}  {'cell':>16}  {'measured':>8}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"
+    ]
     for level in made.levels:
         lines.append(
             f"{level.level:>5}  {length(made.domain, level.cell):>16}  {level.cells_measured:>8}  "
@@ -37,5 +39,7 @@ def in_words(made: Plan) -> str:
     side = made.expected_emd * made.domain.longer_side
     lines += ["", f"Expected error: people are misplaced by {length(made.domain, side)} on average."]
     if made.smallest_feature is not None:
-        lines.append(f"Smallest visible feature: {length(made.domain, made.smallest_feature)}, if it holds 5 % of the people.")
+        lines.append(
+            f"Smallest visible feature: {length(made.domain, made.smallest_feature)}, if it holds 5 % of the people."
+        )
     return "\n".join([*lines, made.advice])

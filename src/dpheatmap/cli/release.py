@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from dpheatmap.cli import terminal
 from dpheatmap.cli.options import RELEASE_SUFFIX, check_outputs, domain_from, json_option, map_options, place_options
-from dpheatmap.cli.terminal import answer, private_report, progress, say
 from dpheatmap.release import Release
 
 
@@ -46,24 +46,27 @@ def command(
 
     dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 -o map.png
     """
-    from dpheatmap.budget import read_epsilon
+    from dpheatmap.budget import PAPER_DECAY, read_epsilon
     from dpheatmap.curator.api import aggregate, release
     from dpheatmap.parameters import check
 
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
     read_epsilon(epsilon)
-    check(width=width, method=method, **{n: v for n, v in (("decay", decay), ("sigma", sigma), ("size", size)) if v is not None})
+    check(
+        width=width,
+        method=method,
+        **{n: v for n, v in (("decay", decay), ("sigma", sigma), ("size", size)) if v is not None},
+    )
     check_outputs(outputs)
-    with progress("Aggregating") as tick:
+    with terminal.progress("Aggregating") as tick:
         counts = aggregate(file, domain, progress=tick, **rest)
-    _report(counts, private_report)
-    made = release(counts, epsilon=epsilon, width=width, **({} if decay is None else {"decay": decay}))
+    terminal.private_report(counts, private_report)
+    made = release(counts, epsilon=epsilon, width=width, decay=PAPER_DECAY if decay is None else decay)
     written = write_outputs(made, outputs, sigma=sigma, size=size, method=method)
-    say(made.label["how_strongly"])
-    answer(as_json, {"epsilon": str(made.epsilon), "outputs": written, "label": dict(made.label)}, "\n".join(written))
-
-
-_report = private_report
+    terminal.say(made.label["how_strongly"])
+    terminal.answer(
+        as_json, {"epsilon": str(made.epsilon), "outputs": written, "label": dict(made.label)}, "\n".join(written)
+    )
 
 
 def write_outputs(

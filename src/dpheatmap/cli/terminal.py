@@ -47,7 +47,7 @@ def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
 
 
 def private_report(counts: Counts, path: str | None) -> None:
-    """Exact numbers to the data holder: the file they named, and the terminal if there is one; never a log or a pipe."""
+    """Exact numbers to the data holder: the file they named, and the terminal; never a log or a pipe."""
     report = counts.report
     if report is None:
         return
@@ -56,8 +56,8 @@ def private_report(counts: Counts, path: str | None) -> None:
     if sys.stderr.isatty():
         rate = report.rows / max(report.seconds, 1e-9)
         say(
-            f"For your eyes only: {report.rows:,} rows ({rate:,.0f} a second), {report.inside:,} inside by {report.people:,} "
-            f"people; left out: {report.outside:,} outside, {report.invalid:,} without valid coordinates or weight, "
+            f"For your eyes only: {report.rows:,} rows ({rate:,.0f} a second), {report.inside:,} inside by "
+            f"{report.people:,} people; left out: {report.outside:,} outside, {report.invalid:,} without valid coordinates or weight, "
             f"{report.without_person:,} without a person."
         )
         if report.rows and not report.inside:

@@ -1,0 +1,1 @@
+"""The private side of the wall: the only code that sees people's data."""

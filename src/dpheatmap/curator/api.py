@@ -11,12 +11,14 @@ import numpy as np
 
 from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
 from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.measure import measure_levels
+from dpheatmap.curator.measure import measure_levels, noise_of_levels
 from dpheatmap.curator.noise import Source
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal
-from dpheatmap.parameters import check
+from dpheatmap.parameters import as_epsilon, check
 from dpheatmap.release import Release
+
+__all__ = ["Counts", "aggregate", "release", "release_from"]
 
 PAPER_WIDTH = 20
 MOST_FIRST_CELLS = 2**22
@@ -53,15 +55,14 @@ def aggregate(
             "Make one with Domain.bbox, Domain.image or Domain.unit."
         )
     memory = duckdb.MEMORY if memory is None else memory
-    check(memory=memory)
+    named = {name: value for name, value in (("user", user), ("weight", weight), ("where", where)) if value is not None}
+    check(memory=memory, x=x, y=y, each_row_is_a_person=each_row_is_a_person, **named)
     with duckdb.connection(memory) as (con, folder):
         table = open_table(con, events, folder, user)
         relation = canonical(
             table, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person
         )
-        sql = aggregation(
-            relation, domain, weighted=weight is not None, each_row_is_a_person=each_row_is_a_person
-        )
+        sql = aggregation(relation, domain, weighted=weight is not None, each_row_is_a_person=each_row_is_a_person)
         answer, seconds = duckdb.run(con, sql, progress)
     is_cell = answer["cx"] >= 0
     counters = answer["weight"][~is_cell][np.argsort(answer["cy"][~is_cell])]
@@ -133,8 +134,10 @@ def release_from(
     """
     exact = read_epsilon(epsilon)
     check(design=design, width=width, decay=decay)
+    width, decay = int(width), as_epsilon(decay)
     given = events.domain if isinstance(events, Counts) else domain
     shares = _level_shares(given, width, decay, first_level) if isinstance(given, Domain) else {}
+    noise_of_levels(exact, tuple(shares.items()))
     counts = _counts(events, domain, columns)
     return Release(
         domain=counts.domain,
@@ -142,13 +145,13 @@ def release_from(
         measurements=measure_levels(counts, exact, shares, width, source),
         level_shares=shares,
         width=width,
-        decay=Fraction(decay) if isinstance(decay, Fraction) else Fraction(repr(decay)),
+        decay=decay,
         design=design,
         seeded=source is not os.urandom,
     )
 
 
-def _level_shares(domain: Domain, width: int, decay: float | Fraction, first_level: int | None) -> dict[int, int]:
+def _level_shares(domain: Domain, width: int, decay: Fraction, first_level: int | None) -> dict[int, int]:
     if first_level is None:
         first_level = domain.first_level(width)
     check(first_level=first_level)
@@ -158,10 +161,10 @@ def _level_shares(domain: Domain, width: int, decay: float | Fraction, first_lev
         )
     if domain.cells(first_level).count > MOST_FIRST_CELLS:
         raise ParameterError(
-            f"first_level must have at most {MOST_FIRST_CELLS} cells, all of which are measured; level {first_level} has "
-            f"{domain.cells(first_level).count}. Leave it out, or choose a smaller one."
+            f"first_level must have at most {MOST_FIRST_CELLS} cells, all of which are measured; level {first_level} "
+            f"has {domain.cells(first_level).count}. Leave it out, or choose a smaller one."
         )
-    return split_over_levels(first_level, domain.depth, decay)
+    return split_over_levels(int(first_level), domain.depth, decay)
 
 
 def _counts(events: Any, domain: Domain | None, columns: dict[str, Any]) -> Counts:

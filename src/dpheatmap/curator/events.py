@@ -1,8 +1,8 @@
 """Any table, file or data frame to one canonical relation: person, x, y, weight.
 
-Whose row is it? Ids are compared byte by byte. CSV and JSON ids are read as the text they are (``007`` is not ``7``),
-other tables keep the type they have, floats are refused, and nothing is hashed, trimmed, folded or cast.
-Coordinates that are not numbers become null and are counted as invalid.
+Whose row is it? Ids are compared byte by byte. CSV and JSON ids are read as the text they are (``007`` is not ``7``,
+and in JSON ``"7"`` is not ``7``), other tables keep the type they have, floats are refused, and nothing is hashed,
+trimmed, folded or cast. Coordinates that are not numbers become null and are counted as invalid.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import csv
 import difflib
 import glob
 import io
+import numbers
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -19,7 +21,7 @@ from typing import Any
 
 import duckdb
 
-from dpheatmap.curator.engines.duckdb import readable
+from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.predicate import row_predicate
 from dpheatmap.errors import DataError, PrivacyRefusal
 
@@ -31,16 +33,23 @@ _COMPRESSIONS = (".gz", ".zst")
 FLOATS = ("FLOAT", "DOUBLE")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
             "UHUGEINT")  # fmt: skip
-_NESTED = ("STRUCT", "MAP", "UNION", "[]", "LIST")
+# Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
+_IDS = (*_NUMBERS, "VARCHAR", "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
+_NOBODY = """SELECT CAST(NULL AS VARCHAR) AS person, CAST(NULL AS DOUBLE) AS x, CAST(NULL AS DOUBLE) AS y,
+    CAST(NULL AS BIGINT) AS weight WHERE FALSE"""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A relation that DuckDB can read: what stands after FROM, and its columns with their types."""
+    """A relation that DuckDB can read: what stands after FROM, and its columns with their types.
+
+    JSON without a single row has no columns. ``listed`` tells whether errors may list them: not if they may be data.
+    """
 
     relation: str
     columns: Mapping[str, str]
     name: str
+    listed: bool = True
 
 
 def open_table(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: str | None = None) -> Table:
@@ -49,10 +58,10 @@ def open_table(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: s
     ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there.
     """
     if isinstance(events, (str, PathLike)):
-        return _open_files(con, fspath(events))
+        return _open_files(con, fspath(events), user)
     if isinstance(events, duckdb.DuckDBPyRelation):
-        relation = f"read_parquet({_text(_copy_relation(events, folder))})"
-        return Table(relation, _describe(con, relation), "the relation")
+        relation = f"read_parquet({_text(_literally(_copy_relation(events, folder)))}, hive_partitioning=false)"
+        return Table(relation, _describe(con, relation, "the relation"), "the relation")
     return _open_frame(con, _with_text_ids(events, user))
 
 
@@ -68,6 +77,10 @@ def canonical(
             "No user column was named, so a person with many rows would not be protected. "
             "Name it, or say each_row_is_a_person=True (--each-row-is-a-person) if that is the truth."
         )
+    if not table.columns:  # nothing to check and nothing to read, yet released like any other table
+        if where is not None:
+            row_predicate(where, None)
+        return _NOBODY
     chosen = [f"{_number(table, name)} AS {role}" for role, name in (("x", x), ("y", y))]
     if user is not None:
         chosen.insert(0, f"{_person(table, user)} AS person")
@@ -81,7 +94,7 @@ def _person(table: Table, user: str) -> str:
     if user not in table.columns:
         raise PrivacyRefusal(_missing(table, "user", user))
     kind = table.columns[user]
-    if kind in FLOATS or any(mark in kind for mark in _NESTED):
+    if kind not in _IDS and not kind.startswith(("DECIMAL", "TIMESTAMP")):
         raise DataError(
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
             "Store ids as integers or text."
@@ -110,6 +123,8 @@ def _weight(table: Table, name: str) -> str:
 
 
 def _missing(table: Table, role: str, name: str) -> str:
+    if not table.listed:
+        return f"There is no {role} column {name!r} in {table.name}. Check its first line with dpheatmap inspect."
     near = difflib.get_close_matches(name, table.columns, 1, 0.5)
     hint = f"Did you mean {near[0]!r}?" if near else "Run dpheatmap inspect to see what fits."
     return f"There is no {role} column {name!r} in {table.name}, which has {', '.join(table.columns)}. {hint}"
@@ -132,17 +147,19 @@ def _text(value: str) -> str:
 # Files
 
 
-def _open_files(con: duckdb.DuckDBPyConnection, path: str) -> Table:
+def _open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None) -> Table:
     files = [path] if Path(path).is_file() else sorted(glob.glob(path, recursive=True))
     if not files:
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     formats = {_format(file) for file in files}
     if len(formats) != 1:
         raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
-    names = "[" + ", ".join(_text(_literally(file)) for file in files) + "]"
-    reader = {"csv": _csv_reader, "parquet": _parquet_reader, "json": _json_reader}[formats.pop()]
-    relation = reader(con, files, names)
-    return Table(relation, _describe(con, relation), Path(path).name)
+    # Folders called user=7 would otherwise make a column of their own, or take the place of the file's.
+    names = "[" + ", ".join(_text(_literally(file)) for file in files) + "], hive_partitioning=false"
+    name, kind = Path(path).name, formats.pop()
+    if kind == "json":
+        return _json_table(con, names, name, user)
+    return (_csv_table if kind == "csv" else _parquet_table)(con, files, names, name)
 
 
 def _format(file: str) -> str:
@@ -150,7 +167,9 @@ def _format(file: str) -> str:
     if suffixes and suffixes[-1] in _COMPRESSIONS:
         suffixes.pop()
     if not suffixes or suffixes[-1] not in _FORMATS:
-        raise DataError(f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, or load it yourself.")
+        raise DataError(
+            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, or load it yourself."
+        )
     return _FORMATS[suffixes[-1]]
 
 
@@ -159,51 +178,69 @@ def _literally(file: str) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in file)
 
 
-def _parquet_reader(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str) -> str:
-    return f"read_parquet({names})"
+def _parquet_table(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str) -> Table:
+    columns = _describe(con, f"read_parquet({names})", name)
+    for file in files[1:]:
+        # DuckDB would cast a later file to the types of the first, and ids with it.
+        alone = f"read_parquet({_text(_literally(file))}, hive_partitioning=false)"
+        if _describe(con, alone, Path(file).name) != columns:
+            raise _unlike(files[0], file)
+    return Table(f"read_parquet({names})", columns, name)
 
 
-def _json_reader(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str) -> str:
-    keys = _describe(con, f"read_json({names})")
-    # As text, a number keeps every digit it was written with.
-    columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in keys)
-    return f"read_json({names}, columns={{{columns}}})"
+def _json_table(con: duckdb.DuckDBPyConnection, names: str, name: str, user: str | None) -> Table:
+    """Every value as text: a number keeps every digit it was written with. Ids as JSON, in which text has quotes."""
+    found = f"read_json({names})"
+    keys = _describe(con, found, name)
+    if [*keys] == ["json"] and quietly(lambda: con.execute(f"SELECT 1 FROM {found} LIMIT 1").fetchone(), name) is None:
+        return Table(f"({_NOBODY})", {}, name)
+    columns = {key: "JSON" if key == user else "VARCHAR" for key in keys}
+    described = ", ".join(f"{_text(key)}: '{kind}'" for key, kind in columns.items())
+    return Table(f"read_json({names}, columns={{{described}}})", columns, name, listed=False)
 
 
-def _csv_reader(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str) -> str:
+def _csv_table(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str) -> Table:
     """Every column as text, in the dialect of the header line: nothing is guessed from the rows."""
     header = _header_line(con, files[0])
-    delimiter = max(",;\t|", key=header.count)
+    for file in files[1:]:
+        if _header_line(con, file) != header:
+            raise _unlike(files[0], file)
+    outside_quotes = re.sub('"[^"]*"', "", header)
+    delimiter = max(",;\t|", key=outside_quotes.count)
     columns = next(csv.reader(io.StringIO(header), delimiter=delimiter))
-    if len(set(columns)) != len(columns) or not all(columns):
+    if len({column.lower() for column in columns}) != len(columns) or not all(columns):
         raise DataError(f"The header of {Path(files[0]).name!r} has empty or repeated names. Give each column its own.")
-    described = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in columns)
-    return (
+    described = ", ".join(f"{_text(column)}: 'VARCHAR'" for column in columns)
+    relation = (
         f"read_csv({names}, auto_detect=false, header=true, delim={_text(delimiter)}, quote='\"', escape='\"', "
         f"allow_quoted_nulls=false, columns={{{described}}})"
+    )
+    # A name that is a number is more likely the first row of a file without a header.
+    listed = not any(re.fullmatch(r"[-+.eE\d\s]*\d[-+.eE\d\s]*", column) for column in columns)
+    return Table(relation, _describe(con, relation, name), name, listed)
+
+
+def _unlike(first: str, other: str) -> DataError:
+    return DataError(
+        f"{Path(other).name!r} does not have the columns of {Path(first).name!r}, or not in the same order or of the "
+        "same types. Make the files alike."
     )
 
 
 def _header_line(con: duckdb.DuckDBPyConnection, file: str) -> str:
-    sql = (
-        f"SELECT line FROM read_csv({_text(_literally(file))}, auto_detect=false, header=false, delim='\x1f', quote='', "
-        "escape='', columns={'line': 'VARCHAR'}) LIMIT 1"
+    sql = (  # a delimiter that no text has, for the rows that are read along with the first line
+        f"SELECT line FROM read_csv({_text(_literally(file))}, auto_detect=false, header=false, quote='', escape='', "
+        "delim='\x1c\x1d\x1e\x1f', columns={'line': 'VARCHAR'}, hive_partitioning=false) LIMIT 1"
     )
-    try:
-        row = con.execute(sql).fetchone()
-    except duckdb.Error as error:
-        raise readable(error) from None
+    row = quietly(lambda: con.execute(sql).fetchone(), Path(file).name)
     if row is None or not row[0]:
         raise DataError(f"{Path(file).name!r} has no header line. The first line must name the columns.")
     return str(row[0]).removeprefix("\ufeff")
 
 
-def _describe(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
-    try:
-        rows = con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    except duckdb.Error as error:
-        raise readable(error) from None
-    return {name: kind for name, kind, *_ in rows}
+def _describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:
+    rows = quietly(lambda: con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall(), name)
+    return {column: re.sub(r"ENUM\(.*\)", "ENUM", kind) for column, kind, *_ in rows}  # an enum's values are data
 
 
 # Tables in memory
@@ -212,39 +249,56 @@ def _describe(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
 def _open_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> Table:
     try:
         con.register("people_events", frame)
-    except (duckdb.Error, ImportError):
+    except (duckdb.Error, ImportError, TypeError):
+        known = False
+    else:
+        known = True
+    if not known:
         raise DataError(
-            f"A {type(frame).__name__} can't be read. Give a path, a pandas, Polars or Arrow table, or a DuckDB relation."
-        ) from None
-    return Table("people_events", _describe(con, "people_events"), "the table")
+            f"A {type(frame).__name__} can't be read, or not with these types. Give a path, a pandas, Polars or Arrow "
+            "table, or a DuckDB relation."
+        )
+    return Table("people_events", _describe(con, "people_events", "the table"), "the table")
 
 
 def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:
-    """Write a relation to Parquet, batch by batch; 128-bit integers as text, for Parquet would make floats of them."""
+    """Write a relation to Parquet, batch by batch; large integers as text, for Parquet would make floats of them."""
+    large = ("HUGEINT", "UHUGEINT", "BIGNUM")
     columns = [
-        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if str(kind) in ("HUGEINT", "UHUGEINT") else quoted(name)
+        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if str(kind) in large else quoted(name)
         for name, kind in zip(relation.columns, relation.types, strict=True)
     ]
     path = str(Path(folder, "relation.parquet"))
-    try:
-        relation.project(", ".join(columns)).write_parquet(path)
-    except duckdb.Error as error:
-        raise readable(error) from None
+    quietly(lambda: relation.project(", ".join(columns)).write_parquet(path), "the relation")
     return path
 
 
 def _with_text_ids(frame: Any, user: str | None) -> Any:
     """A pandas frame whose ids are plain objects gets them as text; anything else stays as it is.
 
-    DuckDB would settle an object column's type by a sample, and could then merge the id 7 with the id "7". Text stays
-    as it is; any other object is written with the name of its type, so that no two of them become equal.
+    DuckDB takes the text of each object, and would merge the id 7 with the id "7". Text stays as it is here; any other
+    object is written after a mark with the name of its type, so that no two different ones become equal.
     """
     import narwhals as nw
 
-    if not nw.dependencies.is_pandas_dataframe(frame) or user not in frame.columns or frame[user].dtype != object:
+    if not nw.dependencies.is_pandas_dataframe(frame):
         return frame
-    return frame.assign(**{user: frame[user].map(_as_text, na_action="ignore").astype("str")})
+    names = [str(label) for label in frame.columns]
+    if len({name.lower() for name in names}) != len(names):
+        raise DataError("The table has columns whose names are equal or differ in case alone. Give each its own name.")
+    frame = frame.set_axis(names, axis="columns")
+    if user not in names or frame[user].dtype != object:
+        return frame
+    return frame.assign(**{user: frame[user].map(_as_text, na_action="ignore").astype(object)})
+
+
+_MARK = "\x1f"
 
 
 def _as_text(value: object) -> str:
-    return value if isinstance(value, str) else f"{type(value).__name__}:{value!r}"
+    """Text as it is, but for a mark at its beginning, which is doubled; anything else after one mark."""
+    if isinstance(value, str):
+        return _MARK + value if value.startswith(_MARK) else value
+    if not isinstance(value, bool) and isinstance(value, numbers.Integral):
+        return f"{_MARK}int:{int(value)}"
+    return f"{_MARK}{type(value).__name__}:{value!r}"

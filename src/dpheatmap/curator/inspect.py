@@ -9,13 +9,13 @@ from typing import Any
 
 import duckdb
 
-from dpheatmap.curator.engines.duckdb import connection, readable
+from dpheatmap.curator.engines.duckdb import connection, quietly
 from dpheatmap.curator.events import FLOATS, Table, is_number, open_table, quoted
 
 # Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
 _WORDS = {
-    "user": ("user", "userid", "person", "rider", "member", "customer", "client", "participant", "subject", "visitor", "player",
-             "device", "account", "uid", "pid", "id"),
+    "user": ("user", "userid", "person", "rider", "member", "customer", "client", "participant", "subject", "visitor",
+             "player", "device", "account", "uid", "pid", "id"),
     "x": ("lon", "lng", "long", "longitude", "x", "easting"),
     "y": ("lat", "latitude", "y", "northing"),
 }  # fmt: skip
@@ -53,7 +53,8 @@ def _candidates(role: str, table: Table) -> tuple[str, ...]:
 
 def _problems(table: Table, guesses: Mapping[str, tuple[str, ...]]) -> list[str]:
     problems = [
-        f"{name!r} is of type {table.columns[name]}, in which different ids can become equal: store ids as integers or text"
+        f"{name!r} is of type {table.columns[name]}, in which different ids can become equal: "
+        "store ids as integers or text"
         for name in guesses["user"][:1]
         if table.columns[name] in FLOATS
     ]
@@ -64,15 +65,13 @@ def _problems(table: Table, guesses: Mapping[str, tuple[str, ...]]) -> list[str]
 
 def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     chosen = [f"COUNT(*) - COUNT({quoted(name)}) AS nulls{k}" for k, name in enumerate(table.columns)]
-    ranges = [name for name in dict.fromkeys((*guesses["x"], *guesses["y"]))]
+    ranges = list(dict.fromkeys((*guesses["x"], *guesses["y"])))
     for k, name in enumerate(ranges):
         number = f"TRY_CAST({quoted(name)} AS DOUBLE)"
         finite = f"CASE WHEN isfinite({number}) THEN {number} END"
         chosen += [f"MIN({finite}) AS low{k}", f"MAX({finite}) AS high{k}", f"COUNT(*) - COUNT({finite}) AS bad{k}"]
-    try:
-        row = con.execute(f"SELECT COUNT(*) AS n, {', '.join(chosen)} FROM {table.relation}").fetchone()
-    except duckdb.Error as error:
-        raise readable(error) from None
+    sql = f"SELECT COUNT(*) AS n, {', '.join(chosen)} FROM {table.relation}"
+    row = quietly(lambda: con.execute(sql).fetchone(), table.name)
     assert row is not None
     rows, nulls, rest = row[0], row[1 : 1 + len(table.columns)], row[1 + len(table.columns) :]
     columns: dict[str, dict[str, Any]] = {n: {"nulls": k} for n, k in zip(table.columns, nulls, strict=True)}

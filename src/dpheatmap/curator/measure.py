@@ -29,12 +29,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
 from dpheatmap.budget import UNITS, part
 from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.noise import Source, discrete_laplace, saturating_add
+from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
 from dpheatmap.release import Measurements
 from dpheatmap.selection import all_cells, next_cells
 
@@ -43,7 +44,7 @@ def measure_levels(
     counts: Counts, epsilon: Fraction, shares: Mapping[int, int], width: int, source: Source = os.urandom
 ) -> Measurements:
     """Measure all cells of the first level, then, level by level, the children of the ``width`` largest noisy ones."""
-    noise = {level: discrete_laplace(part(epsilon, share) / UNITS) for level, share in shares.items()}
+    noise = noise_of_levels(epsilon, tuple(shares.items()))
     first, domain = min(shares), counts.domain
     cells = all_cells(domain, first)
     found = []
@@ -52,3 +53,9 @@ def measure_levels(
         found.append((np.full(len(cells), level), cells, noisy, np.full(len(cells), shares[level])))
         cells = next_cells(domain, level, cells, noisy, None if level == first else width)
     return Measurements(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+@lru_cache(maxsize=16)
+def noise_of_levels(epsilon: Fraction, shares: tuple[tuple[int, int], ...]) -> dict[int, DiscreteLaplace]:
+    """The noise of each level: rate eps_i / W, as exact fractions. Refuses an epsilon that is too small for it."""
+    return {level: discrete_laplace(part(epsilon, share) / UNITS) for level, share in shares}

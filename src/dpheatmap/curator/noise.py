@@ -6,11 +6,11 @@
 
 **How.** With ``B = 256^J``, a variable of that law is 0, or ``+-(1 + R B + d_(J-1) 256^(J-1) + ... + d_0)``, where
 
-* the *head* (zero, or a sign and R) has ``P(zero) = (1 - q) / (1 + q)`` and ``P(sign, R = k) = q / (1 + q) * (1 - r) r^k``,
-  ``r = q^B``;
+* the *head* (zero, or a sign and R) has ``P(zero) = (1 - q) / (1 + q)`` and
+  ``P(sign, R = k) = q / (1 + q) * (1 - r) r^k`` with ``r = q^B``;
 * the *digits* are independent of it and of each other, ``P(d_j = d)`` proportional to ``q^(256^j d)``, d = 0 .. 255.
 
-Multiply: ``P(+-(1 + g)) = q / (1 + q) * (1 - r) r^R * prod_j q^(256^j d_j) (1 - q^(256^j)) / (1 - q^(256^(j+1)))``, which
+Multiply: ``P(+-(1 + g)) = q / (1 + q) * (1 - r) r^R * prod_j q^(256^j d_j) (1 - q^(256^j)) / (1 - q^(256^(j+1)))``. It
 telescopes to ``(1 - q) / (1 + q) * q^(1 + g)``, and (R, digits) <-> g is one to one.
 
 **Why it is exact.** Each factor is drawn by inversion of a uniform real U in [0, 1) whose binary digits are revealed as
@@ -37,6 +37,7 @@ import os
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints
 
 Source = Callable[[int], bytes]
-"""Gives that many random bytes. The default, `os.urandom`, keeps no state, so forks and threads can't share a stream."""
+"""Gives so many random bytes. The default, `os.urandom`, keeps no state, so forks and threads can't share a stream."""
 
 Interval = tuple[int, int]
 """Bounds ``low <= 2^bits * value <= high`` of a real number, for a number of bits known from the context."""
@@ -164,7 +165,7 @@ def _quotient(over: Interval, under: Interval, bits: int) -> Interval:
 
 
 def _digit_cuts(rate: Fraction) -> Callable[[int], list[Interval]]:
-    """Cut points of ``P(d)`` proportional to ``exp(-rate d)``, d < RADIX: ``(1 - p^(d+1)) / (1 - p^RADIX)``, p = exp(-rate)."""
+    """Cut points of ``P(d)`` proportional to ``p^d``, d < RADIX, p = exp(-rate): ``(1 - p^(d+1)) / (1 - p^RADIX)``."""
 
     def cuts(bits: int) -> list[Interval]:
         one = 1 << bits
@@ -187,7 +188,7 @@ def _head_cuts(rate: Fraction, block: int, head: int) -> Callable[[int], list[In
         q = exp_interval(rate, bits)
         powers = _powers(exp_interval(rate * block, bits), head, bits)
         doubled = [(2 * low, 2 * high) for low, high in powers]
-        pairs = [(a[0] + b[0], a[1] + b[1]) for a, b in zip(powers, powers[1:], strict=False)]
+        pairs = [(a[0] + b[0], a[1] + b[1]) for a, b in pairwise(powers)]
         above = [doubled[0]]
         for k in range(head):
             above += [pairs[k], doubled[k + 1]]

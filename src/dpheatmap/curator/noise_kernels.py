@@ -10,9 +10,7 @@ from dpheatmap.quadtree import Ints
 
 
 @njit(cache=True)
-def look_up(
-    table: NDArray[np.int16], words: NDArray[np.uint16], weight: int, totals: Ints, undecided: Ints
-) -> int:
+def look_up(table: NDArray[np.int16], words: NDArray[np.uint16], weight: int, totals: Ints, undecided: Ints) -> int:
     """Add ``weight`` times each word's outcome to the totals; list the words whose outcome the table leaves open."""
     count = 0
     for i in range(len(words)):

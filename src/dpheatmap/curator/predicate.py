@@ -25,39 +25,55 @@ _ALLOWED = (
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 
 
-def row_predicate(text: str, columns: Mapping[str, str]) -> str:
+def row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
     """The predicate as SQL for DuckDB, checked against the list above and the table's columns (name to type).
 
-    Casts become ``TRY_CAST``, and a text column compared with a number is read as a number: a value that does not
-    fit leaves its row out instead of stopping the release, which would tell that such a row exists.
+    It never fails on a value: casts become ``TRY_CAST``, a text column compared with a number is read as a number, and
+    whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists. ``columns`` is
+    None for a table without a schema, of which nothing can be read.
     """
     try:
         parsed = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
         parsed = []
     if len(parsed) != 1 or parsed[0] is None:
-        raise ParameterError(f"where must be one SQL predicate; it was {text!r}. Write one such as: time >= '2024-01-01'")
+        raise ParameterError(
+            f"where must be one SQL predicate; it was {text!r}. Write one such as: time >= '2024-01-01'"
+        )
     tree = parsed[0]
     for node in tree.walk():
         if not isinstance(node, _ALLOWED):
             raise PrivacyRefusal(
-                f"where may look at one row at a time, and {node.sql(dialect='duckdb')!r} is not on the list of what is "
-                "safe. Use columns, literals, comparisons, AND, OR, NOT, BETWEEN, IN, LIKE, arithmetic and CAST."
+                f"where may look at one row at a time, and {node.sql(dialect='duckdb')!r} is not on the list of what "
+                "is safe. Use columns, literals, comparisons, AND, OR, NOT, BETWEEN, IN, LIKE, arithmetic and CAST."
             )
-        if isinstance(node, exp.Column) and node.name not in columns:
-            raise DataError(f"where names the column {node.name!r}, and the table has {', '.join(columns)}. Check it.")
-    return tree.transform(lambda node: _forgiving(node, columns)).sql(dialect="duckdb")
+        if isinstance(node, exp.Column) and columns is not None and (node.table or node.name not in columns):
+            name = node.sql(dialect="duckdb") if node.table else repr(node.name)
+            raise DataError(f"where names the column {name}, and the table has {', '.join(columns)}. Check it.")
+    safe = _forgiving(tree, columns or {}).sql(dialect="duckdb", comments=False)
+    return f"TRY(CAST(({safe}) AS BOOLEAN))"
 
 
-def _forgiving(node: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
-    if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
-        return exp.TryCast(this=node.this, to=node.to)
-    if isinstance(node, exp.Column):
-        node = node.copy()
-        node.this.set("quoted", True)
-        return node
-    if isinstance(node, _COMPARISONS) and isinstance(node.this, exp.Column) and columns[node.this.name] == "VARCHAR":
-        others = [child for child in node.iter_expressions() if child is not node.this]
-        if any(isinstance(other, exp.Literal) and not other.is_string for other in others):
-            node.set("this", exp.TryCast(this=node.this.copy(), to=exp.DataType.build("double")))
-    return node
+def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
+    """The same predicate with casts that give null instead of an error, and text read as numbers where it must be."""
+    tree = tree.copy()
+    for comparison in list(tree.find_all(*_COMPARISONS)):
+        sides = list(comparison.iter_expressions())
+        if any(_is_number(side) for side in sides):
+            for side in sides:
+                if isinstance(side, exp.Column) and columns.get(side.name) in ("VARCHAR", "JSON"):
+                    side.replace(exp.TryCast(this=side.copy(), to=exp.DataType.build("double")))
+    for cast in list(tree.find_all(exp.Cast)):
+        if not isinstance(cast, exp.TryCast):
+            new = exp.TryCast(this=cast.this, to=cast.to)
+            tree = new if cast is tree else cast.replace(new).root()
+    for column in list(tree.find_all(exp.Column)):
+        column.this.set("quoted", True)
+        if columns.get(column.name) == "JSON":  # its text, without the quotes
+            text = exp.Anonymous(this="json_extract_string", expressions=[column.copy(), exp.Literal.string("$")])
+            tree = text if column is tree else column.replace(text).root()
+    return tree
+
+
+def _is_number(node: exp.Expr) -> bool:
+    return isinstance(node.this if isinstance(node, exp.Neg) else node, exp.Literal) and not node.is_string

@@ -1,0 +1,1 @@
+"""From a release to a distribution; nothing here can reach people's data."""

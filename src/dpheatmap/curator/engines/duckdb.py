@@ -11,12 +11,15 @@ from concurrent.futures import TimeoutError as StillRunning
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import numpy as np
 
 from dpheatmap.errors import DataError
 from dpheatmap.quadtree import Ints
+
+Answer = TypeVar("Answer")
 
 MEMORY = 400
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
@@ -44,6 +47,7 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
                 "memory_limit": f"{memory}MB",
                 "temp_directory": spill,
                 "preserve_insertion_order": "false",
+                "pandas_analyze_sample": "0",  # columns of plain objects are text, whatever a sample of them looks like
                 "autoinstall_known_extensions": "false",
                 # The totals (one row a person) must be the hashed side of the join, not the events.
                 "disabled_optimizers": "join_order,build_side_probe_side",
@@ -56,11 +60,16 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             con.close()
 
 
-def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float, float], None] | None = None) -> tuple[dict[str, Ints], float]:
-    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it, and ``tick(part, seconds)`` is called while it runs."""
+def run(
+    con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float, float], None] | None = None
+) -> tuple[dict[str, Ints], float]:
+    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it.
+
+    While it runs, ``tick`` is called with the part done and the seconds gone by.
+    """
     start = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(lambda: con.execute(sql).fetchnumpy())
+        future = pool.submit(quietly, lambda: con.execute(sql).fetchnumpy())
         try:
             while True:
                 try:
@@ -71,8 +80,6 @@ def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float, float],
                         raise
                     if tick is not None:
                         tick(con.query_progress() / 100, time.perf_counter() - start)
-        except duckdb.Error as error:
-            raise readable(error) from None
         except BaseException:
             con.interrupt()
             raise
@@ -80,18 +87,35 @@ def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float, float],
     return answer, time.perf_counter() - start
 
 
-def readable(error: duckdb.Error) -> DataError:
-    """An error that tells what is wrong and where, without DuckDB's own text: that quotes the rows it stumbled on."""
+def quietly(call: Callable[[], Answer], name: str = "the table") -> Answer:
+    """The answer of a call to DuckDB; an error of its own is replaced, so that nothing of its text stays attached."""
+    try:
+        return call()
+    except duckdb.Error as error:
+        problem = readable(error, name)
+    raise problem
+
+
+def readable(error: duckdb.Error, name: str = "the table") -> DataError:
+    """An error that tells what is wrong and where, without DuckDB's own text: that quotes the rows it stumbled on.
+
+    Of that text only a line number at its very beginning and the file named in its closing list of settings are used:
+    neither place can hold anything from a row.
+    """
     text = str(error)
-    place = re.search(r"CSV Error on Line: (\d+)", text)
-    name = re.search(r'file[: "\']+([^"\'\n]+?\.\w+)', text)
-    of = f" of {Path(name.group(1)).name}" if name else ""
-    if place:
+    line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)\n", text)
+    if line:
+        _, found, rest = text.rpartition("\n  file = ")
+        file = Path(rest.partition("\n")[0]).name if found else name
         return DataError(
-            f"Line {place.group(1)}{of} does not have the columns of the header, or its quotes don't match. "
-            "Mend the line, or check the delimiter."
+            f"Line {line.group(1)} of {file} does not have the columns of the header, or its quotes don't match, or it "
+            "is not UTF-8. Mend the line, or check the delimiter."
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return DataError("The aggregation did not fit into its memory or its temporary folder. Give it more memory.")
+    if isinstance(error, duckdb.BinderException):
+        return DataError(f"where compares what can't be compared in {name}. Cast it, as in CAST(time AS TIMESTAMP).")
     kind = type(error).__name__.removesuffix("Exception")
-    return DataError(f"The table{of} could not be read ({kind}). Check that the file is whole and of the type it says.")
+    return DataError(
+        f"{name[0].upper()}{name[1:]} could not be read ({kind}). Check that the file is whole and of the type it says."
+    )

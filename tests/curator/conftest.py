@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+import pytest
+
+from dpheatmap.curator import noise
+
+
+@pytest.fixture(params=["words", "tables"])
+def noise_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways of drawing noise, whatever the number of samples: by words alone, or by tables first."""
+    monkeypatch.setattr(noise, "SMALL", {"words": 2**40, "tables": 0}[request.param])
+    return str(request.param)

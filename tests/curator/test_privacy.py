@@ -1,0 +1,333 @@
+"""An audit: how much does a release tell about one person, measured from outside?
+
+Each *shape* is a pair of neighbouring data sets, without and with one person. The mechanism runs many times on both.
+Each *event* of its output, fixed by the shape before anything is run, bounds epsilon from below: epsilon is at least
+the log of the ratio of the event's probabilities, with the person and without (added) or the other way round
+(removed). The bounds are Clopper and Pearson's, exact for any number of runs. One more event is found by splitting the
+sample: its first half says which output to look for in the second.
+
+The overall false-alarm rate is 1e-6, of the short and of the long form each: it is divided over all shapes, events and
+directions, ``ALPHA = 1e-6 / (len(SHAPES) * EVENTS * 2)``. Where a test asks a bound to be large, of the mechanism as it
+is or of one with a planted bug, the bound expected is six standard deviations larger (`test_power`): green stays green.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+import dpheatmap as dph
+from audit import epsilon_lower_bound
+from curator import planted
+from dpheatmap.budget import UNITS, split_over_levels
+from dpheatmap.curator.measure import measure_levels
+from dpheatmap.domain import Domain
+from dpheatmap.quadtree import Ints, encode
+from dpheatmap.release import Measurements
+from dpheatmap.selection import all_cells, next_cells
+
+EPSILON = Fraction(2)
+UNVISITED = np.iinfo(np.int64).min
+
+Cell = tuple[int, int]
+Event = Callable[[Ints], NDArray[np.bool_]]
+Mechanism = Callable[["Shape", bool], Callable[[], Measurements]]
+Bug = Callable[[pytest.MonkeyPatch], None]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A data set of others, a person who is added to it, and how it is measured; weights in units, by finest cell."""
+
+    domain: Domain
+    others: Mapping[Cell, int]
+    person: Mapping[Cell, int]
+    first_level: int = 0
+    width: int = 20
+
+    def weights(self, *, added: bool) -> dict[Cell, int]:
+        """The weight of each occupied cell."""
+        return dict(Counter(self.others) + Counter(self.person if added else {}))
+
+    def counts(self, *, added: bool) -> dph.Counts:
+        """What the mechanism is run on."""
+        weights = self.weights(added=added)
+        return dph.Counts.from_cells(
+            self.domain, *_columns_and_rows(weights), np.array(list(weights.values()), dtype=np.int64)
+        )
+
+    def truth(self, *, added: bool) -> Ints:
+        """The true weight of every cell of every level, in a row: level 0, level 1, ..., by Morton code."""
+        weights = self.weights(added=added)
+        x, y = _columns_and_rows(weights)
+        row = np.zeros(first_place(self.domain.depth + 1), dtype=np.int64)
+        for level in range(self.domain.depth + 1):
+            shift = self.domain.depth - level
+            np.add.at(row, first_place(level) + encode(x >> shift, y >> shift), list(weights.values()))
+        return row
+
+    @property
+    def theirs(self) -> Ints:
+        """The places of the cells, measured if they are reached, in which the person has weight."""
+        changed = np.flatnonzero(self.truth(added=True) != self.truth(added=False))
+        return changed[changed >= first_place(self.first_level)]
+
+    def visited_by(self, row: Ints) -> NDArray[np.bool_]:
+        """The cells that would be visited if these were the noisy values."""
+        visited = np.zeros(len(row), dtype=bool)
+        cells = all_cells(self.domain, self.first_level)
+        for level in range(self.first_level, self.domain.depth + 1):
+            places = first_place(level) + cells
+            visited[places] = True
+            width = None if level == self.first_level else self.width
+            cells = next_cells(self.domain, level, cells, row[places], width)
+        return visited
+
+
+def first_place(level: int) -> int:
+    """How many cells the levels above one have: the place of its first cell in a row."""
+    return int((4**level - 1) // 3)
+
+
+def _columns_and_rows(cells: Collection[Cell]) -> tuple[Ints, Ints]:
+    x, y = np.array(list(cells), dtype=np.int64).reshape(-1, 2).T
+    return x, y
+
+
+def people(**cells: int) -> dict[Cell, int]:
+    """Whole people by cell: ``x1y0=3`` are three of them in column 1, row 0."""
+    return {(int(name[1]), int(name[3])): n * UNITS for name, n in cells.items()}
+
+
+SHAPES = {
+    "one level": Shape(Domain.unit(0), {}, people(x0y0=1)),
+    "two levels": Shape(Domain.unit(1), people(x0y0=2, x1y0=1), people(x1y0=1)),
+    "two cells": Shape(Domain.image(2, 1), people(x0y0=1), {(0, 0): UNITS // 2, (1, 0): UNITS // 2}, first_level=1),
+    "empty cell": Shape(Domain.unit(2), people(x0y0=2, x3y1=1), people(x2y3=1), width=2),
+    "tight competitor": Shape(Domain.unit(2), people(x0y0=2, x2y0=2), people(x3y1=1), width=1),
+    "several cells": Shape(
+        Domain.unit(2),
+        people(x0y0=1, x3y0=1, x1y3=1),
+        {(1, 1): UNITS // 2, (3, 0): UNITS // 4, (2, 2): UNITS // 8, (3, 3): UNITS // 8},
+        width=2,
+    ),
+    "many rows": Shape(Domain.unit(1), people(x0y0=1), people(x1y1=1), first_level=1),
+}
+"""The last one is a table whose person has many rows; its cells say what the table should come to."""
+
+
+def events(shape: Shape) -> dict[str, Event]:
+    """What to look for in rows of noisy values, UNVISITED where a cell was not measured."""
+    without, added = shape.truth(added=False), shape.truth(added=True)
+    theirs = shape.theirs
+    finest = theirs[theirs >= first_place(shape.domain.depth)]
+    top = theirs[theirs < first_place(shape.first_level + 1)]
+    # A cell of theirs, and a cell without them, on the lowest level that is measured as a whole.
+    whole = min(shape.first_level + 1, shape.domain.depth)
+    places = first_place(whole) + all_cells(shape.domain, whole)
+    changed = added[places] - without[places]
+    most, least = places[np.argmax(changed)], places[np.argmin(changed)]
+
+    def above(places: Ints) -> Event:
+        return lambda rows: every(rows[:, places] >= added[places])
+
+    def differ(a: np.int64, b: np.int64) -> Event:
+        """Exactly as they do with the person, if that is not how they differ without."""
+        if added[a] - added[b] == without[a] - without[b]:
+            return lambda rows: np.zeros(len(rows), dtype=bool)
+        return lambda rows: rows[:, a] - rows[:, b] == added[a] - added[b]
+
+    return {
+        "all of theirs above": above(theirs),
+        "all of theirs below": lambda rows: every(((rows <= without) & measured(rows))[:, theirs]),
+        "first level above": above(top),
+        "finest level above": above(finest),
+        "some finest visited": lambda rows: ~every(~measured(rows)[:, finest]),
+        "all finest visited": lambda rows: every(measured(rows)[:, finest]),
+        "no finest visited": lambda rows: every(~measured(rows)[:, finest]),
+        "visited as with them": lambda rows: every(measured(rows) == shape.visited_by(added)),
+        "visited as without": lambda rows: every(measured(rows) == shape.visited_by(without)),
+        "difference of cells": differ(most, least),
+        "difference of levels": differ(top[0], least),
+    }
+
+
+EVENTS = len(events(SHAPES["one level"])) + 1  # and the output that is most frequent in half of the sample
+ALPHA = 1e-6 / (len(SHAPES) * EVENTS * 2)
+
+SIZES = {"one level": 40_000, "two levels": 70_000, "many rows": 5_000}
+"""Runs on each side in the short form, where more than an upper limit is asked; `test_power` says why these."""
+
+
+def measured(rows: Ints) -> NDArray[np.bool_]:
+    """Which cells were."""
+    visited: NDArray[np.bool_] = rows != UNVISITED
+    return visited
+
+
+def every(hits: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which rows hold throughout."""
+    return np.asarray(hits.all(axis=1))
+
+
+# Mechanisms: what runs on one side of a shape, and gives an output each time it is called
+
+
+def through_release(shape: Shape, added: bool) -> Callable[[], Measurements]:
+    counts = shape.counts(added=added)
+    options = {"epsilon": EPSILON, "width": shape.width, "first_level": shape.first_level}
+    return lambda: dph.release(counts, **options).measurements  # type: ignore[arg-type]
+
+
+def directly(shape: Shape, added: bool) -> Callable[[], Measurements]:
+    """The measurement that release() makes, without what it does around it."""
+    counts = shape.counts(added=added)
+    shares = split_over_levels(shape.first_level, shape.domain.depth)
+    return lambda: measure_levels(counts, EPSILON, shares, shape.width)
+
+
+def from_a_table(shape: Shape, added: bool) -> Callable[[], Measurements]:
+    """All the way from events: the others have a row each, the person a hundred in each of their cells."""
+    side = 2**shape.domain.depth
+    rows = [(f"other {k}", cell) for k, cell in enumerate(shape.others)]
+    rows += [("them", cell) for cell in shape.person for _ in range(100 * added)]
+    table = pd.DataFrame({
+        "person": pd.Series([name for name, _ in rows], dtype=object),
+        "x": [(x + 0.5) / side for _, (x, _) in rows],
+        "y": [(y + 0.5) / side for _, (_, y) in rows],
+    })  # fmt: skip
+    columns = {"user": "person", "x": "x", "y": "y"}
+    options = {"epsilon": EPSILON, "width": shape.width, "first_level": shape.first_level}
+    return lambda: dph.release(table, shape.domain, **columns, **options).measurements  # type: ignore[arg-type]
+
+
+def audit(name: str, size: int, mechanism: Mechanism) -> dict[str, float]:
+    """Lower bounds on epsilon, by event and direction, from that many runs on either side of a shape."""
+    shape = SHAPES[name]
+    sides = [_run(mechanism(shape, added), shape, size) for added in (False, True)]
+    hits = {event: [int(happens(rows).sum()) for rows in sides] for event, happens in events(shape).items()}
+    bounds = {}
+    for event, (without, added) in hits.items():
+        bounds[f"{event}, added"] = epsilon_lower_bound(added, size, without, size, ALPHA)
+        bounds[f"{event}, removed"] = epsilon_lower_bound(without, size, added, size, ALPHA)
+    half = size // 2
+    for direction, (here, there) in {"added": sides[::-1], "removed": sides}.items():
+        outputs, numbers = np.unique(here[:half], axis=0, return_counts=True)
+        most_frequent = outputs[np.argmax(numbers)]
+        same = [int(every(rows[half:] == most_frequent).sum()) for rows in (here, there)]
+        bounds[f"most frequent, {direction}"] = epsilon_lower_bound(same[0], size - half, same[1], size - half, ALPHA)
+    assert len(bounds) == 2 * EVENTS
+    return bounds
+
+
+def _run(output: Callable[[], Measurements], shape: Shape, size: int) -> Ints:
+    starts = np.array([first_place(level) for level in range(shape.domain.depth + 2)])
+    rows = np.full((size, starts[-1]), UNVISITED)
+    for row in rows:
+        m = output()
+        row[starts[m.levels] + m.codes] = m.counts
+    return rows
+
+
+def largest(bounds: Mapping[str, float]) -> float:
+    """The largest bound; what the others were is shown when a test fails, and with ``pytest -rP``."""
+    for event, bound in sorted(bounds.items(), key=lambda item: -item[1]):
+        print(f"{bound:8.3f}  {event}")
+    return max(bounds.values())
+
+
+# The audit of the mechanism as it is
+
+
+def check_that_it_is_tight(name: str, size: int, mechanism: Mechanism, part: float = 0.85) -> None:
+    """No bound is above epsilon, and it comes near it that all of the person's cells lie above their true values."""
+    bounds = audit(name, size, mechanism)
+    assert largest(bounds) <= EPSILON
+    assert bounds["all of theirs above, added"] >= part * EPSILON
+
+
+def test_one_level() -> None:
+    check_that_it_is_tight("one level", SIZES["one level"], through_release)
+
+
+def test_two_levels() -> None:
+    check_that_it_is_tight("two levels", SIZES["two levels"], through_release)
+
+
+@pytest.mark.parametrize("name", ["two cells", "empty cell", "tight competitor", "several cells"])
+def test_other_shapes(name: str) -> None:
+    assert largest(audit(name, 8_000, directly)) <= EPSILON
+
+
+@pytest.mark.long
+def test_one_level_long() -> None:
+    check_that_it_is_tight("one level", 100_000, through_release)
+
+
+@pytest.mark.long
+def test_two_levels_long() -> None:
+    check_that_it_is_tight("two levels", 200_000, through_release)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["two cells", "empty cell", "tight competitor", "several cells"])
+def test_other_shapes_long(name: str) -> None:
+    assert largest(audit(name, 100_000, directly)) <= EPSILON
+
+
+@pytest.mark.long
+def test_a_person_with_many_rows_weighs_one_person() -> None:
+    check_that_it_is_tight("many rows", SIZES["many rows"], from_a_table, part=0.6)
+
+
+# The same audit of mechanisms with a bug in them
+
+PLANTED: dict[Bug, tuple[str, int, float]] = {
+    planted.scale_too_small: ("one level", 25_000, 2.5),
+    planted.weight_too_large: ("one level", 30_000, 2.4),
+    planted.whole_budget_on_each_level: ("two levels", 12_000, 4.0),
+    planted.selection_from_true_counts: ("tight competitor", 2_000, math.inf),
+    planted.noise_shared_by_cells: ("two levels", 2_000, math.inf),
+    planted.noise_shared_by_levels: ("two levels", 2_000, math.inf),
+    planted.noise_shared_by_releases: ("two levels", 4_000, math.inf),
+}
+"""The shape that shows each bug, runs on each side, and the epsilon that the mechanism has with it."""
+
+
+@pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.__name__)
+def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, size, really = PLANTED[bug]
+    bug(monkeypatch)
+    assert EPSILON < largest(audit(name, size, directly)) <= really
+
+
+@pytest.mark.long
+def test_planted_in_the_aggregation(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted.rows_weigh_like_people(monkeypatch)
+    assert largest(audit("many rows", 1_000, from_a_table)) > EPSILON
+
+
+@pytest.mark.parametrize(
+    ("often", "seldom", "size", "beyond"),
+    [
+        (1 / 2, math.exp(-2) / 2, SIZES["one level"], 0.85 * 2),
+        (1 / 4, math.exp(-2) / 4, SIZES["two levels"], 0.85 * 2),
+        (1 / 2, math.exp(-2) / 2, SIZES["many rows"], 0.6 * 2),
+        (1 / 2, math.exp(-2.5) / 2, PLANTED[planted.scale_too_small][1], 2),
+        (1 / 2, math.exp(-2.4) / 2, PLANTED[planted.weight_too_large][1], 2),
+        (1 / 4, math.exp(-4) / 4, PLANTED[planted.whole_budget_on_each_level][1], 2),
+    ],
+)
+def test_power(often: float, seldom: float, size: int, beyond: float) -> None:
+    """The bound expected of an event with these probabilities is six standard deviations beyond what is asked."""
+    bound = epsilon_lower_bound(round(often * size), size, round(seldom * size), size, ALPHA)
+    deviation = math.sqrt((1 / often - 1) / size + (1 / seldom - 1) / size)
+    assert bound - 6 * deviation >= beyond
