@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS, part, read_epsilon, split_over_levels
 from dpheatmap.errors import ParameterError
+
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 decays = st.one_of(
     st.floats(0.5, 1), st.just(1), st.fractions(Fraction(1, 2), 1, max_denominator=10**6), st.just(PAPER_DECAY)

@@ -18,6 +18,9 @@ from dpheatmap.domain import Bounds, Domain
 from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.quadtree import encode
 
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
 NORTH = projection.NORTHERNMOST
 RADIUS = 6_378_137.0
 

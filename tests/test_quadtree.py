@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dpheatmap.quadtree import children, decode, encode, largest
+
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 SIDE = 2**28
 coordinates = st.integers(0, SIDE - 1)

@@ -153,6 +153,15 @@ class Domain:
         check(width=width)
         return max(level for level in range(self.depth + 1) if self.cells(level).count <= width)
 
+    def level_for(self, length: float) -> int:
+        """The first level whose cells are nowhere wider than a length, or the finest level if none is.
+
+        >>> Domain.unit(8).level_for(0.07)
+        4
+        """
+        widest = _around(self.extent) if self.kind == "bbox" else self.root_side
+        return next((level for level in range(self.depth) if widest / 2**level <= length), self.depth)
+
     def meets(self, level: int, x: Ints, y: Ints) -> NDArray[np.bool_]:
         """Which of the cells, given by column and row, meet the domain."""
         r = self.cells(level)
@@ -306,8 +315,7 @@ def _checked_box(west: float, south: float, east: float, north: float) -> tuple[
 
 def _zoom_for_resolution(extent: Bounds, resolution: float) -> int:
     """The first zoom whose cells are at most ``resolution`` metres wide anywhere in the box."""
-    nearest_to_equator = 0.0 if extent.y0 <= 0 <= extent.y1 else min(abs(extent.y0), abs(extent.y1))
-    around = projection.EARTH_CIRCUMFERENCE * math.cos(math.radians(nearest_to_equator))
+    around = _around(extent)
     for zoom in range(DEEPEST + 1):
         if around / 2**zoom <= resolution:
             return zoom
@@ -315,6 +323,12 @@ def _zoom_for_resolution(extent: Bounds, resolution: float) -> int:
         f"A resolution of {resolution:g} m needs a zoom above {DEEPEST}, the deepest. "
         f"Ask for {math.ceil(1000 * around / 2**DEEPEST) / 1000:g} m or more."
     )
+
+
+def _around(extent: Bounds) -> float:
+    """The length in metres of the longest circle of latitude in a box: the width of the root cell there."""
+    nearest_to_equator = 0.0 if extent.y0 <= 0 <= extent.y1 else min(abs(extent.y0), abs(extent.y1))
+    return projection.EARTH_CIRCUMFERENCE * math.cos(math.radians(nearest_to_equator))
 
 
 def _zoom_for_cells(extent: Bounds, cells: int) -> int:

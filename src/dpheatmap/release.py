@@ -68,6 +68,11 @@ class Release:
         """The first level that was measured."""
         return min(self.level_shares)
 
+    @property
+    def last_level(self) -> int:
+        """The deepest level that was measured; inside its cells, mass lies evenly."""
+        return max(self.level_shares)
+
     def level_epsilon(self, level: int) -> Fraction:
         """The part of epsilon spent on a level."""
         return part(self.epsilon, self.level_shares[level])
@@ -115,7 +120,7 @@ class Release:
     def __repr__(self) -> str:
         return (
             f"<Release epsilon={self.epsilon} of {self.domain.kind} domain, levels {self.first_level} to "
-            f"{self.domain.depth}, {len(self.measurements)} measurements{', NOT PRIVATE' if self.seeded else ''}>"
+            f"{self.last_level}, {len(self.measurements)} measurements{', NOT PRIVATE' if self.seeded else ''}>"
         )
 
 

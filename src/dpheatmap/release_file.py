@@ -154,17 +154,21 @@ def _problem(release: Release) -> str | None:
     """What contradicts the rules that every release keeps, if anything does."""
     from dpheatmap.selection import visited
 
-    m, depth = release.measurements, release.domain.depth
+    m = release.measurements
     if release.units != UNITS or release.delta != 0:
         return "its units or delta are not those of this format"
     levels, shares = sorted(release.level_shares), release.level_shares.values()
-    if not levels or levels != list(range(levels[0], depth + 1)) or min(shares) <= 0 or sum(shares) != SHARES:
+    if not levels or levels != list(range(levels[0], levels[-1] + 1)) or min(shares) <= 0 or sum(shares) != SHARES:
         return "the shares of its levels don't add up to epsilon"
-    if levels[0] < 0 or len(m.at(levels[0])[0]) != release.domain.cells(levels[0]).count:
+    if (
+        levels[0] < 0
+        or levels[-1] > release.domain.depth
+        or len(m.at(levels[0])[0]) != release.domain.cells(levels[0]).count
+    ):
         return f"not all cells of its first level, {levels[0]}, were measured"
     if not np.array_equal(m.shares, [release.level_shares.get(level, -1) for level in m.levels.tolist()]):
         return "a measurement has a budget that is not its level's"
-    for level, cells in visited(release.domain, levels[0], release.width, m):
+    for level, cells in visited(release.domain, range(levels[0], levels[-1] + 1), release.width, m):
         if not np.array_equal(m.at(level)[0], cells):
             return f"the cells measured at level {level} are not those that its design measures"
     return None

@@ -32,12 +32,12 @@ def next_cells(domain: Domain, level: int, cells: Ints, noisy: Ints, width: int 
     return four[domain.meets(level + 1, *decode(four))]
 
 
-def visited(domain: Domain, first: int, width: int, measurements: Measurements) -> Iterator[tuple[int, Ints]]:
+def visited(domain: Domain, levels: range, width: int, measurements: Measurements) -> Iterator[tuple[int, Ints]]:
     """Level by level, the cells that the noisy values say were measured."""
-    cells = all_cells(domain, first)
-    for level in range(first, domain.depth + 1):
+    cells = all_cells(domain, levels[0])
+    for level in levels:
         yield level, cells
         codes, noisy = measurements.at(level)
         if len(codes) != len(cells):
             return
-        cells = next_cells(domain, level, cells, noisy, None if level == first else width)
+        cells = next_cells(domain, level, cells, noisy, None if level == levels[0] else width)

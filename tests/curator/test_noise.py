@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import os
 import re
 import sys
@@ -121,6 +122,13 @@ def test_narrow_floors_are_the_first_bits_too(bits: int) -> None:
     )
     for a, b in zip(wide._factors, narrow._factors, strict=True):
         assert (a.floors >> np.uint64(64 - bits)).tolist() == b.floors.tolist()
+
+
+@pytest.mark.parametrize(("side", "floor"), [(1, 2**63), (-1, 2**63 - 1)])
+def test_a_cut_point_beside_a_power_of_two_is_certified_with_more_bits(side: int, floor: int) -> None:
+    cut = Fraction(1, 2) + side * Fraction(1, 3 * 2**600)
+    factor = Factor(lambda bits: [(math.floor(cut * 2**bits) - 99, math.floor(cut * 2**bits) + 99)])
+    assert factor.floors.tolist() == [floor]
 
 
 def invert(factor: Factor, word: int, tail: list[int]) -> int:

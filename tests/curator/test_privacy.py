@@ -116,7 +116,7 @@ SHAPES = {
     "several cells": Shape(
         Domain.unit(2),
         people(x0y0=1, x3y0=1, x1y3=1),
-        {(1, 1): UNITS // 2, (3, 0): UNITS // 4, (2, 2): UNITS // 8, (3, 3): UNITS // 8},
+        {(1, 1): UNITS // 2, (3, 0): UNITS // 4, (2, 1): UNITS // 4},
         width=2,
     ),
     "many rows": Shape(Domain.unit(1), people(x0y0=1), people(x1y1=1), first_level=1),
@@ -163,8 +163,8 @@ def events(shape: Shape) -> dict[str, Event]:
 EVENTS = len(events(SHAPES["one level"])) + 1  # and the output that is most frequent in half of the sample
 ALPHA = 1e-6 / (len(SHAPES) * EVENTS * 2)
 
-SIZES = {"one level": 40_000, "two levels": 70_000, "many rows": 5_000}
-"""Runs on each side in the short form, where more than an upper limit is asked; `test_power` says why these."""
+SIZES = {"one level": 32_000, "two levels": 66_000, "many rows": 3_000}
+"""Runs on each side where a bound must be large, as `test_power` checks; two of the tests have a longer form."""
 
 
 def measured(rows: Ints) -> NDArray[np.bool_]:
@@ -264,7 +264,7 @@ def test_two_levels() -> None:
 
 @pytest.mark.parametrize("name", ["two cells", "empty cell", "tight competitor", "several cells"])
 def test_other_shapes(name: str) -> None:
-    assert largest(audit(name, 8_000, directly)) <= EPSILON
+    assert largest(audit(name, 6_000, directly)) <= EPSILON
 
 
 @pytest.mark.long
@@ -285,19 +285,19 @@ def test_other_shapes_long(name: str) -> None:
 
 @pytest.mark.long
 def test_a_person_with_many_rows_weighs_one_person() -> None:
-    check_that_it_is_tight("many rows", SIZES["many rows"], from_a_table, part=0.6)
+    check_that_it_is_tight("many rows", SIZES["many rows"], from_a_table, part=0.5)
 
 
 # The same audit of mechanisms with a bug in them
 
 PLANTED: dict[Bug, tuple[str, int, float]] = {
-    planted.scale_too_small: ("one level", 25_000, 2.5),
-    planted.weight_too_large: ("one level", 30_000, 2.4),
-    planted.whole_budget_on_each_level: ("two levels", 12_000, 4.0),
+    planted.scale_too_small: ("one level", 18_000, 2.5),
+    planted.weight_too_large: ("one level", 26_000, 2.4),
+    planted.whole_budget_on_each_level: ("two levels", 10_000, 4.0),
     planted.selection_from_true_counts: ("tight competitor", 2_000, math.inf),
     planted.noise_shared_by_cells: ("two levels", 2_000, math.inf),
     planted.noise_shared_by_levels: ("two levels", 2_000, math.inf),
-    planted.noise_shared_by_releases: ("two levels", 4_000, math.inf),
+    planted.noise_shared_by_releases: ("two levels", 2_000, math.inf),
 }
 """The shape that shows each bug, runs on each side, and the epsilon that the mechanism has with it."""
 
@@ -320,7 +320,7 @@ def test_planted_in_the_aggregation(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (1 / 2, math.exp(-2) / 2, SIZES["one level"], 0.85 * 2),
         (1 / 4, math.exp(-2) / 4, SIZES["two levels"], 0.85 * 2),
-        (1 / 2, math.exp(-2) / 2, SIZES["many rows"], 0.6 * 2),
+        (1 / 2, math.exp(-2) / 2, SIZES["many rows"], 0.5 * 2),
         (1 / 2, math.exp(-2.5) / 2, PLANTED[planted.scale_too_small][1], 2),
         (1 / 2, math.exp(-2.4) / 2, PLANTED[planted.weight_too_large][1], 2),
         (1 / 4, math.exp(-4) / 4, PLANTED[planted.whole_budget_on_each_level][1], 2),

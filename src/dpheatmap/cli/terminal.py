@@ -57,8 +57,8 @@ def private_report(counts: Counts, path: str | None) -> None:
         rate = report.rows / max(report.seconds, 1e-9)
         say(
             f"For your eyes only: {report.rows:,} rows ({rate:,.0f} a second), {report.inside:,} inside by "
-            f"{report.people:,} people; left out: {report.outside:,} outside, {report.invalid:,} without valid coordinates or weight, "
-            f"{report.without_person:,} without a person."
+            f"{report.people:,} people; left out: {report.outside:,} outside, {report.invalid:,} without valid "
+            f"coordinates or weight, {report.without_person:,} without a person."
         )
         if report.rows and not report.inside:
             say("No row lies inside the domain. Are x and y swapped, or is the place another one?")

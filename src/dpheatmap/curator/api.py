@@ -22,6 +22,7 @@ __all__ = ["Counts", "aggregate", "release", "release_from"]
 
 PAPER_WIDTH = 20
 MOST_FIRST_CELLS = 2**22
+FINEST_OF_SIGMA = 0.25
 
 
 def aggregate(
@@ -95,6 +96,8 @@ def release(
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
     first_level: int | None = None,
+    depth: int | None = None,
+    sigma: float | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> Release:
@@ -102,6 +105,10 @@ def release(
 
     ``events`` is what :func:`aggregate` takes (with ``domain``, ``user``, ``x`` and ``y``), or the counts it returned.
     The release protects each person's whole data: it is exactly ``epsilon``-DP for adding or removing one person.
+
+    For experts: ``width`` cells are kept at each level, whose parts of epsilon fall by ``decay``; ``first_level`` and
+    ``depth`` are the first and the last measured level. ``sigma`` tells how much the map will be smoothed: levels whose
+    cells are finer than a quarter of it are not measured, which leaves more of epsilon to the others.
 
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
@@ -112,7 +119,7 @@ def release(
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, first_level=first_level,
-        memory=memory, progress=progress,
+        depth=depth, sigma=sigma, memory=memory, progress=progress,
     )  # fmt: skip
 
 
@@ -126,6 +133,8 @@ def release_from(
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
     first_level: int | None = None,
+    depth: int | None = None,
+    sigma: float | None = None,
     **columns: Any,
 ) -> Release:
     """`release`, with the source of randomness given. Anything but os.urandom is stamped as NOT PRIVATE.
@@ -136,7 +145,7 @@ def release_from(
     check(design=design, width=width, decay=decay)
     width, decay = int(width), as_epsilon(decay)
     given = events.domain if isinstance(events, Counts) else domain
-    shares = _level_shares(given, width, decay, first_level) if isinstance(given, Domain) else {}
+    shares = _level_shares(given, width, decay, first_level, depth, sigma) if isinstance(given, Domain) else {}
     noise_of_levels(exact, tuple(shares.items()))
     counts = _counts(events, domain, columns)
     return Release(
@@ -151,20 +160,29 @@ def release_from(
     )
 
 
-def _level_shares(domain: Domain, width: int, decay: Fraction, first_level: int | None) -> dict[int, int]:
-    if first_level is None:
-        first_level = domain.first_level(width)
-    check(first_level=first_level)
-    if not first_level <= domain.depth:
+def _level_shares(
+    domain: Domain, width: int, decay: Fraction, first_level: int | None, depth: int | None, sigma: float | None
+) -> dict[int, int]:
+    """The measured levels and their shares of epsilon."""
+    last = domain.depth
+    if sigma is not None:
+        check(sigma=sigma)
+        last = domain.level_for(sigma * FINEST_OF_SIGMA)
+    if depth is not None:
+        check(depth=depth)
+        last = min(last, int(depth))
+    first = min(domain.first_level(width), last)
+    if first_level is not None:
+        check(first_level=first_level)
+        first = int(first_level)
+    if first > last:
+        raise ParameterError(f"first_level must be at most the last level, {last}; it was {first}. Leave it out.")
+    if domain.cells(first).count > MOST_FIRST_CELLS:
         raise ParameterError(
-            f"first_level must be at most the domain's depth, {domain.depth}; it was {first_level}. Leave it out."
+            f"first_level must have at most {MOST_FIRST_CELLS} cells, all of which are measured; level {first} "
+            f"has {domain.cells(first).count}. Leave it out, or choose a smaller one."
         )
-    if domain.cells(first_level).count > MOST_FIRST_CELLS:
-        raise ParameterError(
-            f"first_level must have at most {MOST_FIRST_CELLS} cells, all of which are measured; level {first_level} "
-            f"has {domain.cells(first_level).count}. Leave it out, or choose a smaller one."
-        )
-    return split_over_levels(int(first_level), domain.depth, decay)
+    return split_over_levels(first, last, decay)
 
 
 def _counts(events: Any, domain: Domain | None, columns: dict[str, Any]) -> Counts:

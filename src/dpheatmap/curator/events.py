@@ -94,7 +94,7 @@ def _person(table: Table, user: str) -> str:
     if user not in table.columns:
         raise PrivacyRefusal(_missing(table, "user", user))
     kind = table.columns[user]
-    if kind not in _IDS and not kind.startswith(("DECIMAL", "TIMESTAMP")):
+    if kind not in _IDS and not re.fullmatch(r"DECIMAL\(\d+,\d+\)|TIMESTAMP[\w ]*", kind):
         raise DataError(
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
             "Store ids as integers or text."
@@ -132,7 +132,8 @@ def _missing(table: Table, role: str, name: str) -> str:
 
 def is_number(kind: str) -> bool:
     """Whether values of a type are numbers, or text that may hold them."""
-    return kind in (*FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"') or kind.startswith("DECIMAL")
+    exact = re.fullmatch(r"DECIMAL\(\d+,\d+\)", kind)
+    return exact is not None or kind in (*FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"')
 
 
 def quoted(name: str) -> str:
@@ -230,7 +231,8 @@ def _unlike(first: str, other: str) -> DataError:
 def _header_line(con: duckdb.DuckDBPyConnection, file: str) -> str:
     sql = (  # a delimiter that no text has, for the rows that are read along with the first line
         f"SELECT line FROM read_csv({_text(_literally(file))}, auto_detect=false, header=false, quote='', escape='', "
-        "delim='\x1c\x1d\x1e\x1f', columns={'line': 'VARCHAR'}, hive_partitioning=false) LIMIT 1"
+        "delim='\x1c\x1d\x1e\x1f', columns={'line': 'VARCHAR'}, strict_mode=false, hive_partitioning=false) "
+        "LIMIT 1"
     )
     row = quietly(lambda: con.execute(sql).fetchone(), Path(file).name)
     if row is None or not row[0]:
@@ -240,7 +242,7 @@ def _header_line(con: duckdb.DuckDBPyConnection, file: str) -> str:
 
 def _describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:
     rows = quietly(lambda: con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall(), name)
-    return {column: re.sub(r"ENUM\(.*\)", "ENUM", kind) for column, kind, *_ in rows}  # an enum's values are data
+    return {column: re.sub(r"(?s)ENUM\(.*\)", "ENUM", kind) for column, kind, *_ in rows}  # an enum's values are data
 
 
 # Tables in memory

@@ -48,7 +48,7 @@ def measure_levels(
     first, domain = min(shares), counts.domain
     cells = all_cells(domain, first)
     found = []
-    for level in range(first, domain.depth + 1):
+    for level in range(first, max(shares) + 1):
         noisy = saturating_add(counts.at(level, cells), noise[level].sample(len(cells), source))
         found.append((np.full(len(cells), level), cells, noisy, np.full(len(cells), shares[level])))
         cells = next_cells(domain, level, cells, noisy, None if level == first else width)

@@ -40,7 +40,7 @@ def reconstruct(release: Release) -> Distribution:
     """
     from dpheatmap.estimate import forest
 
-    levels = range(release.first_level, release.domain.depth + 1)
+    levels = range(release.first_level, release.last_level + 1)
     tree = [_select(release, level) for level in levels]
     nodes = [forest.Level(above.people, *_link(above, below)) for above, below in pairwise([*tree, _NOTHING])]
     solution = forest.solve(nodes)

@@ -1,0 +1,840 @@
+"""Whose row is it? Every kind of table gives the same integers, different ids stay apart, and errors tell nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import traceback
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+
+import dpheatmap as dph
+from dpheatmap.errors import DataError, DpheatmapError, PrivacyRefusal
+from dpheatmap.quadtree import decode
+
+UNIT = dph.Domain.unit(3)
+W = 2**30
+Columns = dict[str, list[Any]]
+
+
+def outcome(events: Any, domain: dph.Domain = UNIT, **options: Any) -> tuple[dict[Any, int], dict[str, int]]:
+    """The weights of the occupied cells and the counters."""
+    counts = dph.aggregate(events, domain, **{"user": "user", "x": "x", "y": "y", **options})
+    x, y = decode(counts.codes)
+    cells = dict(zip(zip(x.tolist(), y.tolist(), strict=True), np.diff(counts.sums).tolist(), strict=True))
+    assert counts.report is not None
+    return cells, {name: value for name, value in vars(counts.report).items() if name != "seconds"}
+
+
+def people(events: Any, **options: Any) -> int:
+    return outcome(events, **options)[1]["people"]
+
+
+# Writers: a table of plain values, None for null, as every kind of input
+
+
+def as_csv(columns: Columns, path: Path, delimiter: str = ",", newline: str = "\n", start: bytes = b"") -> Path:
+    """Every value in quotes, null as nothing at all."""
+
+    def field(value: Any) -> str:
+        return "" if value is None else '"' + str(value).replace('"', '""') + '"'
+
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    content = start + "".join(delimiter.join(map(field, row)) + newline for row in rows).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+def as_json(columns: Columns, path: Path) -> Path:
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    text = json.dumps(rows) if ".json" in path.suffixes else "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def as_parquet(columns: Columns, path: Path) -> Path:
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def as_relation(columns: Columns, path: Path) -> duckdb.DuckDBPyRelation:
+    con = duckdb.connect()
+    con.register("arrow", pa.table(columns))
+    con.execute("CREATE TABLE people AS SELECT * FROM arrow")
+    return con.table("people")
+
+
+def in_parts(write: Callable[[Columns, Path], Any], ending: str) -> Callable[[Columns, Path], str]:
+    """Two files in folders of their own, and a glob that finds both."""
+
+    def writer(columns: Columns, path: Path) -> str:
+        for part, rows in (("one", slice(0, 2)), ("two", slice(2, None))):
+            (path.parent / part).mkdir()
+            write({name: values[rows] for name, values in columns.items()}, path.parent / part / f"p{ending}")
+        return f"{path.parent}/**/p{ending}"
+
+    return writer
+
+
+KINDS: dict[str, Callable[[Columns, Path], Any]] = {
+    "csv": lambda c, p: as_csv(c, p.with_suffix(".csv")),
+    "csv as text": lambda c, p: str(as_csv(c, p.with_suffix(".csv"))),
+    "csv.gz": lambda c, p: as_csv(c, p.with_suffix(".csv.gz")),
+    "CSV": lambda c, p: as_csv(c, p.with_suffix(".CSV")),
+    "semicolons": lambda c, p: as_csv(c, p.with_suffix(".csv"), ";"),
+    "tabs": lambda c, p: as_csv(c, p.with_suffix(".tsv"), "\t"),
+    "bars": lambda c, p: as_csv(c, p.with_suffix(".txt"), "|"),
+    "crlf": lambda c, p: as_csv(c, p.with_suffix(".csv"), newline="\r\n"),
+    "byte order mark": lambda c, p: as_csv(c, p.with_suffix(".csv"), newline="\r\n", start=b"\xef\xbb\xbf"),
+    "many csv": in_parts(as_csv, ".csv"),
+    "json lines": lambda c, p: as_json(c, p.with_suffix(".jsonl")),
+    "ndjson.gz": lambda c, p: as_json(c, p.with_suffix(".ndjson.gz")),
+    "json array": lambda c, p: as_json(c, p.with_suffix(".json")),
+    "many json": in_parts(as_json, ".jsonl"),
+    "parquet": lambda c, p: as_parquet(c, p.with_suffix(".parquet")),
+    "pq": lambda c, p: as_parquet(c, p.with_suffix(".pq")),
+    "many parquet": in_parts(as_parquet, ".parquet"),
+    "pandas": lambda c, p: pd.DataFrame(c),
+    "pandas objects": lambda c, p: pd.DataFrame({n: pd.Series(v, dtype=object) for n, v in c.items()}),
+    "pandas nullable": lambda c, p: pd.DataFrame(c).convert_dtypes(),
+    "pandas arrow": lambda c, p: pa.table(c).to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas category": lambda c, p: pd.DataFrame(c).astype({"user": "category"}),
+    "polars": lambda c, p: pl.DataFrame(c),
+    "polars lazy": lambda c, p: pl.LazyFrame(c),
+    "polars category": lambda c, p: pl.DataFrame(c).with_columns(pl.col("user").cast(pl.Categorical)),
+    "arrow": lambda c, p: pa.table(c),
+    "arrow dictionary": lambda c, p: pa.table({**c, "user": pa.array(c["user"]).dictionary_encode()}),
+    "arrow batch": lambda c, p: pa.table(c).to_batches()[0],
+    "arrow reader": lambda c, p: pa.table(c).to_reader(max_chunksize=2),
+    "arrow dataset": lambda c, p: pyarrow.dataset.dataset(pa.table(c)),
+    "relation": as_relation,
+}
+by_kind = pytest.mark.parametrize("kind", KINDS)
+TEXT_KINDS = [kind for kind in KINDS if "dictionary" not in kind]
+
+
+def table(kind: str, columns: Columns, folder: Path) -> Any:
+    return KINDS[kind](columns, folder / "t")
+
+
+# The same integers
+
+ROWS: Columns = {
+    "user": ["ann", "ann", "bob", None, "eve", "ann", "bob", "zoe", "gil"],
+    "x": [0.1, 0.9, 0.1, 0.1, 1.0, 7.0, None, 0.5, -0.5],
+    "y": [0.1, 0.1, 0.1, 0.1, 1.0, 0.5, 0.5, None, 0.5],
+    "n": [1, 3, 5, 1, 1, 1, 1, 1, None],
+}
+PLAIN = {(0, 0): W // 2 + W, (7, 0): W // 2, (7, 7): W}
+WEIGHTED = {(0, 0): W // 4 + W, (7, 0): 3 * W // 4, (7, 7): W}
+COUNTERS = {"rows": 9, "without_person": 1, "invalid": 2, "outside": 2, "inside": 4, "people": 3}
+
+
+@by_kind
+def test_every_kind_of_table_gives_the_same_integers(kind: str, tmp_path: Path) -> None:
+    assert outcome(table(kind, ROWS, tmp_path)) == (PLAIN, COUNTERS)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pandas"])
+def test_and_with_weights(kind: str, tmp_path: Path) -> None:
+    """In pandas itself, a column of integers with a null is one of floats; see the refusals below."""
+    counters = COUNTERS | {"invalid": 3, "outside": 1}
+    events = table(kind, ROWS, tmp_path)
+    if kind == "pandas category":
+        events = events.astype({"n": "Int64"})
+    assert outcome(events, weight="n") == (WEIGHTED, counters)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json lines", "parquet", "pandas", "polars", "arrow", "relation"])
+def test_each_row_a_person(kind: str, tmp_path: Path) -> None:
+    cells, counters = outcome(table(kind, ROWS, tmp_path), user=None, each_row_is_a_person=True)
+    assert cells == {(0, 0): 3 * W, (7, 0): W, (7, 7): W}
+    assert counters == {"rows": 9, "without_person": 0, "invalid": 2, "outside": 2, "inside": 5, "people": 5}
+
+
+def test_numpy_columns_will_do() -> None:
+    columns = {"user": np.array([1, 1, 2]), "x": np.array([0.1, 0.9, 0.1]), "y": np.full(3, 0.1)}
+    assert outcome(columns)[0] == {(0, 0): W // 2 + W, (7, 0): W // 2}
+
+
+# Different ids stay different people
+
+TEXT_PAIRS = {
+    "case": ("Ann", "ann"),
+    "trailing space": ("ann", "ann "),
+    "leading space": (" ann", "ann"),
+    "tab": ("ann", "ann\t"),
+    "line end": ("ann", "ann\n"),
+    "normal form": (unicodedata.normalize("NFC", "Zoë"), unicodedata.normalize("NFD", "Zoë")),
+    "compatibility form": ("Å", "\u212b"),
+    "accent": ("Zoe", "Zoë"),
+    "sharp s": ("ss", "ß"),
+    "invisible": ("ann", "ann\u200b"),
+    "zeros": ("007", "7"),
+    "decimals": ("7", "7.0"),
+    "sign": ("7", "+7"),
+    "beyond float": (str(2**53), str(2**53 + 1)),
+    "beyond 64 bits": (str(2**64), str(2**64 + 1)),
+    "beyond 128 bits": (str(2**128), str(2**128 + 1)),
+    "exponent": ("1e3", "1000"),
+    "words for nothing": ("NULL", "null"),
+    "more words for nothing": ("nan", "NaN"),
+    "words for nothing in Python": ("None", "NA"),
+    "words for truth": ("true", "True"),
+    "dates": ("2024-01-01", "2024-01-01 00:00:00"),
+    "quotes": ("O'Neil", 'O"Neil'),
+    "backslash": ("a\\b", "a\\\\b"),
+    "empty": ("", " "),
+    "emptiness in quotes": ("", '""'),
+    "plane 1": ("😀", "😁"),
+}
+
+
+@by_kind
+def test_ids_that_look_alike_stay_apart(kind: str, tmp_path: Path) -> None:
+    ids = sorted({one for pair in TEXT_PAIRS.values() for one in pair})
+    columns: Columns = {"user": [*ids, None, *ids], "x": [0.1] * (2 * len(ids) + 1), "y": [0.1] * (2 * len(ids) + 1)}
+    cells, counters = outcome(table(kind, columns, tmp_path))
+    assert counters["people"] == len(ids)
+    assert counters["without_person"] == 1
+    # Each of them has two rows of half a person: they are told apart, and neither is split.
+    assert cells == {(0, 0): len(ids) * W}
+
+
+@pytest.mark.parametrize("pair", TEXT_PAIRS.values(), ids=TEXT_PAIRS.keys())
+@pytest.mark.parametrize("kind", ["csv", "json lines", "parquet", "pandas objects"])
+def test_each_pair_on_its_own(kind: str, pair: tuple[str, str], tmp_path: Path) -> None:
+    """Also where a column holds nothing else, so that nothing can be guessed about its type."""
+    columns: Columns = {"user": [*pair], "x": [0.1, 0.9], "y": [0.1, 0.1]}
+    assert outcome(table(kind, columns, tmp_path))[0] == {(0, 0): W, (7, 0): W}
+
+
+INTEGER_KINDS = [
+    "csv",
+    "json lines",
+    "json array",
+    "parquet",
+    "pandas",
+    "pandas objects",
+    "pandas arrow",
+    "polars",
+    "arrow",
+]
+
+
+@pytest.mark.parametrize("kind", [*INTEGER_KINDS, "relation"])
+def test_large_integers_stay_apart(kind: str, tmp_path: Path) -> None:
+    ids = [2**53, 2**53 + 1, 2**63 - 1, 2**63 - 2, -(2**63), -(2**63) + 1, 0, -1]
+    columns: Columns = {"user": ids, "x": [0.1] * 8, "y": [0.1] * 8}
+    assert people(table(kind, columns, tmp_path)) == 8
+
+
+def relation(select: str) -> duckdb.DuckDBPyRelation:
+    return duckdb.connect().sql(f"SELECT {select} AS user, 0.1 AS x, 0.1 AS y FROM range(3) t(i)")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda ids, p: as_csv({"user": ids, "x": [0.1] * 3, "y": [0.1] * 3}, p / "t.csv"),
+        lambda ids, p: as_json({"user": ids, "x": [0.1] * 3, "y": [0.1] * 3}, p / "t.jsonl"),
+        lambda ids, p: as_json({"user": ids, "x": [0.1] * 3, "y": [0.1] * 3}, p / "t.json"),
+        lambda ids, p: pd.DataFrame({"user": pd.Series(ids, dtype=object), "x": 0.1, "y": 0.1}),
+        lambda ids, p: pa.table({"user": pa.array(ids, pa.decimal128(38)), "x": [0.1] * 3, "y": [0.1] * 3}),
+        lambda ids, p: relation(f"(i + {ids[0]}::HUGEINT)"),
+        lambda ids, p: relation(f"(i::UHUGEINT + {ids[0]}::UHUGEINT)"),
+        lambda ids, p: relation(f"(i + {ids[0]}::HUGEINT)::BIGNUM"),
+        lambda ids, p: relation(f"(i + {ids[0]}::HUGEINT)::DECIMAL(38, 0)"),
+    ],
+)
+def test_integers_beyond_64_bits_stay_apart(make: Callable[[list[int], Path], Any], tmp_path: Path) -> None:
+    assert people(make([10**36, 10**36 + 1, 10**36 + 2], tmp_path)) == 3
+
+
+def test_unsigned_integers_to_the_end() -> None:
+    frame = pd.DataFrame({"user": np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64), "x": 0.1, "y": 0.1})
+    assert people(frame) == 2
+    assert people(pl.from_pandas(frame)) == 2
+    assert people(relation("340282366920938463463374607431768211453::UHUGEINT + i::UHUGEINT")) == 3
+
+
+def test_a_pandas_column_of_objects_keeps_7_and_its_text_apart() -> None:
+    ids = [
+        7,
+        "7",
+        "int:7",
+        "\x1fint:7",
+        "\x1f\x1fint:7",
+        7.0,
+        True,
+        "True",
+        np.int64(7),
+        None,
+        float("nan"),
+        pd.NA,
+        (7,),
+    ]
+    frame = pd.DataFrame({"user": pd.Series(ids, dtype=object), "x": 0.1, "y": 0.1})
+    # 7 and np.int64(7) are one person, the three nulls are nobody, and all others are people of their own.
+    assert people(frame) == len(ids) - 1 - 3
+    assert outcome(frame)[1]["without_person"] == 3
+    assert people(frame.rename(columns={"user": 0}).set_axis([0, 1, 2], axis=1), user="0", x="1", y="2") == len(ids) - 4
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_sample_never_decides_what_a_pandas_column_holds(late: bool) -> None:
+    """The odd one stands first or last among more rows than anything samples."""
+    ids: list[Any] = ["7", *[7] * 5000] if not late else [*[7] * 5000, "7"]
+    xs: list[Any] = [0.1] * 2500 + ["somewhere"] + [0.1] * 2500
+    frame = pd.DataFrame({"user": pd.Series(ids, dtype=object), "x": pd.Series(xs, dtype=object), "y": 0.1})
+    _, counters = outcome(frame)
+    assert (counters["people"], counters["invalid"]) == (2, 1)
+
+
+def test_json_keeps_7_and_its_text_apart_and_knows_its_escapes(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    ids = ["7", '"7"', "7.0", '"\\u00e9"', '"é"', '"e\\u0301"', '"\\u002f"', '"/"', '"\\/"', "null", "true", '"true"']
+    path.write_text("".join(f'{{"user": {one}, "x": 0.1, "y": 0.1}}\n' for one in ids), encoding="utf-8")
+    # "\u00e9" is "é" and the slashes are one, however they are written; null is nobody.
+    assert people(path) == len(ids) - 1 - 2 - 1
+    assert people(path, where="user = '7'") == 2, "where sees the text of an id"
+    assert people(path, where="user <> '7' AND user LIKE '%e%'") == 3
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pd.DataFrame({"user": [1.0, 2.0], "x": 0.1, "y": 0.1}),
+        pd.DataFrame({"user": [1, None], "x": 0.1, "y": 0.1}),
+        pd.DataFrame({"user": pd.Categorical([1.5, 2.5]), "x": 0.1, "y": 0.1}),
+        pl.DataFrame({"user": pl.Series([1.0, 2.0], dtype=pl.Float32), "x": [0.1, 0.1], "y": [0.1, 0.1]}),
+        pa.table({"user": [1.0, None], "x": [0.1, 0.1], "y": [0.1, 0.1]}),
+        relation("i::DOUBLE"),
+        relation("i::FLOAT"),
+        relation("[i]"),
+        relation("[i::DECIMAL(3, 1)]"),
+        relation("[TIMESTAMP '2024-01-01']"),
+        relation("{'a': i}"),
+        relation("to_days(i::INTEGER)"),
+        relation("MAP {'a': i}"),
+    ],
+    ids=[
+        "pandas",
+        "pandas null",
+        "pandas category",
+        "polars",
+        "arrow",
+        "double",
+        "float",
+        "list",
+        "decimals",
+        "times",
+        "struct",
+        "days",
+        "map",
+    ],
+)
+def test_ids_that_could_become_equal_are_refused(events: Any) -> None:
+    with pytest.raises(DataError, match=r"The user column 'user' is of type .*Store ids as integers or text"):
+        people(events)
+    assert outcome(events, user=None, each_row_is_a_person=True)[1]["people"] > 0
+
+
+def test_parquet_floats_are_refused_too(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="of type DOUBLE"):
+        people(as_parquet({"user": [1.5], "x": [0.1], "y": [0.1]}, tmp_path / "t.parquet"))
+
+
+@pytest.mark.parametrize(
+    "ids", ["('a' || i)::BLOB", "uuid()", "DATE '2024-01-01' + i::INTEGER", "TIMESTAMP '2024-01-01' + to_seconds(i)",
+            "(i || '.5')::DECIMAL(5, 2)", "('a' || i)::ENUM('a0', 'a1', 'a2')", "i::BIT", "i::UTINYINT"]
+)  # fmt: skip
+def test_other_exact_types_are_ids(ids: str) -> None:
+    assert people(relation(ids)) == 3
+
+
+# Coordinates
+
+BAD_COORDINATES = ["", "north", "1,5", "0.5x", "nan", "NaN", "inf", "-Infinity", "1e999", "--1", "0.1.2", "NULL"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["csv", "csv.gz", "json lines", "json array", "parquet", "pandas objects", "polars", "arrow"]
+)
+def test_text_that_is_no_number_is_invalid(kind: str, tmp_path: Path) -> None:
+    n = len(BAD_COORDINATES)
+    columns: Columns = {
+        "user": [f"u{k}" for k in range(2 * n + 3)],
+        "x": [*BAD_COORDINATES, *["0.1"] * n, "0.1", " 0.1 ", "1e-1"],
+        "y": [*["0.1"] * n, *BAD_COORDINATES, "0.1", "0.1", "0.1"],
+    }
+    cells, counters = outcome(table(kind, columns, tmp_path))
+    assert (counters["invalid"], counters["inside"], counters["outside"]) == (2 * n, 3, 0)
+    assert cells == {(0, 0): 3 * W}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "pandas", "pandas nullable", "polars", "arrow", "relation"])
+def test_numbers_that_are_none_are_invalid(kind: str, tmp_path: Path) -> None:
+    bad = [None, math.nan, math.inf, -math.inf]
+    columns: Columns = {"user": list("abcdefghi"), "x": [*bad, *[0.1] * 5], "y": [*[0.1] * 4, *bad, 0.1]}
+    cells, counters = outcome(table(kind, columns, tmp_path))
+    assert (counters["invalid"], counters["inside"]) == (8, 1)
+    assert cells == {(0, 0): W}
+
+
+@pytest.mark.parametrize("huge", [1e308, -1e308, 1e30, 91.0, -91.0])
+def test_numbers_far_outside_are_outside_and_stop_nothing(huge: float) -> None:
+    table = pa.table({"user": [1, 2, 3], "x": [huge, 0.1, 0.1], "y": [0.1, huge, 0.1]})
+    for domain in (UNIT, dph.Domain.image(10, 10), dph.Domain.bbox(0, 0, 1, 1)):
+        counters = outcome(table, domain)[1]
+        assert (counters["outside"], counters["inside"], counters["invalid"]) == (2, 1, 0)
+
+
+def test_integer_and_decimal_coordinates() -> None:
+    query = "SELECT i AS user, i AS x, (i / 2)::DECIMAL(10, 3) AS y, i::HUGEINT AS h FROM range(5) t(i)"
+    cells, _ = outcome(duckdb.connect().sql(query), dph.Domain.image(8, 8))
+    assert cells == {(0, 0): W, (1, 0): W, (2, 1): W, (3, 1): W, (4, 2): W}
+    assert outcome(duckdb.connect().sql(query), dph.Domain.image(8, 8), x="h")[0] == cells
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["TIMESTAMP '2024-01-01'", "TRUE", "[1.0::DOUBLE]", "[1.0::DECIMAL(2, 1)]", "'0.1'::BLOB", "'a'::ENUM('a', 'b')"],
+)
+def test_columns_of_other_types_are_no_coordinates(kind: str) -> None:
+    query = duckdb.connect().sql(f"SELECT 1 AS user, {kind} AS x, 0.1 AS y")
+    if "ENUM" in kind:  # in a file it becomes text
+        assert outcome(query)[1]["invalid"] == 1
+        return
+    with pytest.raises(DataError, match="The coordinate column 'x' is of type"):
+        people(query)
+
+
+# Names
+
+NAMES = [
+    "Wer war's?",
+    'the "id"',
+    "größe",
+    "人",
+    "select",
+    "a.b",
+    "x; DROP TABLE t --",
+    " padded ",
+    "a,b;c",
+    "{x}",
+    "1",
+    "it''s",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "kind", ["csv", "semicolons", "json lines", "parquet", "pandas", "polars", "arrow", "relation"]
+)
+def test_columns_may_have_any_name(kind: str, name: str, tmp_path: Path) -> None:
+    columns: Columns = {name: ["a", "b"], f"{name}x": [0.1, 0.9], f"{name}y": [0.1, 0.1], f"{name}w": [1, 2]}
+    events = table(kind, columns, tmp_path)
+    quoted = '"' + name.replace('"', '""') + '"'
+    options: dict[str, Any] = {
+        "user": name,
+        "x": f"{name}x",
+        "y": f"{name}y",
+        "weight": f"{name}w",
+        "where": f"{quoted} = 'a'",
+    }
+    assert outcome(events, **options)[0] == {(0, 0): W}
+
+
+FILES = [
+    "it's",
+    'a "b" c',
+    "größe 人 😀",
+    "a[1]",
+    "[ab]",
+    "a*b",
+    "a?b",
+    "{a,b}",
+    "a\\b",
+    "%41",
+    "#1",
+    "~",
+    "-rf",
+    "a;b",
+    "$HOME",
+    "a=1",
+]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl"])
+def test_files_may_have_any_name_and_are_not_patterns(name: str, ending: str, tmp_path: Path) -> None:
+    write: Callable[[Columns, Path], Any] = {".csv": as_csv, ".parquet": as_parquet, ".jsonl": as_json}[ending]
+    (tmp_path / f"user={name}").mkdir()
+    for decoy in ("a1", "a", "b", "acb", "axxb"):
+        write({"user": ["decoy"], "x": [0.5], "y": [0.5]}, tmp_path / f"user={name}" / f"{decoy}{ending}")
+    path = tmp_path / f"user={name}" / f"{name}{ending}"
+    write({"user": ["u", "v"], "x": [0.1, 0.1], "y": [0.1, 0.1]}, path)
+    assert outcome(path) == (
+        {(0, 0): 2 * W},
+        {"rows": 2, "without_person": 0, "invalid": 0, "outside": 0, "inside": 2, "people": 2},
+    )
+
+
+def test_a_folder_never_decides_whose_rows_they_are(tmp_path: Path) -> None:
+    """Engines read user=7/ as a column; it would make one person of all the people in the file."""
+    columns: Columns = {"user": ["u", "v"], "x": [0.1, 0.1], "y": [0.1, 0.1]}
+    (tmp_path / "user=7").mkdir()
+    for kind in ("csv", "parquet", "json lines"):
+        assert people(table(kind, columns, tmp_path / "user=7")) == 2
+    del columns["user"]
+    with pytest.raises(PrivacyRefusal, match="no user column"):
+        people(as_parquet(columns, tmp_path / "user=7" / "other.parquet"))
+
+
+# Files that don't fit
+
+
+def test_missing_and_unknown_files(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"No file is called '.*/none.csv' or matches it"):
+        people(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="No file is called"):
+        people(f"{tmp_path}/*.parquet")
+    for name in ("t.xlsx", "t", "t.gz", "t.csv.bz2"):
+        (tmp_path / name).write_text("user,x,y\n")
+        with pytest.raises(DataError, match=f"'{name}' has no known ending. Use one of .csv"):
+            people(tmp_path / name)
+    with pytest.raises(DataError, match="has no known ending"):
+        people(tmp_path)
+
+
+@pytest.mark.parametrize("events", [None, 5, [1, 2], "", object(), {"user": 1}])
+def test_what_is_no_table_is_refused(events: Any) -> None:
+    with pytest.raises(DataError):
+        people(events)
+
+
+def test_a_glob_of_different_formats(tmp_path: Path) -> None:
+    as_csv(ROWS, tmp_path / "a.csv")
+    as_parquet(ROWS, tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="of different formats"):
+        people(f"{tmp_path}/a.*")
+
+
+def test_files_of_a_glob_must_be_alike(tmp_path: Path) -> None:
+    """Columns in another order would make ids of coordinates, and another type could make one id of two."""
+    as_csv({"user": ["a"], "x": [0.1], "y": [0.1]}, tmp_path / "a.csv")
+    as_csv({"x": [0.1], "y": [0.1], "user": ["a"]}, tmp_path / "b.csv")
+    as_parquet({"user": [1], "x": [0.1], "y": [0.1]}, tmp_path / "a.parquet")
+    as_parquet({"user": [1.2, 1.4], "x": [0.1, 0.1], "y": [0.1, 0.1]}, tmp_path / "b.parquet")
+    for ending in ("csv", "parquet"):
+        with pytest.raises(DataError, match=f"'b.{ending}' does not have the columns of 'a.{ending}'"):
+            people(f"{tmp_path}/*.{ending}")
+    # Parquet is read by name, so an order of its own does no harm.
+    as_parquet({"y": [0.1], "user": [2], "x": [0.9]}, tmp_path / "b.parquet")
+    assert outcome(f"{tmp_path}/*.parquet")[0] == {(0, 0): W, (7, 0): W}
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [("", "has no header line"), ("\n", "has no header line"), ("user,x,x\n", "empty or repeated names"),
+     ("user,x,X\n", "empty or repeated names"), ("user,,y\n", "empty or repeated names")],
+)  # fmt: skip
+def test_a_csv_needs_a_header(header: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(header + ("a,0.1,0.1\n" if header.strip() else ""))
+    with pytest.raises(DataError, match=words):
+        people(tmp_path / "t.csv")
+
+
+def test_pandas_columns_of_the_same_name() -> None:
+    frame = pd.DataFrame([["a", "b", 0.1, 0.1]], columns=["user", "USER", "x", "y"])
+    for names in (["user", "USER", "x", "y"], ["user", "user", "x", "y"]):
+        with pytest.raises(DataError, match="equal or differ in case alone"):
+            people(frame.set_axis(names, axis=1))
+
+
+def test_missing_columns_are_named_with_a_hint(tmp_path: Path) -> None:
+    path = as_csv(ROWS, tmp_path / "trips.csv")
+    with pytest.raises(
+        PrivacyRefusal, match=r"There is no user column 'usr' in trips.csv, which has user, x, y, n\. Did you"
+    ):
+        people(path, user="usr")
+    with pytest.raises(DataError, match="no coordinate column 'longitude'"):
+        people(path, x="longitude")
+    with pytest.raises(DataError, match="no weight column 'visits'"):
+        people(path, weight="visits")
+
+
+def test_people_must_be_named_or_denied(tmp_path: Path) -> None:
+    path = as_csv(ROWS, tmp_path / "trips.csv")
+    with pytest.raises(PrivacyRefusal, match="No user column was named"):
+        people(path, user=None)
+    with pytest.raises(PrivacyRefusal, match="Choose one"):
+        people(path, each_row_is_a_person=True)
+
+
+# Errors tell nothing
+
+SECRET = "mallory.secret"
+
+
+def chain(error: BaseException | None) -> str:
+    """Everything that an error carries along: its text, its causes and contexts, its printed traceback."""
+    seen = ""
+    while error is not None:
+        seen += f"{error}{error!r}{error.args}" + "".join(traceback.format_exception(error))
+        seen += chain(error.__cause__)
+        error = error.__context__
+    return seen
+
+
+def refused(events: Any, **options: Any) -> str:
+    with pytest.raises(DpheatmapError) as caught:
+        people(events, **options)
+    told = chain(caught.value)
+    assert "mallory" not in told
+    assert "secret" not in told
+    assert "4.321" not in told
+    return str(caught.value)
+
+
+BROKEN_LINES = {
+    "too few": f"{SECRET},4.321",
+    "too many": f"{SECRET},4.321,0.1,0.1",
+    "open quote": f'"{SECRET},4.321,0.1',
+    "text after a quote": f'"{SECRET}"x,4.321,0.1',
+    "a path": f"file: {SECRET},4.321",
+    "a quoted path": f"file '{SECRET}',4.321",
+    "a line number": f"{SECRET} CSV Error on Line: 4321,4.321",
+    "a setting": f'"x\n  file = {SECRET}\ny",4.321',
+}
+
+
+@pytest.mark.parametrize("line", BROKEN_LINES.values(), ids=BROKEN_LINES.keys())
+def test_a_broken_line_is_given_by_its_place_alone(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text("user,x,y\na,0.1,0.1\nb,0.1,0.1\n" + line + "\nc,0.1,0.1\n")
+    assert refused(path).startswith("Line 4 of trips.csv does not have the columns of the header")
+
+
+def test_a_broken_line_deep_in_many_files(tmp_path: Path) -> None:
+    for k in range(3):
+        rows = [f"u{i},0.1,0.1" for i in range(50_000)]
+        if k == 1:
+            rows[43_210] = f"{SECRET},0.1"
+        (tmp_path / f"part{k}.csv").write_text("\n".join(["user,x,y", *rows, ""]))
+    assert refused(f"{tmp_path}/*.csv").startswith("Line 43212 of part1.csv ")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"user,x,y\n" + SECRET.encode() + b"\xff\xfe,4.321,0.1\n")
+    assert "not UTF-8" in refused(tmp_path / "t.csv")
+
+
+def test_broken_parquet_and_json(tmp_path: Path) -> None:
+    path = as_parquet({"user": [SECRET] * 9, "x": [4.321] * 9, "y": [0.1] * 9}, tmp_path / "trips.parquet")
+    content = path.read_bytes()
+    for left in (0, 10, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:left])
+        assert refused(path).startswith("Reading trips.parquet failed")
+    for k, text in enumerate(
+        [f'{{"user": "{SECRET}", "x": 4.321\n', f'[{{"user": "{SECRET}"}}, oops]', f'"{SECRET}" 4.321 }}{{']
+    ):
+        (tmp_path / f"t{k}.json").write_text(text)
+        assert refused(tmp_path / f"t{k}.json").startswith(f"Reading t{k}.json failed")
+
+
+def test_compressed_nonsense(tmp_path: Path) -> None:
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(f"user,x,y\n{SECRET},4.321,0.1\n".encode() * 99)[:60])
+    refused(tmp_path / "t.csv.gz")
+    (tmp_path / "u.csv.gz").write_bytes(f"user,x,y\n{SECRET},4.321,0.1\n".encode())
+    refused(tmp_path / "u.csv.gz")
+
+
+def test_a_file_without_a_header_is_not_read_out(tmp_path: Path) -> None:
+    """Its first row would be taken for names, and names are listed when one is missing."""
+    (tmp_path / "t.csv").write_text(f"{SECRET},4.321,0.1\nbob,0.2,0.2\n")
+    assert "no coordinate column 'x'" in refused(tmp_path / "t.csv")
+    assert "no user column 'mallory.secre'" not in refused(tmp_path / "t.csv", x="4.3", y="0.1")
+    (tmp_path / "t.jsonl").write_text(json.dumps({SECRET: {"x": 4.321}}) + "\n")
+    assert "no coordinate column 'x'" in refused(tmp_path / "t.jsonl")
+
+
+def test_types_are_told_without_their_values() -> None:
+    frame = pd.DataFrame({"user": pd.Categorical([SECRET]), "x": 4.321, "y": 0.1})
+    assert "'user' is of type ENUM, not a number" in refused(frame, x="user")
+    assert "weights are integers" in refused(frame, weight="user")
+    assert people(frame.assign(user=pd.Categorical(["MAPS"]), x=0.1)) == 1
+
+
+def test_a_relation_that_fails_on_the_way() -> None:
+    failing = duckdb.connect().sql(f"SELECT error('{SECRET}') AS user, 4.321 AS x, 0.1 AS y FROM range(3)")
+    assert refused(failing).startswith("Reading the relation failed (InvalidInput)")
+    casting = duckdb.connect().sql(f"SELECT i::INTEGER AS user, 4.321 AS x, 0.1 AS y FROM (VALUES ('{SECRET}')) t(i)")
+    assert refused(casting).startswith("Reading the relation failed (Conversion)")
+
+
+def test_weights_that_fail_tell_nothing(tmp_path: Path) -> None:
+    path = as_csv({"user": [SECRET], "x": [4.321], "y": [0.1], "n": ["1.5"]}, tmp_path / "t.csv")
+    assert outcome(path, weight="n")[1]["invalid"] == 1
+    assert refused(path, weight="m").startswith("There is no weight column 'm'")
+
+
+# Little or nothing to read
+
+FEW: dict[str, Columns] = {
+    "no rows": {"user": [], "x": [], "y": []},
+    "one person": {"user": ["a"], "x": [0.5], "y": [0.5]},
+    "nobody inside": {"user": ["a", "b"], "x": [7.0, 8.0], "y": [7.0, 8.0]},
+    "no valid row": {"user": ["a", None], "x": [None, 0.5], "y": [0.5, 0.5]},
+    "nobody known": {"user": [None, None], "x": [0.5, 0.5], "y": [0.5, 0.5]},
+}
+SCHEMA = {"user": pa.string(), "x": pa.float64(), "y": pa.float64()}
+
+
+def typed(columns: Columns) -> pa.Table:
+    return pa.table({name: pa.array(values, SCHEMA[name]) for name, values in columns.items()})
+
+
+TYPED: dict[str, Callable[[Columns, Path], Any]] = {
+    "csv": lambda c, p: as_csv(c, p / "t.csv"),
+    "csv.gz": lambda c, p: as_csv(c, p / "t.csv.gz"),
+    "json lines": lambda c, p: as_json(c, p / "t.jsonl"),
+    "json array": lambda c, p: as_json(c, p / "t.json"),
+    "parquet": lambda c, p: pq.write_table(typed(c), p / "t.parquet") or p / "t.parquet",
+    "pandas": lambda c, p: typed(c).to_pandas(),
+    "pandas arrow": lambda c, p: typed(c).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": lambda c, p: pl.from_arrow(typed(c)),
+    "arrow": lambda c, p: typed(c),
+    "relation": lambda c, p: duckdb.connect().from_arrow(typed(c)),
+}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_few_people_or_none_are_released_like_many(kind: str, tmp_path: Path) -> None:
+    """Refusing would be an answer: each of these tables is a neighbour of one that is released."""
+    seen = set()
+    for name, columns in FEW.items():
+        events = TYPED[kind](columns, tmp_path)
+        cells, counters = outcome(events)
+        assert cells == ({(4, 4): W} if name == "one person" else {})
+        assert counters["people"] == (name == "one person")
+        release = dph.release(TYPED[kind](columns, tmp_path), UNIT, epsilon=1, user="user", x="x", y="y")
+        measured = release.measurements
+        seen.add((release.domain, release.epsilon, str(dict(release.level_shares)), str(dict(release.label))))
+        assert len(measured.at(2)[0]) == 16
+        assert len(measured.at(3)[0]) == 64
+        assert release.heatmap().values.sum() == pytest.approx(1)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n", "[]", "[ ]\n", "  \n\n"])
+def test_json_without_a_row_has_no_columns_to_miss(text: str, tmp_path: Path) -> None:
+    for ending in ("json", "jsonl"):
+        path = tmp_path / f"t.{ending}"
+        path.write_text(text)
+        options: dict[str, Any] = {"weight": "n", "where": "day >= '2024-01-01' AND user <> 'a'"}
+        assert outcome(path, **options) == ({}, dict.fromkeys(COUNTERS, 0))
+        assert outcome(path, user=None, each_row_is_a_person=True) == ({}, dict.fromkeys(COUNTERS, 0))
+        # What depends on the question alone is refused as ever.
+        with pytest.raises(PrivacyRefusal, match="No user column"):
+            people(path, user=None)
+        with pytest.raises(PrivacyRefusal, match="one row at a time"):
+            people(path, where="x > (SELECT 1)")
+
+
+def test_a_json_column_called_json_is_a_column(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"json": 1}\n')
+    with pytest.raises(DataError, match="no coordinate column"):
+        people(tmp_path / "t.jsonl")
+
+
+def test_blank_lines_and_line_ends_inside_quotes(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b'user,x,y\r\n"a\nb",0.1,0.1\r\n\r\n"a\r\nb",0.1,0.1\r\na,0.1,0.1\r\n\r\n')
+    assert people(tmp_path / "t.csv") == 3
+
+
+def test_what_stands_in_a_row_never_changes_how_the_header_is_read(tmp_path: Path) -> None:
+    """Control characters and other dialects' delimiters in rows are just text."""
+    rows = ["a\x1fb", "a;b;c;d;e", "a|b|c|d", "a\x1e", "\x00", "#a", "a\tb\tc\td"]
+    (tmp_path / "t.csv").write_text("user,x,y\n" + "".join(f"{one},0.1,0.1\n" for one in rows))
+    assert people(tmp_path / "t.csv") == len(rows)
+
+
+# Weights
+
+
+@pytest.mark.parametrize(
+    "weights", [[1.0, 2.0], [True, False]], ids=["floats", "booleans"]
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["parquet", "pandas", "polars", "arrow", "relation"])
+def test_weights_are_integers(kind: str, weights: list[Any], tmp_path: Path) -> None:
+    events = table(kind, {"user": ["a", "b"], "x": [0.1, 0.1], "y": [0.1, 0.1], "n": weights}, tmp_path)
+    with pytest.raises(DataError, match=r"The weight column 'n' is of type .*, and weights are integers"):
+        people(events, weight="n")
+
+
+WEIGHTS = {
+    "-1": False,
+    "0": True,
+    "1": True,
+    str(2**31): True,
+    str(2**31 + 1): False,
+    str(2**64): False,
+    str(2**200): False,
+}
+TEXT_WEIGHTS = WEIGHTS | {
+    "1.5": False,
+    "1.0": False,
+    "1e3": False,
+    "x": False,
+    "": False,
+    "+1": False,
+    "1_0": False,
+    "007": True,
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "json lines", "parquet", "pandas objects", "polars", "arrow"])
+def test_a_weight_out_of_range_is_invalid(kind: str, tmp_path: Path) -> None:
+    """Each belongs to a person of their own, so that the counters tell which were taken."""
+    values = [*TEXT_WEIGHTS, None]
+    columns: Columns = {
+        "user": [f"u{k}" for k in range(len(values))],
+        "x": [0.1] * len(values),
+        "y": [0.1] * len(values),
+    }
+    cells, counters = outcome(table(kind, {**columns, "n": values}, tmp_path), weight="n")
+    valid = [value for value, fine in TEXT_WEIGHTS.items() if fine]
+    assert (counters["inside"], counters["invalid"]) == (len(valid), len(values) - len(valid))
+    assert counters["people"] == len(valid)
+    assert cells == {(0, 0): (len(valid) - 1) * W}, "a total of zero weighs nothing"
+
+
+@pytest.mark.parametrize(
+    "kind", ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "UBIGINT", "UHUGEINT"]
+)
+def test_weights_of_every_integer_type(kind: str) -> None:
+    rows = duckdb.connect().sql(f"SELECT 'a' AS user, i / 8 AS x, 0.1 AS y, i::{kind} AS n FROM range(1, 4) t(i)")
+    assert outcome(rows, weight="n")[0] == {(1, 0): W // 6, (2, 0): W * 2 // 6, (3, 0): W * 3 // 6}
+
+
+@pytest.mark.parametrize("kind", ["json lines", "pandas nullable", "parquet", "csv"])
+def test_integers_written_as_integers(kind: str, tmp_path: Path) -> None:
+    columns: Columns = {"user": ["a"] * 4, "x": [0.1, 0.3, 0.5, 0.7], "y": [0.1] * 4, "n": [0, 1, 2**31, None]}
+    total = 2**31 + 1
+    cells, counters = outcome(table(kind, columns, tmp_path), weight="n")
+    assert {cell: weight for cell, weight in cells.items() if weight} == {(4, 0): W * 2**31 // total}
+    assert (counters["invalid"], counters["people"]) == (1, 1)

@@ -1,0 +1,103 @@
+"""The public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import inspect
+import json
+import subprocess
+import sys
+import types
+
+import dpheatmap as dph
+from dpheatmap import errors
+
+HEAVY = ("duckdb", "numba", "pandas", "polars", "pyarrow", "PIL", "sqlglot", "scipy", "click", "rich", "narwhals")
+
+
+def run(code: str) -> object:
+    """What a fresh interpreter finds; it prints one line of JSON."""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert out.stderr == ""
+    return json.loads(out.stdout)
+
+
+def test_all_is_the_public_namespace() -> None:
+    modules = {name for name, value in vars(dph).items() if isinstance(value, types.ModuleType)} - {"errors"}
+    public = {name for name in vars(dph) if not name.startswith("_")} - modules
+    assert sorted(dph.__all__) == sorted(public)
+    assert dph.__all__ == sorted(dph.__all__)
+    assert len(set(dph.__all__)) == len(dph.__all__)
+
+
+def test_functions_are_not_shadowed_by_modules_of_the_same_name() -> None:
+    for module in ("dpheatmap.release", "dpheatmap.plan", "dpheatmap.curator.api"):
+        importlib.import_module(module)
+    assert inspect.isfunction(dph.release)
+    assert inspect.isfunction(dph.plan)
+    found = run(
+        "import json, sys; import dpheatmap.release, dpheatmap.plan, dpheatmap as d;"
+        "print(json.dumps([callable(d.release), callable(d.plan), callable(d.load)]))"
+    )
+    assert found == [True, True, True]
+
+
+def test_everything_public_has_a_docstring() -> None:
+    for name in dph.__all__:
+        value = getattr(dph, name)
+        assert inspect.getdoc(value), name
+        if inspect.isclass(value):
+            for member, function in vars(value).items():
+                if not member.startswith("_") and (callable(function) or isinstance(function, property | classmethod)):
+                    assert inspect.getdoc(function), f"{name}.{member}"
+
+
+def test_importing_takes_numpy_and_nothing_heavier() -> None:
+    loaded = run(
+        "import json, sys, dpheatmap; [getattr(dpheatmap, name) for name in dpheatmap.__all__];"
+        "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+    )
+    assert isinstance(loaded, list)
+    assert "numpy" in loaded
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_a_plan_needs_no_engine() -> None:
+    """Plans and domains are made before any data is read, so nothing that reads data is loaded."""
+    loaded = run(
+        "import json, sys, dpheatmap as d; d.plan(d.Domain.bbox(0, 0, 1, 1), epsilon=1, users=100);"
+        "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+    )
+    assert isinstance(loaded, list)
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_the_exception_tree_is_the_one_drawn_in_its_docstring() -> None:
+    classes = {
+        name: c for name, c in vars(errors).items() if inspect.isclass(c) and issubclass(c, errors.DpheatmapError)
+    }
+    drawn: dict[str, tuple[str, int]] = {}
+    parents: list[str] = []
+    assert errors.__doc__
+    for line in errors.__doc__.splitlines():
+        words = line.replace("│", " ").replace("├──", "   ").replace("└──", "   ")
+        first = words.split()[0] if words.split() else ""
+        if first in classes:
+            depth = (len(words) - len(words.lstrip()) - 4) // 4
+            code = next(int(word) for word in words.split()[1:] if word.isdigit())
+            parents[depth:] = [first]
+            drawn[first] = (parents[depth - 1] if depth else "Exception", code)
+    assert set(drawn) == set(classes)
+    for name, (parent, code) in drawn.items():
+        assert classes[name].__mro__[1].__name__ == parent, name
+        assert classes[name].exit_code == code, name
+
+
+def test_the_version_is_there() -> None:
+    assert dph.__version__.split(".")[0].isdigit()
+    try:
+        installed = importlib.metadata.version("dpheatmap")
+    except importlib.metadata.PackageNotFoundError:
+        return
+    assert installed == dph.__version__

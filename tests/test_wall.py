@@ -1,0 +1,95 @@
+"""The wall: who may import the private side, read off the source code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dpheatmap
+
+ROOT = Path(dpheatmap.__file__).parent
+PRIVATE = ("curator", "collect")
+DOORS = {
+    ("dpheatmap.curator.api", "aggregate"),
+    ("dpheatmap.curator.api", "release"),
+    ("dpheatmap.curator.api", "Counts"),
+}
+EXCEPTIONS = {
+    # Seeded noise for tests and demos; what it makes is stamped NOT PRIVATE.
+    "testing.py": {("dpheatmap.curator.api", "release_from")},
+    # The data holder's look at their own table.
+    "cli/inspect.py": {("dpheatmap.curator.inspect", "inspect_table")},
+}
+MAY_ENTER = ("__init__.py", "testing.py", "cli/")
+FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+OUTSIDE = [file for file in FILES if file.split("/")[0] not in PRIVATE]
+
+
+def imports(file: str) -> Iterator[tuple[str, str | None]]:
+    """Every (module, name) that a file imports, at the top or inside functions; relative imports made absolute."""
+    package = ["dpheatmap", *file.split("/")[:-1]]
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield from ((module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield ast.unparse(node.args[0]).strip("'\""), None
+
+
+def private(module: str, name: str | None) -> bool:
+    full = f"{module}.{name}" if name else module
+    return any(f"{full}.".startswith(f"dpheatmap.{folder}.") for folder in PRIVATE)
+
+
+def test_the_private_side_is_where_it_is_looked_for() -> None:
+    """A test of walls must see the house: the files and the doors exist."""
+    assert {"__init__.py", "release.py", "heatmap.py", "curator/api.py", "estimate/paper.py"} <= set(FILES)
+    assert {("dpheatmap.curator.api", name) for name in ("Counts", "aggregate", "release")} <= set(
+        imports("__init__.py")
+    )
+    assert any(private(*entry) for entry in imports("curator/api.py"))
+
+
+@pytest.mark.parametrize("file", OUTSIDE)
+def test_the_private_side_is_entered_by_its_doors_only(file: str) -> None:
+    entered = {entry for entry in imports(file) if private(*entry)}
+    if not file.startswith(MAY_ENTER):
+        assert entered == set()
+    assert entered <= DOORS | EXCEPTIONS.get(file, set())
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/")) or f == "heatmap.py"])
+def test_estimates_and_pictures_cannot_reach_events(file: str) -> None:
+    """Not even through another module of ours: whatever they import, and what that imports, stays outside."""
+    seen, queue = set(), [file]
+    while queue:
+        here = queue.pop()
+        seen.add(here)
+        assert not here.startswith(PRIVATE), f"{file} reaches {here}"
+        for module, name in imports(here):
+            for full in (f"{module}.{name}", module):
+                inside = full.removeprefix("dpheatmap.").replace(".", "/") if full.startswith("dpheatmap.") else ""
+                found = [path for path in (f"{inside}.py", f"{inside}/__init__.py") if inside and path in FILES]
+                queue += [path for path in found if path not in seen]
+
+
+def test_only_the_private_side_reads_tables() -> None:
+    """DuckDB outside the wall reads and writes release files and makes invented people; nothing else."""
+    users = {file for file in OUTSIDE for module, _ in imports(file) if module.split(".")[0] in ("duckdb", "narwhals")}
+    assert users <= {"release_file.py", "testing.py"}
+
+
+def test_noise_and_randomness_live_behind_the_wall() -> None:
+    for file in OUTSIDE:
+        used = {module for module, _ in imports(file)}
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert "random" not in used, file
+        assert "urandom" not in text, file
+        if file not in ("testing.py", "cli/demo.py"):
+            assert "np.random" not in text, file
