@@ -160,11 +160,9 @@ def _problem(release: Release) -> str | None:
     levels, shares = sorted(release.level_shares), release.level_shares.values()
     if not levels or levels != list(range(levels[0], levels[-1] + 1)) or min(shares) <= 0 or sum(shares) != SHARES:
         return "the shares of its levels don't add up to epsilon"
-    if (
-        levels[0] < 0
-        or levels[-1] > release.domain.depth
-        or len(m.at(levels[0])[0]) != release.domain.cells(levels[0]).count
-    ):
+    if levels[0] < 0 or levels[-1] > release.domain.depth:
+        return "its levels don't fit its domain"
+    if len(m.at(levels[0])[0]) != release.domain.cells(levels[0]).count:
         return f"not all cells of its first level, {levels[0]}, were measured"
     if not np.array_equal(m.shares, [release.level_shares.get(level, -1) for level in m.levels.tolist()]):
         return "a measurement has a budget that is not its level's"
