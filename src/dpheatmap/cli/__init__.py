@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib import import_module
 
@@ -51,7 +52,8 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line and end with its exit code."""
+    """Run the command line and end with its exit code; being told to stop cleans up as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     sys.exit(run(sys.argv[1:]))
 
 

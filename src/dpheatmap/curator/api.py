@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
@@ -47,7 +48,7 @@ def aggregate(
     unknown) and the seconds gone by.
     """
     from dpheatmap.curator.engines import duckdb
-    from dpheatmap.curator.events import canonical, open_table
+    from dpheatmap.curator.events import canonical, open_table, unchanged
     from dpheatmap.curator.query import COUNTERS, aggregation
 
     if not isinstance(domain, Domain):
@@ -58,7 +59,7 @@ def aggregate(
     memory = duckdb.MEMORY if memory is None else memory
     named = {name: value for name, value in (("user", user), ("weight", weight), ("where", where)) if value is not None}
     check(memory=memory, x=x, y=y, each_row_is_a_person=each_row_is_a_person, **named)
-    with duckdb.connection(memory) as (con, folder):
+    with duckdb.connection(memory) as (con, folder), unchanged(events):
         table = open_table(con, events, folder, user)
         relation = canonical(
             table, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person
@@ -141,6 +142,7 @@ def release_from(
 
     Everything that can be refused is refused before the table is read, let alone noise drawn.
     """
+    made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     exact = read_epsilon(epsilon)
     check(design=design, width=width, decay=decay)
     width, decay = int(width), as_epsilon(decay)
@@ -157,6 +159,7 @@ def release_from(
         decay=decay,
         design=design,
         seeded=source is not os.urandom,
+        made=made,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpheatmap.budget import UNITS
 from dpheatmap.domain import Domain
-from dpheatmap.errors import MissingDependency
+from dpheatmap.errors import DataError, MissingDependency
 from dpheatmap.quadtree import Ints, decode, encode
 
 if TYPE_CHECKING:
@@ -36,9 +36,12 @@ class Counts:
     @classmethod
     def from_cells(cls, domain: Domain, x: Ints, y: Ints, weight: Ints, report: RowReport | None = None) -> Counts:
         """Sort the cells of the finest level, which must be distinct, by Morton code and add their weights up."""
+        weight = np.asarray(weight, dtype=np.int64)
+        if int((weight >> 31).sum()) >= 2**31:
+            raise DataError("The weights are those of over four billion people, more than can be added up. Split them.")
         codes = encode(x, y)
         order = np.argsort(codes)
-        sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.asarray(weight, dtype=np.int64)[order])])
+        sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(weight[order])])
         return cls(domain, codes[order], sums, report)
 
     def at(self, level: int, codes: Ints) -> Ints:

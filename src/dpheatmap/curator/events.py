@@ -12,14 +12,17 @@ import difflib
 import glob
 import io
 import numbers
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.predicate import row_predicate
@@ -99,6 +102,9 @@ def _person(table: Table, user: str) -> str:
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
             "Store ids as integers or text."
         )
+    if kind == "JSON":  # a JSON number with a point or an exponent has been a float by now: nobody's, so left out
+        text = f"CAST({quoted(user)} AS VARCHAR)"
+        return f"CASE WHEN regexp_full_match({text}, '-?[0-9]+|true|false|(?s)\".*\"') THEN {text} END"
     return quoted(user)
 
 
@@ -148,8 +154,28 @@ def _text(value: str) -> str:
 # Files
 
 
+@contextmanager
+def unchanged(events: Any) -> Iterator[None]:
+    """Refuse files that change while they are read: the two readings of the aggregation must see the same rows."""
+    before = _stamps(events)
+    yield
+    if _stamps(events) != before:
+        raise DataError("A file changed while it was read. Let whatever writes to it finish, and start again.")
+
+
+def _stamps(events: Any) -> list[tuple[int, ...]]:
+    if not isinstance(events, (str, PathLike)):
+        return []
+    stats = [os.stat(file) for file in _matching(fspath(events))]
+    return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
+
+
+def _matching(path: str) -> list[str]:
+    return [path] if Path(path).is_file() else sorted(glob.glob(path, recursive=True))
+
+
 def _open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None) -> Table:
-    files = [path] if Path(path).is_file() else sorted(glob.glob(path, recursive=True))
+    files = _matching(path)
     if not files:
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     formats = {_format(file) for file in files}
@@ -191,7 +217,7 @@ def _parquet_table(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: 
 
 def _json_table(con: duckdb.DuckDBPyConnection, names: str, name: str, user: str | None) -> Table:
     """Every value as text: a number keeps every digit it was written with. Ids as JSON, in which text has quotes."""
-    found = f"read_json({names})"
+    found = f"read_json({names}, sample_size=-1)"  # all rows, so that no key is missed
     keys = _describe(con, found, name)
     if [*keys] == ["json"] and quietly(lambda: con.execute(f"SELECT 1 FROM {found} LIMIT 1").fetchone(), name) is None:
         return Table(f"({_NOBODY})", {}, name)
@@ -276,13 +302,16 @@ def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:
 
 
 def _with_text_ids(frame: Any, user: str | None) -> Any:
-    """A pandas frame whose ids are plain objects gets them as text; anything else stays as it is.
+    """A pandas frame, or columns of NumPy's, whose ids are plain objects gets them as text; anything else stays as it is.
 
     DuckDB takes the text of each object, and would merge the id 7 with the id "7". Text stays as it is here; any other
     object is written after a mark with the name of its type, so that no two different ones become equal.
     """
     import narwhals as nw
 
+    if isinstance(frame, dict) and user in frame and getattr(frame[user], "dtype", None) == object:
+        ids = [None if value is None else _as_text(value) for value in frame[user]]
+        return {**frame, user: np.array(ids, dtype=object)}
     if not nw.dependencies.is_pandas_dataframe(frame):
         return frame
     names = [str(label) for label in frame.columns]
@@ -298,9 +327,9 @@ _MARK = "\x1f"
 
 
 def _as_text(value: object) -> str:
-    """Text as it is, but for a mark at its beginning, which is doubled; anything else after one mark."""
-    if isinstance(value, str):
-        return _MARK + value if value.startswith(_MARK) else value
+    """Ordinary text as it is; anything else, also text with what can't be printed or encoded, after a mark."""
+    if isinstance(value, str) and value.isprintable():
+        return value
     if not isinstance(value, bool) and isinstance(value, numbers.Integral):
         return f"{_MARK}int:{int(value)}"
     return f"{_MARK}{type(value).__name__}:{value!r}"

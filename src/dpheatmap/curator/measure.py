@@ -30,10 +30,11 @@ import os
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 
-from dpheatmap.budget import UNITS, part
+from dpheatmap.budget import SHARES, UNITS, part
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
 from dpheatmap.release import Measurements
@@ -44,6 +45,8 @@ def measure_levels(
     counts: Counts, epsilon: Fraction, shares: Mapping[int, int], width: int, source: Source = os.urandom
 ) -> Measurements:
     """Measure all cells of the first level, then, level by level, the children of the ``width`` largest noisy ones."""
+    if sum(shares.values()) != SHARES:
+        raise ValueError("the shares of the levels must add up to epsilon")
     noise = noise_of_levels(epsilon, tuple(shares.items()))
     first, domain = min(shares), counts.domain
     cells = all_cells(domain, first)
@@ -56,6 +59,6 @@ def measure_levels(
 
 
 @lru_cache(maxsize=16)
-def noise_of_levels(epsilon: Fraction, shares: tuple[tuple[int, int], ...]) -> dict[int, DiscreteLaplace]:
+def noise_of_levels(epsilon: Fraction, shares: tuple[tuple[int, int], ...]) -> Mapping[int, DiscreteLaplace]:
     """The noise of each level: rate eps_i / W, as exact fractions. Refuses an epsilon that is too small for it."""
-    return {level: discrete_laplace(part(epsilon, share) / UNITS) for level, share in shares}
+    return MappingProxyType({level: discrete_laplace(part(epsilon, share) / UNITS) for level, share in shares})

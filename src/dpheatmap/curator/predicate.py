@@ -28,9 +28,9 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, 
 def row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
     """The predicate as SQL for DuckDB, checked against the list above and the table's columns (name to type).
 
-    It never fails on a value: casts become ``TRY_CAST``, a text column compared with a number is read as a number, and
-    whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists. ``columns`` is
-    None for a table without a schema, of which nothing can be read.
+    It never fails on a value: casts become ``TRY_CAST``, a text column compared with a number or a date is read as one,
+    and whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists. ``columns``
+    is None for a table without a schema, of which nothing can be read.
     """
     try:
         parsed = sqlglot.parse(text, dialect="duckdb")
@@ -59,10 +59,10 @@ def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
     tree = tree.copy()
     for comparison in list(tree.find_all(*_COMPARISONS)):
         sides = list(comparison.iter_expressions())
-        if any(_is_number(side) for side in sides):
+        for wanted in [kind for kind in map(_kind, sides) if kind is not None][:1]:
             for side in sides:
                 if isinstance(side, exp.Column) and columns.get(side.name) in ("VARCHAR", "JSON"):
-                    side.replace(exp.TryCast(this=side.copy(), to=exp.DataType.build("double")))
+                    side.replace(exp.TryCast(this=side.copy(), to=wanted.copy()))
     for cast in list(tree.find_all(exp.Cast)):
         if not isinstance(cast, exp.TryCast):
             new = exp.TryCast(this=cast.this, to=cast.to)
@@ -75,5 +75,9 @@ def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
     return tree
 
 
-def _is_number(node: exp.Expr) -> bool:
-    return isinstance(node.this if isinstance(node, exp.Neg) else node, exp.Literal) and not node.is_string
+def _kind(side: exp.Expr) -> exp.DataType | None:
+    """The type that one side of a comparison asks of the other: of a number, or of what was cast, such as a date."""
+    if isinstance(side, exp.Cast):
+        return side.to
+    literal = side.this if isinstance(side, exp.Neg) else side
+    return exp.DataType.build("double") if isinstance(literal, exp.Literal) and not literal.is_string else None

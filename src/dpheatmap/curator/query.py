@@ -5,7 +5,8 @@ column, ``W * w // T`` where T is the sum of the person's weights inside. Intege
 events weigh at most W together, exactly: this is the whole of the sensitivity argument.
 
 The statement reads the table twice, once to count each person's events and once to place them, inside one statement,
-so both readings see the same rows. It ends with the occupied cells ``(cx, cy, weight)`` and, marked by ``cx = -1``,
+so both readings see the same rows, as long as nothing changes the table meanwhile (files are checked for that; a data
+frame in memory must be left alone). It ends with the occupied cells ``(cx, cy, weight)`` and, marked by ``cx = -1``,
 the counters of `COUNTERS` for the data holder.
 
 Only arithmetic that every engine rounds alike is used (see `projection.py`), constants are written as casts of exact

@@ -85,7 +85,9 @@ def run(
                     if tick is not None:
                         tick(con.query_progress() / 100, time.perf_counter() - start)
         except BaseException:
-            con.interrupt()
+            while not future.done():  # once may be too early: the statement must have begun to be cancelled
+                con.interrupt()
+                time.sleep(0.02)
             raise
     answer = {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}
     return answer, time.perf_counter() - start
@@ -93,10 +95,15 @@ def run(
 
 def quietly(call: Callable[[], Answer], name: str = "the table") -> Answer:
     """The answer of a call to DuckDB; an error of its own is replaced, so that nothing of its text stays attached."""
+    problem: BaseException
     try:
         return call()
     except duckdb.Error as error:
         problem = readable(error, name)
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C in the main thread
+            raise
+        problem = KeyboardInterrupt()
     raise problem
 
 

@@ -1,0 +1,318 @@
+"""The embedded engine: it ends when told to, stays within its memory, leaves nothing behind, and tells nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpheatmap as dph
+from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
+from dpheatmap.errors import DataError, DpheatmapError
+
+UNIT = dph.Domain.unit(4)
+COLUMNS = {"user": "user", "x": "x", "y": "y"}
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three million events of a million and a half people."""
+    path = tmp_path_factory.mktemp("crowd") / "crowd.parquet"
+    with duckdb.connect() as con:
+        con.execute(f"""COPY (
+            SELECT hash(i % 1500000) AS user, (i * 7919 % 1000003) / 1000003 AS x, (i * 104729 % 999983) / 999983 AS y
+            FROM range(3000000) t(i)) TO '{path}'""")
+    return path
+
+
+def leftovers(folder: Path) -> list[str]:
+    return [name for name in os.listdir(folder) if name.startswith("dpheatmap-")]
+
+
+# Ended when told to
+
+CHILD = """
+import os, signal, sys, time, dpheatmap as dph
+
+def interrupt(part, seconds):
+    print("spilling to", [n for n in os.listdir(os.environ["TMPDIR"]) if n.startswith("dpheatmap-")], flush=True)
+    global told
+    told = time.perf_counter()
+    os.kill(os.getpid(), signal.SIGINT)
+
+try:
+    dph.aggregate(sys.argv[1], dph.Domain.unit(4), user="user", x="x", y="y", memory=64, progress=interrupt)
+except KeyboardInterrupt:
+    print("interrupted after", time.perf_counter() - told)
+"""
+
+
+def test_ctrl_c_ends_an_aggregation_at_once_and_leaves_nothing(crowd: Path, tmp_path: Path) -> None:
+    """The child interrupts itself a tenth of a second into a query that takes seconds."""
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(crowd)],
+        env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"spilling to \['dpheatmap-\w+'\]", done.stdout)
+    found = re.search(r"interrupted after ([\d.]+)", done.stdout)
+    assert found
+    assert float(found.group(1)) < 1.5
+    assert done.stdout.count("spilling") == 1
+    assert leftovers(tmp_path) == []
+
+
+def test_a_signal_from_outside_ends_it_too(crowd: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, dpheatmap as dph\n"
+        "tell = lambda part, seconds: print('running', flush=True)\n"
+        "for _ in range(99):\n"
+        "    dph.aggregate(sys.argv[1], dph.Domain.unit(4), user='user', x='x', y='y', memory=64, progress=tell)\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(crowd)], env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert child.stdout.readline() == "running\n"
+    start = time.perf_counter()
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=30)
+    assert time.perf_counter() - start < 5
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert child.returncode in (1, 130, -signal.SIGINT)
+    assert leftovers(tmp_path) == []
+
+
+class StopError(Exception):
+    pass
+
+
+def test_whatever_progress_raises_ends_it(crowd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    seen = []
+
+    def stop(part: float, seconds: float) -> None:
+        seen.append(leftovers(tmp_path))
+        raise StopError
+
+    start = time.perf_counter()
+    with pytest.raises(StopError):
+        dph.aggregate(crowd, UNIT, **COLUMNS, progress=stop)  # type: ignore[arg-type]
+    assert time.perf_counter() - start < 2
+    assert len(seen) == 1
+    assert len(seen[0]) == 1
+    assert leftovers(tmp_path) == []
+
+
+def test_progress_is_told_in_seconds_and_parts(crowd: Path) -> None:
+    told: list[tuple[float, float]] = []
+    dph.aggregate(crowd, UNIT, **COLUMNS, progress=lambda part, seconds: told.append((part, seconds)))  # type: ignore[arg-type]
+    assert len(told) >= 2
+    assert [seconds for _, seconds in told] == sorted(seconds for _, seconds in told)
+    assert all(part <= 1 for part, _ in told)
+
+
+# Memory and temporary files
+
+
+def test_a_small_memory_gives_the_same_numbers(crowd: Path) -> None:
+    """64 MB, less than the people's totals need: they go to disk and come back right."""
+    counts = dph.aggregate(crowd, UNIT, **COLUMNS, memory=64)  # type: ignore[arg-type]
+    assert counts.report is not None
+    assert (counts.report.rows, counts.report.people) == (3_000_000, 1_500_000)
+    i = np.arange(3_000_000)
+    columns, rows, _ = UNIT.locate((i * 7919 % 1000003) / 1000003, (i * 104729 % 999983) / 999983)
+    expected = np.bincount(rows * 16 + columns, minlength=256) * 2**29
+    table = counts.to_arrow().to_pydict()
+    got = np.zeros(256, dtype=np.int64)
+    got[np.array(table["y"]) * 16 + np.array(table["x"])] = table["weight"]
+    assert np.array_equal(got, expected)
+
+
+def test_the_folder_is_private_and_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with connection(64) as (con, folder):
+        assert os.path.dirname(folder) == str(tmp_path)
+        assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+        settings = con.execute("SELECT current_setting('temp_directory'), current_setting('memory_limit')").fetchone()
+        assert settings is not None
+        assert settings[0] == folder
+        assert settings[1] == "61.0 MiB"
+    assert leftovers(tmp_path) == []
+    with pytest.raises(StopError), connection():
+        raise StopError
+    assert leftovers(tmp_path) == []
+
+
+def test_relations_are_copied_there_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    events = duckdb.connect().sql("SELECT i AS user, 0.1 AS x, 0.1 AS y FROM range(1000) t(i)")
+    assert dph.aggregate(events, UNIT, **COLUMNS).sums[-1] == 1000 * 2**30  # type: ignore[arg-type]
+    assert os.listdir(tmp_path) == []
+
+
+def test_it_never_goes_to_the_network_for_extensions() -> None:
+    with connection() as (con, _):
+        assert con.execute("SELECT current_setting('autoinstall_known_extensions')").fetchone() == (False,)
+
+
+def test_the_answer_is_integers() -> None:
+    with connection() as (con, _):
+        answer, seconds = run(con, "SELECT 5::HUGEINT::BIGINT AS a, -1 AS b UNION ALL SELECT 7, 2 ORDER BY a")
+    assert {name: column.tolist() for name, column in answer.items()} == {"a": [5, 7], "b": [-1, 2]}
+    assert {column.dtype for column in answer.values()} == {np.dtype(np.int64)}
+    assert seconds > 0
+
+
+# Errors tell nothing
+
+SECRET = "mallory.secret"
+
+
+def chain(error: BaseException | None) -> str:
+    """Everything that an error carries along: its text, its causes and contexts, its printed traceback."""
+    seen = ""
+    while error is not None:
+        seen += f"{error}{error!r}{error.args}" + "".join(traceback.format_exception(error))
+        seen += chain(error.__cause__)
+        error = error.__context__
+    return seen
+
+
+def refused(events: Any, **options: Any) -> str:
+    with pytest.raises(DpheatmapError) as caught:
+        dph.aggregate(events, UNIT, **{**COLUMNS, **options})
+    told = chain(caught.value)
+    assert "mallory" not in told
+    assert "secret" not in told
+    assert "4.321" not in told
+    return str(caught.value)
+
+
+BROKEN_LINES = {
+    "too few": f"{SECRET},4.321",
+    "too many": f"{SECRET},4.321,0.1,0.1",
+    "open quote": f'"{SECRET},4.321,0.1',
+    "text after a quote": f'"{SECRET}"x,4.321,0.1',
+    "a path": f"file: {SECRET},4.321",
+    "a quoted path": f"file '{SECRET}',4.321",
+    "a line number": f"{SECRET} CSV Error on Line: 4321,4.321",
+    "a setting": f'"x\n  file = {SECRET}\ny",4.321',
+}
+
+
+@pytest.mark.parametrize("line", BROKEN_LINES.values(), ids=BROKEN_LINES.keys())
+def test_a_broken_line_is_given_by_its_place_alone(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "trips.csv"
+    path.write_text("user,x,y\na,0.1,0.1\nb,0.1,0.1\n" + line + "\nc,0.1,0.1\n")
+    assert refused(path).startswith("Line 4 of trips.csv does not have the columns of the header")
+
+
+def test_a_broken_line_deep_in_many_files(tmp_path: Path) -> None:
+    for k in range(3):
+        rows = [f"u{i},0.1,0.1" for i in range(50_000)]
+        if k == 1:
+            rows[43_210] = f"{SECRET},0.1"
+        (tmp_path / f"part{k}.csv").write_text("\n".join(["user,x,y", *rows, ""]))
+    assert refused(f"{tmp_path}/*.csv").startswith("Line 43212 of part1.csv ")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"user,x,y\n" + SECRET.encode() + b"\xff\xfe,4.321,0.1\n")
+    assert "not UTF-8" in refused(tmp_path / "t.csv")
+
+
+def test_broken_parquet_and_json(tmp_path: Path) -> None:
+    path = tmp_path / "trips.parquet"
+    pq.write_table(pa.table({"user": [SECRET] * 9, "x": [4.321] * 9, "y": [0.1] * 9}), path)
+    content = path.read_bytes()
+    for left in (0, 10, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:left])
+        assert refused(path).startswith("Reading trips.parquet failed")
+    for k, text in enumerate(
+        [f'{{"user": "{SECRET}", "x": 4.321\n', f'[{{"user": "{SECRET}"}}, oops]', f'"{SECRET}" 4.321 }}{{']
+    ):
+        (tmp_path / f"t{k}.json").write_text(text)
+        assert refused(tmp_path / f"t{k}.json").startswith(f"Reading t{k}.json failed")
+
+
+def test_compressed_nonsense(tmp_path: Path) -> None:
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(f"user,x,y\n{SECRET},4.321,0.1\n".encode() * 99)[:60])
+    refused(tmp_path / "t.csv.gz")
+    (tmp_path / "u.csv.gz").write_bytes(f"user,x,y\n{SECRET},4.321,0.1\n".encode())
+    refused(tmp_path / "u.csv.gz")
+
+
+def test_a_file_without_a_header_is_not_read_out(tmp_path: Path) -> None:
+    """Its first row would be taken for names, and names are listed when one is missing."""
+    (tmp_path / "t.csv").write_text(f"{SECRET},4.321,0.1\nbob,0.2,0.2\n")
+    assert "no coordinate column 'x'" in refused(tmp_path / "t.csv")
+    assert "no user column 'mallory.secre'" not in refused(tmp_path / "t.csv", x="4.3", y="0.1")
+    (tmp_path / "t.jsonl").write_text(json.dumps({SECRET: {"x": 4.321}}) + "\n")
+    assert "no coordinate column 'x'" in refused(tmp_path / "t.jsonl")
+
+
+def test_types_are_told_without_their_values() -> None:
+    frame = pd.DataFrame({"user": pd.Categorical([SECRET]), "x": 4.321, "y": 0.1})
+    assert "'user' is of type ENUM, not a number" in refused(frame, x="user")
+    assert "weights are integers" in refused(frame, weight="user")
+    frame = frame.assign(user=pd.Categorical(["MAPS"]), x=0.1)
+    assert dph.aggregate(frame, UNIT, **COLUMNS).sums[-1] == 2**30  # type: ignore[arg-type]
+
+
+def test_a_relation_that_fails_on_the_way() -> None:
+    failing = duckdb.connect().sql(f"SELECT error('{SECRET}') AS user, 4.321 AS x, 0.1 AS y FROM range(3)")
+    assert refused(failing).startswith("Reading the relation failed (InvalidInput)")
+    casting = duckdb.connect().sql(f"SELECT i::INTEGER AS user, 4.321 AS x, 0.1 AS y FROM (VALUES ('{SECRET}')) t(i)")
+    assert refused(casting).startswith("Reading the relation failed (Conversion)")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [duckdb.OutOfMemoryException, duckdb.ConversionException, duckdb.BinderException, duckdb.Error, duckdb.IOException],
+)
+@pytest.mark.parametrize(
+    "text", [SECRET, f"CSV Error on Line: 4.321 {SECRET}", f"x\n  file = {SECRET}", f"file: '{SECRET}'"]
+)
+def test_nothing_of_an_engines_error_is_kept(kind: type[duckdb.Error], text: str) -> None:
+    assert not {"mallory", "secret", "4.321"} & set(re.findall(r"[\w.]+", str(readable(kind(text), "t.csv"))))
+
+    def fail() -> None:
+        raise kind(text)
+
+    with pytest.raises(DataError) as caught:
+        quietly(fail)
+    assert SECRET not in chain(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_ctrl_c_inside_the_engine_is_ctrl_c() -> None:
+    def interrupted() -> None:
+        raise RuntimeError("Query interrupted")
+
+    def broken() -> None:
+        raise RuntimeError("something else")
+
+    with pytest.raises(KeyboardInterrupt):
+        quietly(interrupted)
+    with pytest.raises(RuntimeError, match="something else"):
+        quietly(broken)
