@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
+from curator.test_events import COUNTERS, Columns, as_csv, as_json, outcome, people
 from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS, split_over_levels
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.measure import measure_levels, noise_of_levels
 from dpheatmap.curator.noise import DiscreteLaplace
 from dpheatmap.domain import Domain
-from dpheatmap.errors import DataError, ParameterError
+from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.quadtree import Ints, decode, encode
 from dpheatmap.release import Measurements
 from dpheatmap.selection import all_cells
@@ -268,3 +276,84 @@ def test_a_sum_is_held_within_bounds(count: int, noise: int) -> None:
 
     got = int(saturating_add(np.array([count]), np.array([noise]))[0])
     assert got == max(-(2**61), min(2**61, min(count, 2**61) + noise))
+
+
+# Little or nothing to read
+
+FEW: dict[str, Columns] = {
+    "no rows": {"user": [], "x": [], "y": []},
+    "one person": {"user": ["a"], "x": [0.5], "y": [0.5]},
+    "nobody inside": {"user": ["a", "b"], "x": [7.0, 8.0], "y": [7.0, 8.0]},
+    "no valid row": {"user": ["a", None], "x": [None, 0.5], "y": [0.5, 0.5]},
+    "nobody known": {"user": [None, None], "x": [0.5, 0.5], "y": [0.5, 0.5]},
+}
+SCHEMA = {"user": pa.string(), "x": pa.float64(), "y": pa.float64()}
+
+
+def typed(columns: Columns) -> pa.Table:
+    return pa.table({name: pa.array(values, SCHEMA[name]) for name, values in columns.items()})
+
+
+TYPED: dict[str, Callable[[Columns, Path], Any]] = {
+    "csv": lambda c, p: as_csv(c, p / "t.csv"),
+    "csv.gz": lambda c, p: as_csv(c, p / "t.csv.gz"),
+    "json lines": lambda c, p: as_json(c, p / "t.jsonl"),
+    "json array": lambda c, p: as_json(c, p / "t.json"),
+    "parquet": lambda c, p: pq.write_table(typed(c), p / "t.parquet") or p / "t.parquet",
+    "pandas": lambda c, p: typed(c).to_pandas(),
+    "pandas arrow": lambda c, p: typed(c).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": lambda c, p: pl.from_arrow(typed(c)),
+    "arrow": lambda c, p: typed(c),
+    "relation": lambda c, p: duckdb.connect().from_arrow(typed(c)),
+}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_few_people_or_none_are_released_like_many(kind: str, tmp_path: Path) -> None:
+    """Refusing would be an answer: each of these tables is a neighbour of one that is released."""
+    seen = set()
+    for name, columns in FEW.items():
+        events = TYPED[kind](columns, tmp_path)
+        cells, counters = outcome(events)
+        assert cells == ({(4, 4): UNITS} if name == "one person" else {})
+        assert counters["people"] == (name == "one person")
+        release = dph.release(TYPED[kind](columns, tmp_path), Domain.unit(3), epsilon=1, user="user", x="x", y="y")
+        measured = release.measurements
+        seen.add((release.domain, release.epsilon, str(dict(release.level_shares)), str(dict(release.label))))
+        assert len(measured.at(2)[0]) == 16
+        assert len(measured.at(3)[0]) == 64
+        assert release.heatmap().values.sum() == pytest.approx(1)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n", "[]", "[ ]\n", "  \n\n"])
+def test_json_without_a_row_has_no_columns_to_miss(text: str, tmp_path: Path) -> None:
+    for ending in ("json", "jsonl"):
+        path = tmp_path / f"t.{ending}"
+        path.write_text(text)
+        options: dict[str, Any] = {"weight": "n", "where": "day >= '2024-01-01' AND user <> 'a'"}
+        assert outcome(path, **options) == ({}, dict.fromkeys(COUNTERS, 0))
+        assert outcome(path, user=None, each_row_is_a_person=True) == ({}, dict.fromkeys(COUNTERS, 0))
+        # What depends on the question alone is refused as ever.
+        with pytest.raises(PrivacyRefusal, match="No user column"):
+            people(path, user=None)
+        with pytest.raises(PrivacyRefusal, match="one row at a time"):
+            people(path, where="x > (SELECT 1)")
+
+
+def test_a_json_column_called_json_is_a_column(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"json": 1}\n')
+    with pytest.raises(DataError, match="no coordinate column"):
+        people(tmp_path / "t.jsonl")
+
+
+def test_blank_lines_and_line_ends_inside_quotes(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b'user,x,y\r\n"a\nb",0.1,0.1\r\n\r\n"a\r\nb",0.1,0.1\r\na,0.1,0.1\r\n\r\n')
+    assert people(tmp_path / "t.csv") == 3
+
+
+def test_what_stands_in_a_row_never_changes_how_the_header_is_read(tmp_path: Path) -> None:
+    """Control characters and other dialects' delimiters in rows are just text."""
+    rows = ["a\x1fb", "a;b;c;d;e", "a|b|c|d", "a\x1e", "\x00", "#a", "a\tb\tc\td"]
+    (tmp_path / "t.csv").write_text("user,x,y\n" + "".join(f"{one},0.1,0.1\n" for one in rows))
+    assert people(tmp_path / "t.csv") == len(rows)

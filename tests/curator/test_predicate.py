@@ -192,8 +192,9 @@ def test_without_a_schema_the_list_still_counts() -> None:
 
 PIECES = st.sampled_from(
     [
-        "x", "text", "1", "'a'", "'", '"', "(", ")", ">", "=", "AND", "OR", "--", "/*", "*/", ";", "UNION", "SELECT", "FROM",
-        "people", "*", ",", "NULL", "\n", "\\", "$$", "::", "INTEGER", "''", "IN", "BETWEEN", "NOT", "LIKE", "DROP TABLE",
+        "x", "text", "1", "'a'", "'", '"', "(", ")", ">", "=", "AND", "OR", "--", "/*", "*/", ";", "UNION", "SELECT",
+        "FROM", "people", "*", ",", "NULL", "\n", "\\", "$$", "::", "INTEGER", "''", "IN", "BETWEEN", "NOT", "LIKE",
+        "DROP TABLE",
     ]
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
+from curator.test_events import Columns, outcome, people, table
 from dpheatmap.budget import UNITS
 from dpheatmap.curator.query import COUNTERS, LARGEST_WEIGHT, aggregation
 from dpheatmap.domain import Domain
@@ -24,6 +26,7 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
 W = 2**30
+UNIT = Domain.unit(3)
 Cells = dict[tuple[int, int], int]
 
 
@@ -262,3 +265,60 @@ def test_text_is_a_weight_if_it_is_written_as_a_whole_number() -> None:
     """A cast alone would round 1.5 to 2."""
     taken = sum(TEXTS.values())
     assert report(weigh([f"'{text}'" for text in TEXTS], "VARCHAR")) == (taken, len(TEXTS) - taken, taken - 1)
+
+
+# Coordinates
+
+BAD_COORDINATES = ["", "north", "1,5", "0.5x", "nan", "NaN", "inf", "-Infinity", "1e999", "--1", "0.1.2", "NULL"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["csv", "csv.gz", "json lines", "json array", "parquet", "pandas objects", "polars", "arrow"]
+)
+def test_text_that_is_no_number_is_invalid(kind: str, tmp_path: Path) -> None:
+    n = len(BAD_COORDINATES)
+    columns: Columns = {
+        "user": [f"u{k}" for k in range(2 * n + 3)],
+        "x": [*BAD_COORDINATES, *["0.1"] * n, "0.1", " 0.1 ", "1e-1"],
+        "y": [*["0.1"] * n, *BAD_COORDINATES, "0.1", "0.1", "0.1"],
+    }
+    cells, counters = outcome(table(kind, columns, tmp_path))
+    assert (counters["invalid"], counters["inside"], counters["outside"]) == (2 * n, 3, 0)
+    assert cells == {(0, 0): 3 * W}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "pandas", "pandas nullable", "polars", "arrow", "relation"])
+def test_numbers_that_are_none_are_invalid(kind: str, tmp_path: Path) -> None:
+    bad = [None, math.nan, math.inf, -math.inf]
+    columns: Columns = {"user": list("abcdefghi"), "x": [*bad, *[0.1] * 5], "y": [*[0.1] * 4, *bad, 0.1]}
+    cells, counters = outcome(table(kind, columns, tmp_path))
+    assert (counters["invalid"], counters["inside"]) == (8, 1)
+    assert cells == {(0, 0): W}
+
+
+@pytest.mark.parametrize("huge", [1e308, -1e308, 1e30, 91.0, -91.0])
+def test_numbers_far_outside_are_outside_and_stop_nothing(huge: float) -> None:
+    table = pa.table({"user": [1, 2, 3], "x": [huge, 0.1, 0.1], "y": [0.1, huge, 0.1]})
+    for domain in (UNIT, dph.Domain.image(10, 10), dph.Domain.bbox(0, 0, 1, 1)):
+        counters = outcome(table, domain)[1]
+        assert (counters["outside"], counters["inside"], counters["invalid"]) == (2, 1, 0)
+
+
+def test_integer_and_decimal_coordinates() -> None:
+    query = "SELECT i AS user, i AS x, (i / 2)::DECIMAL(10, 3) AS y, i::HUGEINT AS h FROM range(5) t(i)"
+    cells, _ = outcome(duckdb.connect().sql(query), dph.Domain.image(8, 8))
+    assert cells == {(0, 0): W, (1, 0): W, (2, 1): W, (3, 1): W, (4, 2): W}
+    assert outcome(duckdb.connect().sql(query), dph.Domain.image(8, 8), x="h")[0] == cells
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["TIMESTAMP '2024-01-01'", "TRUE", "[1.0::DOUBLE]", "[1.0::DECIMAL(2, 1)]", "'0.1'::BLOB", "'a'::ENUM('a', 'b')"],
+)
+def test_columns_of_other_types_are_no_coordinates(kind: str) -> None:
+    query = duckdb.connect().sql(f"SELECT 1 AS user, {kind} AS x, 0.1 AS y")
+    if "ENUM" in kind:  # in a file it becomes text
+        assert outcome(query)[1]["invalid"] == 1
+        return
+    with pytest.raises(dph.errors.DataError, match="The coordinate column 'x' is of type"):
+        people(query)

@@ -302,14 +302,14 @@ def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:
 
 
 def _with_text_ids(frame: Any, user: str | None) -> Any:
-    """A pandas frame, or columns of NumPy's, whose ids are plain objects gets them as text; anything else stays as it is.
+    """A pandas frame, or columns of NumPy's, whose ids are plain objects gets them as text.
 
     DuckDB takes the text of each object, and would merge the id 7 with the id "7". Text stays as it is here; any other
     object is written after a mark with the name of its type, so that no two different ones become equal.
     """
     import narwhals as nw
 
-    if isinstance(frame, dict) and user in frame and getattr(frame[user], "dtype", None) == object:
+    if isinstance(frame, dict) and user in frame and np.asarray(frame[user]).dtype.hasobject:
         ids = [None if value is None else _as_text(value) for value in frame[user]]
         return {**frame, user: np.array(ids, dtype=object)}
     if not nw.dependencies.is_pandas_dataframe(frame):

@@ -29,8 +29,8 @@ def row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
     """The predicate as SQL for DuckDB, checked against the list above and the table's columns (name to type).
 
     It never fails on a value: casts become ``TRY_CAST``, a text column compared with a number or a date is read as one,
-    and whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists. ``columns``
-    is None for a table without a schema, of which nothing can be read.
+    and whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists.
+    ``columns`` is None for a table without a schema, of which nothing can be read.
     """
     try:
         parsed = sqlglot.parse(text, dialect="duckdb")
