@@ -116,7 +116,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(ROWS, st.sampled_from(DOMAINS), st.booleans(), st.booleans())
 def test_the_query_does_what_the_specification_says(
     rows: list[Row], domain: Domain, weighted: bool, each: bool
@@ -128,7 +128,7 @@ def test_the_query_does_what_the_specification_says(
     assert counters["rows"] == sum(counters[name] for name in ("without_person", "invalid", "outside", "inside"))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(ROWS, ROWS, st.booleans(), st.randoms(use_true_random=False))
 def test_one_more_person_adds_at_most_w_and_takes_nothing(
     others: list[Row], theirs: list[Row], weighted: bool, random: Any
@@ -144,7 +144,7 @@ def test_one_more_person_adds_at_most_w_and_takes_nothing(
     assert sum(difference.values()) <= W
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 2**31), min_size=1, max_size=60))
 def test_shares_by_weight_are_rounded_down_one_by_one(weights: list[int]) -> None:
     """Every event in a cell of its own, so that each share is seen: W w // T exactly, never above W together."""

@@ -22,6 +22,14 @@ _ALLOWED = (
     exp.Like, exp.ILike, exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Div,
     exp.Cast, exp.TryCast, exp.DataType, exp.Interval, exp.Date, exp.Timestamp, exp.Lower, exp.Upper, exp.Extract,
 )  # fmt: skip
+_TYPES = {
+    exp.DataType.Type[name]
+    for name in (
+        "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "INT128", "UTINYINT", "USMALLINT", "UINT", "UBIGINT",
+        "UINT128", "FLOAT", "DOUBLE", "DECIMAL", "TEXT", "VARCHAR", "CHAR", "UUID", "DATE", "TIME", "DATETIME",
+        "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "INTERVAL",
+    )
+}  # fmt: skip
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 
 
@@ -42,7 +50,7 @@ def row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
         )
     tree = parsed[0]
     for node in tree.walk():
-        if not isinstance(node, _ALLOWED):
+        if not isinstance(node, _ALLOWED) or (isinstance(node, exp.DataType) and node.this not in _TYPES):
             raise PrivacyRefusal(
                 f"where may look at one row at a time, and {node.sql(dialect='duckdb')!r} is not on the list of what "
                 "is safe. Use columns, literals, comparisons, AND, OR, NOT, BETWEEN, IN, LIKE, arithmetic and CAST."
