@@ -115,8 +115,7 @@ class Factor:
     def table(self) -> NDArray[np.int16]:
         """The outcome for each value of U's first bits, or -1 where a cut point lies in that dyadic interval."""
         inside = (self.floors >> np.uint64(self._word_bits - self._table_bits)).astype(np.int64)
-        steps = np.bincount(inside + 1, minlength=(1 << self._table_bits) + 1)[: 1 << self._table_bits]
-        table = np.cumsum(steps).astype(np.int16)
+        table = np.cumsum(np.bincount(inside, minlength=1 << self._table_bits)).astype(np.int16)
         table[inside] = -1
         return table
 
