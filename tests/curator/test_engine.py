@@ -117,7 +117,7 @@ def test_whatever_progress_raises_ends_it(crowd: Path, tmp_path: Path, monkeypat
     start = time.perf_counter()
     with pytest.raises(StopError):
         dph.aggregate(crowd, UNIT, **COLUMNS, progress=stop)  # type: ignore[arg-type]
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 4
     assert len(seen) == 1
     assert len(seen[0]) == 1
     assert leftovers(tmp_path) == []

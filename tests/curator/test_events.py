@@ -328,7 +328,7 @@ def test_a_pandas_column_of_objects_keeps_7_and_its_text_apart() -> None:
 def test_a_sample_never_decides_what_a_pandas_column_holds(late: bool) -> None:
     """The odd one stands first or last among more rows than anything samples."""
     ids: list[Any] = ["7", *[7] * 5000] if not late else [*[7] * 5000, "7"]
-    xs: list[Any] = [0.1] * 2500 + ["somewhere"] + [0.1] * 2500
+    xs: list[Any] = [0.1] * 2501 + ["somewhere"] + [0.1] * 2499  # a sample would take every fifth row
     frame = pd.DataFrame({"user": pd.Series(ids, dtype=object), "x": pd.Series(xs, dtype=object), "y": 0.1})
     _, counters = outcome(frame)
     assert (counters["people"], counters["invalid"]) == (2, 1)

@@ -207,6 +207,8 @@ def test_the_first_level_can_be_chosen(first: int, silent: list[int]) -> None:
     assert release.first_level == first
     assert list(tree) == list(range(first, 6))
     assert list(tree[first]) == all_cells(domain, first).tolist()
+    if first < 5:  # all cells of the first level are kept, however many they are
+        assert list(tree[first + 1]) == all_cells(domain, first + 1).tolist()
     assert all(len(cells) <= 16 for level, cells in tree.items() if level > first + 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -36,7 +37,7 @@ def command(
     method: str,
     private_report: str | None,
     width: int,
-    decay: float | None,
+    decay: float | Fraction | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
@@ -46,22 +47,18 @@ def command(
 
     dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 -o map.png
     """
-    from dpheatmap.budget import PAPER_DECAY, read_epsilon
-    from dpheatmap.curator.api import aggregate, release
+    from dpheatmap.budget import PAPER_DECAY
+    from dpheatmap.curator.api import Counts, release
     from dpheatmap.parameters import check
 
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
-    read_epsilon(epsilon)
-    check(
-        width=width,
-        method=method,
-        **{n: v for n, v in (("decay", decay), ("sigma", sigma), ("size", size)) if v is not None},
-    )
+    check(method=method, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_outputs(outputs)
-    with terminal.progress("Aggregating") as tick:
-        counts = aggregate(file, domain, progress=tick, **rest)
-    terminal.private_report(counts, private_report)
-    made = release(counts, epsilon=epsilon, width=width, decay=PAPER_DECAY if decay is None else decay)
+    decay = PAPER_DECAY if decay is None else decay
+    seen: list[Counts] = []
+    with terminal.progress("Releasing") as tick:
+        made = release(file, domain, epsilon=epsilon, width=width, decay=decay, seen=seen.append, progress=tick, **rest)
+    terminal.private_report(seen[0], private_report)
     written = write_outputs(made, outputs, sigma=sigma, size=size, method=method)
     terminal.say(made.label["how_strongly"])
     terminal.answer(

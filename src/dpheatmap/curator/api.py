@@ -101,11 +101,13 @@ def release(
     sigma: float | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
+    seen: Callable[[Counts], None] | None = None,
 ) -> Release:
     """Measure where people are under user-level epsilon-differential privacy.
 
     ``events`` is what :func:`aggregate` takes (with ``domain``, ``user``, ``x`` and ``y``), or the counts it returned.
-    The release protects each person's whole data: it is exactly ``epsilon``-DP for adding or removing one person.
+    ``seen`` is shown those counts, for the data holder's eyes. The release protects each person's whole data: it is
+    exactly ``epsilon``-DP for adding or removing one person.
 
     For experts: ``width`` cells are kept at each level, whose parts of epsilon fall by ``decay``; ``first_level`` and
     ``depth`` are the first and the last measured level. ``sigma`` tells how much the map will be smoothed: levels whose
@@ -120,7 +122,7 @@ def release(
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, first_level=first_level,
-        depth=depth, sigma=sigma, memory=memory, progress=progress,
+        depth=depth, sigma=sigma, memory=memory, progress=progress, seen=seen,
     )  # fmt: skip
 
 
@@ -136,6 +138,7 @@ def release_from(
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
+    seen: Callable[[Counts], None] | None = None,
     **columns: Any,
 ) -> Release:
     """`release`, with the source of randomness given. Anything but os.urandom is stamped as NOT PRIVATE.
@@ -150,6 +153,8 @@ def release_from(
     shares = _level_shares(given, width, decay, first_level, depth, sigma) if isinstance(given, Domain) else {}
     noise_of_levels(exact, tuple(shares.items()))
     counts = _counts(events, domain, columns)
+    if seen is not None:
+        seen(counts)
     return Release(
         domain=counts.domain,
         epsilon=exact,
