@@ -45,6 +45,11 @@ def test_more_people_and_more_epsilon_never_show_less(epsilon: float, users: int
     assert 0 < here.expected_emd <= 0.35
 
 
+def test_a_plan_needs_a_domain() -> None:
+    with pytest.raises(dph.errors.DomainError, match=r"Domain\.bbox"):
+        dph.plan("New York", epsilon=1, users=100)  # type: ignore[arg-type]
+
+
 def test_advice_in_plain_words() -> None:
     domain = dph.Domain.unit(8)
     assert "little more than the outline" in dph.plan(domain, epsilon=0.1, users=200).advice

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpheatmap.budget import PAPER_DECAY, part, read_epsilon, split_over_levels
 from dpheatmap.domain import Domain
+from dpheatmap.errors import DomainError
 from dpheatmap.parameters import check
 
 # Measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, epsilon 0.1 to 10, width 20: the Earth
@@ -79,6 +80,8 @@ def plan(
     >>> [level.level for level in p.levels], p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
     ([2, 3, 4, 5, 6, 7, 8], True)
     """
+    if not isinstance(domain, Domain):
+        raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     exact = read_epsilon(epsilon)
     check(users=users, width=width, decay=decay, design=design)
     first = domain.first_level(width)
