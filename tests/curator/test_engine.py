@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpheatmap as dph
-from curator.test_events import ROWS, as_csv, as_parquet, outcome, people
 from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
 from dpheatmap.errors import DataError, DpheatmapError, PrivacyRefusal
+from tables import ROWS, as_csv, as_parquet, outcome, people
 
 UNIT = dph.Domain.unit(4)
 COLUMNS = {"user": "user", "x": "x", "y": "y"}

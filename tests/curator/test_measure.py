@@ -19,7 +19,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from curator.test_events import COUNTERS, Columns, as_csv, as_json, outcome, people
 from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS, split_over_levels
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.measure import measure_levels, noise_of_levels
@@ -30,6 +29,7 @@ from dpheatmap.quadtree import Ints, decode, encode
 from dpheatmap.release import Measurements
 from dpheatmap.selection import all_cells
 from dpheatmap.testing import SeededSource, seeded_release
+from tables import COUNTERS, Columns, as_csv, as_json, outcome, people
 
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")

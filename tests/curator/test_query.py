@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from curator.test_events import Columns, outcome, people, table
 from dpheatmap.budget import UNITS
 from dpheatmap.curator.query import COUNTERS, LARGEST_WEIGHT, aggregation
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import decode
+from tables import Columns, outcome, people, table
 
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
