@@ -11,7 +11,21 @@ import mpmath
 import numpy as np
 from mpmath import mp
 
+from dpheatmap.curator.noise import LARGEST
 from dpheatmap.quadtree import Ints
+
+SCALES = [
+    Fraction(3),
+    Fraction(1, 2),
+    Fraction(1, 50),
+    Fraction(1, 1000),
+    Fraction(7, 3 * 10**5),
+    Fraction(1, 3 * 2**30),
+]
+"""Rates of small, middle and huge scales of noise."""
+
+WIDEST = Fraction(64, LARGEST - 1)
+"""The rate of the largest scale that is not refused."""
 
 
 def bernoulli(p: Fraction) -> bool:

@@ -45,6 +45,13 @@ def test_more_people_and_more_epsilon_never_show_less(epsilon: float, users: int
     assert 0 < here.expected_emd <= 0.35
 
 
+@pytest.mark.parametrize("south", [0, 40, 75])
+def test_the_finest_level_is_said_to_be_reached_where_it_is(south: int) -> None:
+    for depth in range(12, 18):
+        plan = dph.plan(dph.Domain.bbox(7, south, 8, south + 0.5, depth=depth), epsilon=1, users=3000)
+        assert ("finest level is reached" in plan.advice) == (plan.levels[-1].smallest_share <= 0.05)
+
+
 def test_a_plan_needs_a_domain() -> None:
     with pytest.raises(dph.errors.DomainError, match=r"Domain\.bbox"):
         dph.plan("New York", epsilon=1, users=100)  # type: ignore[arg-type]

@@ -246,10 +246,13 @@ def test_parquet_of_someone_else(tmp_path: Path) -> None:
 def test_flipped_bytes_never_come_through_as_another_error(saved: Path) -> None:
     content = saved.read_bytes()
     rng = np.random.default_rng(3)
+    came_through = 0
     for at in rng.integers(0, len(content), 25).tolist():
         saved.write_bytes(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
         with suppress(ReleaseFileError):
             dph.load(saved)  # some bytes don't matter, such as those of the label
+            came_through += 1
+    assert came_through < 25, "most bytes matter"
 
 
 def write_again(path: Path, table: pa.Table, metadata: Any) -> None:

@@ -54,6 +54,15 @@ def replace_whole(path: str | PathLike[str]) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def not_a_pattern(path: str | PathLike[str]) -> str:
+    """A path that DuckDB reads as this one file, whatever characters of a pattern are in it.
+
+    >>> not_a_pattern("what*.csv")
+    'what[*].csv'
+    """
+    return "".join(f"[{c}]" if c in "*?[" else c for c in os.fspath(path))
+
+
 def _create_like(target: Path, temporary: Path) -> None:
     """An empty file with the permissions of the one it will replace, or those of any new file."""
     mode = None

@@ -98,23 +98,23 @@ def plan(
         levels.append(LevelPlan(level, eps, cell, measured, noise, min(1.0, _CERTAIN * noise / users)))
         term += 2 ** (domain.depth - level) / side * min(width, in_domain) / float(eps)
     error = min(_CEILING, _FLOOR + _SCALE * (term / users) ** _POWER)
-    seen = [level.cell for level in levels if level.smallest_share <= _VISIBLE]
+    seen = [level for level in levels if level.smallest_share <= _VISIBLE]
     return Plan(
         domain=domain, epsilon=exact, users=users, levels=tuple(levels), expected_emd=error,
-        smallest_feature=min(seen) if seen else None, advice=_advice(domain, exact, users, error, seen),
+        smallest_feature=seen[-1].cell if seen else None, advice=_advice(domain, exact, users, error, seen),
     )  # fmt: skip
 
 
-def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: list[float]) -> str:
+def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: list[LevelPlan]) -> str:
     start = f"With {users} people at epsilon {float(epsilon):g}"
     if not seen or error > 0.15:
         more = "More people or a larger epsilon would show more."
         return f"{start} expect little more than the outline: where about half of the people are. {more}"
-    busy = f"a place that holds {_VISIBLE:.0%} of the people will be seen down to about {length(domain, min(seen))}"
+    busy = f"a place that holds {_VISIBLE:.0%} of the people will be seen down to about {length(domain, seen[-1].cell)}"
     if error > 0.05:
         return f"{start} expect the main centres; {busy}."
-    finest = min(seen) <= float(domain.lengths_of_cells(domain.depth, 0.5 * 2**domain.depth)) * 1.5
-    deeper = " The finest level is reached: a finer resolution would show more." if finest else ""
+    reached = seen[-1].level == domain.depth
+    deeper = " The finest level is reached: a finer resolution would show more." if reached else ""
     return f"{start} expect a good map; {busy}.{deeper}"
 
 

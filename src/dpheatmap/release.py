@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpheatmap.budget import SHARES, UNITS, part
+from dpheatmap.budget import UNITS, part
 from dpheatmap.domain import Domain
 from dpheatmap.parameters import check
 from dpheatmap.quadtree import Ints, decode
@@ -131,4 +131,4 @@ def load(path: str | PathLike[str]) -> Release:
     return read(path)
 
 
-__all__ = ["SHARES", "Measurements", "Release", "load"]
+__all__ = ["Measurements", "Release", "load"]

@@ -19,7 +19,7 @@ import numpy as np
 from dpheatmap.budget import SHARES, UNITS, part, read_epsilon
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
-from dpheatmap.files import replace_whole
+from dpheatmap.files import not_a_pattern, replace_whole
 from dpheatmap.parameters import DEEPEST, as_epsilon, check
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.release import Measurements, Release
@@ -110,7 +110,7 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
 
     if not Path(path).is_file():
         raise ReleaseFileError(f"There is no file {fspath(path)!r}. Check the path.")
-    file = "".join(f"[{c}]" if c in "*?[" else c for c in fspath(path))  # DuckDB would read a pattern
+    file = not_a_pattern(path)
     with duckdb.connect() as con:
         try:
             row = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [file, KEY]).fetchone()

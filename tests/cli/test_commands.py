@@ -123,6 +123,17 @@ def test_inspect_keeps_exact_numbers_off_stdout(table: str, tmp_path: Path, caps
     assert "rows:" in on_a_terminal(["inspect", table])
 
 
+def test_inspect_does_not_read_out_a_row_in_place_of_a_header(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text("mallory,4.321,0.1\nbob,0.2,0.2\n")
+    assert run(["inspect", str(tmp_path / "t.csv")]) == 3
+    shown = "".join(capsys.readouterr())
+    assert "header line" in shown
+    assert "mallory" not in shown
+    assert "4.321" not in shown
+
+
 @pytest.mark.parametrize(
     ("change", "code", "words"),
     [

@@ -258,9 +258,9 @@ def test_broken_parquet_and_json(tmp_path: Path) -> None:
 
 def test_compressed_nonsense(tmp_path: Path) -> None:
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(f"user,x,y\n{SECRET},4.321,0.1\n".encode() * 99)[:60])
-    refused(tmp_path / "t.csv.gz")
+    assert "t.csv.gz" in refused(tmp_path / "t.csv.gz")
     (tmp_path / "u.csv.gz").write_bytes(f"user,x,y\n{SECRET},4.321,0.1\n".encode())
-    refused(tmp_path / "u.csv.gz")
+    assert "u.csv.gz" in refused(tmp_path / "u.csv.gz")
 
 
 def test_a_file_without_a_header_is_not_read_out(tmp_path: Path) -> None:

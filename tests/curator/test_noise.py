@@ -39,20 +39,9 @@ from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints
 from dpheatmap.testing import SeededSource
-from reference import real
+from reference import SCALES, WIDEST, real
 
-WIDEST = Fraction(64, LARGEST - 1)  # the rate of the largest scale that is not refused
-RATES = [
-    Fraction(10**6),
-    Fraction(3),
-    Fraction(1, 2),
-    Fraction(1, 50),
-    Fraction(1, 1000),
-    Fraction(7, 3 * 10**5),
-    Fraction(1, 3 * 2**30),
-    Fraction(1234567891, 2**62),
-    WIDEST,
-]
+RATES = [Fraction(10**6), *SCALES, Fraction(1234567891, 2**62), WIDEST]
 FIGURES = 1024  # bits that the references give of each cut point
 
 each_rate = pytest.mark.parametrize("rate", RATES, ids=str)

@@ -22,21 +22,13 @@ from scipy import stats
 import reference
 from audit import chi_square, epsilon_lower_bound
 from dpheatmap.budget import UNITS
-from dpheatmap.curator.noise import BLOCK, LARGEST, DiscreteLaplace, Factor
+from dpheatmap.curator.noise import BLOCK, DiscreteLaplace, Factor
 from dpheatmap.domain import Floats
 from dpheatmap.quadtree import Ints
-from reference import digit_law, laplace_bins, laplace_moments
+from reference import SCALES, WIDEST, digit_law, laplace_bins, laplace_moments
 
 ALPHA = 1e-9
-RATES = [
-    Fraction(3),
-    Fraction(1, 2),
-    Fraction(1, 50),
-    Fraction(1, 1000),
-    Fraction(7, 3 * 10**5),
-    Fraction(1, 3 * 2**30),
-    Fraction(64, LARGEST - 1),
-]
+RATES = [*SCALES, WIDEST]
 CHUNK = 2**18
 MILLIONS = [2**21, pytest.param(2**25, marks=pytest.mark.long)]
 THOUSANDS = [2**14, pytest.param(2**17, marks=pytest.mark.long)]

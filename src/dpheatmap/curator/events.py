@@ -14,7 +14,7 @@ import io
 import numbers
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -27,6 +27,7 @@ import numpy as np
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.predicate import row_predicate
 from dpheatmap.errors import DataError, PrivacyRefusal
+from dpheatmap.files import not_a_pattern
 
 _FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
@@ -63,7 +64,7 @@ def open_table(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: s
     if isinstance(events, (str, PathLike)):
         return _open_files(con, fspath(events), user)
     if isinstance(events, duckdb.DuckDBPyRelation):
-        relation = f"read_parquet({_text(_literally(_copy_relation(events, folder)))}, hive_partitioning=false)"
+        relation = f"read_parquet({_text(not_a_pattern(_copy_relation(events, folder)))}, hive_partitioning=false)"
         return Table(relation, _describe(con, relation, "the relation"), "the relation")
     return _open_frame(con, _with_text_ids(events, user))
 
@@ -182,7 +183,7 @@ def _open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None) -> 
     if len(formats) != 1:
         raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
     # Folders called user=7 would otherwise make a column of their own, or take the place of the file's.
-    names = "[" + ", ".join(_text(_literally(file)) for file in files) + "], hive_partitioning=false"
+    names = "[" + ", ".join(_text(not_a_pattern(file)) for file in files) + "], hive_partitioning=false"
     name, kind = Path(path).name, formats.pop()
     if kind == "json":
         return _json_table(con, names, name, user)
@@ -200,16 +201,11 @@ def _format(file: str) -> str:
     return _FORMATS[suffixes[-1]]
 
 
-def _literally(file: str) -> str:
-    """A path that DuckDB does not read as a pattern."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in file)
-
-
 def _parquet_table(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str) -> Table:
     columns = _describe(con, f"read_parquet({names})", name)
     for file in files[1:]:
         # DuckDB would cast a later file to the types of the first, and ids with it.
-        alone = f"read_parquet({_text(_literally(file))}, hive_partitioning=false)"
+        alone = f"read_parquet({_text(not_a_pattern(file))}, hive_partitioning=false)"
         if _describe(con, alone, Path(file).name) != columns:
             raise _unlike(files[0], file)
     return Table(f"read_parquet({names})", columns, name)
@@ -242,9 +238,12 @@ def _csv_table(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str,
         f"read_csv({names}, auto_detect=false, header=true, delim={_text(delimiter)}, quote='\"', escape='\"', "
         f"allow_quoted_nulls=false, columns={{{described}}})"
     )
-    # A name that is a number is more likely the first row of a file without a header.
-    listed = not any(re.fullmatch(r"[-+.eE\d\s]*\d[-+.eE\d\s]*", column) for column in columns)
-    return Table(relation, _describe(con, relation, name), name, listed)
+    return Table(relation, _describe(con, relation, name), name, listed=not looks_like_data(columns))
+
+
+def looks_like_data(columns: Iterable[str]) -> bool:
+    """Whether a name is a number: more likely, this is the first row of a file without a header."""
+    return any(re.fullmatch(r"[-+.eE\d\s]*\d[-+.eE\d\s]*", column) for column in columns)
 
 
 def _unlike(first: str, other: str) -> DataError:
@@ -256,8 +255,8 @@ def _unlike(first: str, other: str) -> DataError:
 
 def _header_line(con: duckdb.DuckDBPyConnection, file: str) -> str:
     sql = (  # a delimiter that no text has, for the rows that are read along with the first line
-        f"SELECT line FROM read_csv({_text(_literally(file))}, auto_detect=false, header=false, quote='', escape='', "
-        "delim='\x1c\x1d\x1e\x1f', columns={'line': 'VARCHAR'}, strict_mode=false, hive_partitioning=false) "
+        f"SELECT line FROM read_csv({_text(not_a_pattern(file))}, auto_detect=false, header=false, quote='', "
+        "escape='', delim='\x1c\x1d\x1e\x1f', columns={'line': 'VARCHAR'}, strict_mode=false, hive_partitioning=false) "
         "LIMIT 1"
     )
     row = quietly(lambda: con.execute(sql).fetchone(), Path(file).name)

@@ -10,7 +10,8 @@ from typing import Any
 import duckdb
 
 from dpheatmap.curator.engines.duckdb import connection, quietly
-from dpheatmap.curator.events import FLOATS, Table, is_number, open_table, quoted
+from dpheatmap.curator.events import FLOATS, Table, is_number, looks_like_data, open_table, quoted
+from dpheatmap.errors import DataError
 
 # Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
 _WORDS = {
@@ -35,6 +36,10 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
     """Columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
     with connection() as (con, folder):
         table = open_table(con, events, folder)
+        if looks_like_data(table.columns):
+            raise DataError(
+                f"The first line of {table.name} looks like a row, not like names. Put a header line first."
+            )
         guesses = {role: _candidates(role, table) for role in _WORDS}
         private = _numbers(con, table, guesses) if read_rows else {}
     return Inspection(table.columns, guesses, tuple(_problems(table, guesses)), private)
