@@ -1,0 +1,1 @@
+"""Judging heatmaps: metrics, baselines, rivals."""
