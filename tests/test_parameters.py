@@ -40,7 +40,7 @@ BAD: list[Any] = [
 ]
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
-NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5]}
+NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5]}
 GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
@@ -68,6 +68,7 @@ CALLS: dict[str, Callable[..., object]] = {
     "Domain.first_level": DOMAIN.first_level,
     "aggregate": lambda **k: dph.aggregate(NOWHERE, DOMAIN, **{**COLUMNS, **k}),
     "release": lambda **k: dph.release(NOWHERE, DOMAIN, **{"epsilon": 1, **COLUMNS, **k}),
+    "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),
     "Release.distribution": lambda **k: release().distribution(**k),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,8 @@ DOORS = {
     ("dpheatmap.curator.api", "aggregate"),
     ("dpheatmap.curator.api", "release"),
     ("dpheatmap.curator.api", "Counts"),
+    # Other mechanisms' way to people: noisy answers, each paid for.
+    ("dpheatmap.curator.api", "Curator"),
 }
 EXCEPTIONS = {
     # Seeded noise for tests and demos; what it makes is stamped NOT PRIVATE.
@@ -23,8 +26,9 @@ EXCEPTIONS = {
     # The data holder's look at their own table.
     "cli/inspect.py": {("dpheatmap.curator.inspect", "inspect_table")},
 }
-MAY_ENTER = ("__init__.py", "testing.py", "cli/")
+MAY_ENTER = ("__init__.py", "testing.py", "cli/", "evaluate/", "experiments/")
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+EXACT = re.compile(r"\bcounts\.(sums|codes|at)\b")
 OUTSIDE = [file for file in FILES if file.split("/")[0] not in PRIVATE]
 
 
@@ -80,9 +84,23 @@ def test_estimates_and_pictures_cannot_reach_events(file: str) -> None:
 
 
 def test_only_the_private_side_reads_tables() -> None:
-    """DuckDB outside the wall reads and writes release files and makes invented people; nothing else."""
+    """DuckDB outside the wall reads release files and public research data, and makes invented people; nothing else."""
     users = {file for file in OUTSIDE for module, _ in imports(file) if module.split(".")[0] in ("duckdb", "narwhals")}
-    assert users <= {"release_file.py", "testing.py"}
+    assert {file for file in users if not file.startswith("experiments/")} <= {"release_file.py", "testing.py"}
+
+
+def test_exact_counts_are_read_by_the_judge_only() -> None:
+    """Outside the wall, the one who judges by the truth looks into Counts; rivals and baselines get noisy answers."""
+    looking = {file for file in OUTSIDE if EXACT.search((ROOT / file).read_text(encoding="utf-8"))}
+    assert looking == {"evaluate/truth.py"}
+
+
+def test_peers_see_people_through_a_curator_only() -> None:
+    peers = [file for file in FILES if file.startswith("evaluate/peers/")]
+    assert len(peers) > 5
+    for file in peers:
+        assert {entry for entry in imports(file) if private(*entry)} <= {("dpheatmap.curator.api", "Curator")}
+        assert "_counts" not in (ROOT / file).read_text(encoding="utf-8"), file
 
 
 def test_noise_and_randomness_live_behind_the_wall() -> None:
@@ -91,5 +109,5 @@ def test_noise_and_randomness_live_behind_the_wall() -> None:
         text = (ROOT / file).read_text(encoding="utf-8")
         assert "random" not in used, file
         assert "urandom" not in text, file
-        if file not in ("testing.py", "cli/demo.py"):
+        if file not in ("testing.py", "cli/demo.py") and not file.startswith("experiments/"):
             assert "np.random" not in text, file

@@ -80,24 +80,34 @@ class Heatmap:
 def render(
     distribution: Distribution, *, sigma: float | None = None, size: int | None = None, release: Release
 ) -> Heatmap:
-    """Smooth a distribution with the paper's Gaussian filter; :meth:`Release.heatmap` is the usual way here.
+    """Smooth a distribution and put the release's promise on it; :meth:`Release.heatmap` is the usual way here."""
+    domain = distribution.domain
+    sigma = default_sigma(domain) if sigma is None else sigma
+    values = smoothed(distribution, sigma, size)
+    return Heatmap(
+        values, domain, float(sigma), release.epsilon, release.made, seeded=release.seeded, empty=distribution.empty
+    )
+
+
+def default_sigma(domain: Domain) -> float:
+    """The smoothing if none is asked for: 2 % of the longer side."""
+    return _DEFAULT_SIGMA * domain.longer_side
+
+
+def smoothed(distribution: Distribution, sigma: float, size: int | None = None) -> Floats:
+    """A distribution as pixels, ``size`` on the longer side, smoothed by the paper's Gaussian filter.
 
     A uniform map that stands in for an estimate of zero stays uniform: the filter would dim its edges, and they
     would look like a finding.
     """
     domain = distribution.domain
-    sigma = _DEFAULT_SIGMA * domain.longer_side if sigma is None else sigma
     finest = domain.cells(domain.depth)
     longer = max(finest.columns, finest.rows)
     size = min(longer, _DEFAULT_SIZE) if size is None else size
     check(sigma=sigma, size=size)
     columns, rows = (max(1, round(cells * int(size) / longer)) for cells in (finest.columns, finest.rows))
     values = distribution.raster(columns, rows)
-    if not distribution.empty:
-        values = gaussian_filter(values, domain, float(sigma))
-    return Heatmap(
-        values, domain, float(sigma), release.epsilon, release.made, seeded=release.seeded, empty=distribution.empty
-    )
+    return values if distribution.empty else gaussian_filter(values, domain, float(sigma))
 
 
 def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:

@@ -98,6 +98,7 @@ RULES: dict[str, Rule] = {
         lambda v: v > 0,
         "It is in ground metres, pixels or fractions of the side, as the domain is.",
     ),
+    "top": _real("a percentage above 0 and at most 100", lambda v: 0 < v <= 100, "The paper tries 0.001 to 1."),
     "size": _whole(1, 8192, "It is the number of pixels on the longer side of the map."),
     "resolution": _real("a number of metres above 0", lambda v: v > 0, "It is the widest a cell may be."),
     "image_width": _whole(1, 2**DEEPEST, "It is the width of the image in pixels."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpheatmap.curator.api import release_from
+from dpheatmap.curator.api import Counts, Curator, release_from
 from dpheatmap.domain import Domain
 from dpheatmap.release import Release
 
@@ -34,6 +34,11 @@ def seeded_release(events: Any, domain: Domain | None = None, *, seed: int, **op
     (np.True_, True)
     """
     return release_from(SeededSource(seed), events, domain, **options)
+
+
+def seeded_curator(counts: Counts, epsilon: object, *, seed: int) -> Curator:
+    """A curator whose noise is repeatable, for experiments with other mechanisms; nothing it says is private."""
+    return Curator(counts, epsilon, SeededSource(seed))
 
 
 def generated_people(

@@ -1,4 +1,4 @@
-"""The two ways in from outside the wall: `aggregate` and `release`."""
+"""The ways in from outside the wall: `aggregate`, `release`, and a `Curator` for other mechanisms' questions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.measure import measure_levels, noise_of_levels
 from dpheatmap.curator.noise import Source
+from dpheatmap.curator.questions import Curator
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.parameters import as_epsilon, check
 from dpheatmap.release import Release
 
-__all__ = ["Counts", "aggregate", "release", "release_from"]
+__all__ = ["Counts", "Curator", "aggregate", "release", "release_from"]
 
 PAPER_WIDTH = 20
 MOST_FIRST_CELLS = 2**22

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpheatmap.domain import Domain, Floats
-from dpheatmap.quadtree import Ints, decode
+from dpheatmap.quadtree import Ints, decode, encode
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,35 @@ class Distribution:
     mass: Floats
     total: float
     empty: bool = False
+
+    @classmethod
+    def from_people(cls, domain: Domain, levels: Ints, codes: Ints, people: Floats) -> Distribution:
+        """Estimated numbers of people in disjoint cells as a distribution: negative ones count as 0.
+
+        If none is positive it is the uniform map, flagged.
+
+        >>> Distribution.from_people(Domain.unit(3), np.array([1, 1]), np.array([0, 2]), np.array([-1.0, 4.0])).mass
+        array([0., 1.])
+        """
+        people = np.maximum(people, 0.0)
+        total = float(people.sum())
+        if total <= 0.0:
+            return cls.uniform(domain)
+        return cls(domain, levels, codes, people / total, total)
+
+    @classmethod
+    def from_raster(cls, domain: Domain, people: Floats) -> Distribution:
+        """Estimated numbers of people in every finest cell, row by row, as a distribution."""
+        finest = domain.cells(domain.depth)
+        rows, columns = np.nonzero(people > 0.0)
+        codes = encode(columns + finest.x0, rows + finest.y0)
+        return cls.from_people(domain, np.full(len(codes), domain.depth), codes, people[rows, columns])
+
+    @classmethod
+    def uniform(cls, domain: Domain) -> Distribution:
+        """The flagged stand-in for an estimate of zero: all mass in the root cell, evenly on the domain."""
+        root = np.zeros(1, np.int64)
+        return cls(domain, root, root, np.ones(1), 0.0, empty=True)
 
     def raster(self, columns: int, rows: int) -> Floats:
         """The mass of each pixel when the domain's rectangle of finest cells is cut into ``rows x columns`` pixels.

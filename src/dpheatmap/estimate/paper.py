@@ -17,7 +17,7 @@ import numpy as np
 
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.quadtree import Ints, decode, largest
+from dpheatmap.quadtree import Ints, largest
 from dpheatmap.release import Release
 
 
@@ -46,13 +46,10 @@ def reconstruct(release: Release) -> Distribution:
     solution = forest.solve(nodes)
 
     shared = [np.repeat(masses.left_out, level.left_out) for masses, level in zip(solution, nodes, strict=True)]
-    mass = np.concatenate([*shared, solution[-1].nodes])
+    people = np.concatenate([*shared, solution[-1].nodes])
     codes = [*(cells.left_out for cells in tree[1:]), tree[-1].kept]
-    total = float(mass.sum())
-    if total <= 0.0:
-        return _uniform(release)
     level_of_cells = np.repeat([*levels[1:], levels[-1]], [len(c) for c in codes])
-    return Distribution(release.domain, level_of_cells, np.concatenate(codes), mass / total, total)
+    return Distribution.from_people(release.domain, level_of_cells, np.concatenate(codes), people)
 
 
 def _select(release: Release, level: int) -> _Cells:
@@ -72,14 +69,3 @@ def _link(above: _Cells, below: _Cells) -> tuple[Ints, Ints]:
     kids = np.append(np.searchsorted(below.kept >> 2, above.kept), len(below.kept))
     rest = np.append(np.searchsorted(below.left_out >> 2, above.kept), len(below.left_out))
     return kids, np.diff(rest)
-
-
-def _uniform(release: Release) -> Distribution:
-    """The domain's area as a distribution over the cells of the first level, counted in finest cells."""
-    level, domain = release.first_level, release.domain
-    codes, _ = release.measurements.at(level)
-    finest, shift = domain.cells(domain.depth), domain.depth - level
-    x, y = decode(codes)
-    columns = np.minimum((x + 1) << shift, finest.x1) - np.maximum(x << shift, finest.x0)
-    rows = np.minimum((y + 1) << shift, finest.y1) - np.maximum(y << shift, finest.y0)
-    return Distribution(domain, np.full(len(codes), level), codes, columns * rows / finest.count, 0.0, empty=True)
