@@ -7,9 +7,24 @@ from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
 
 from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
+from dpheatmap.evaluate import metrics  # isort: skip
+from dpheatmap.evaluate.baselines import baseline  # isort: skip
 
 # `plan` and `release` are also modules; their functions are bound after them, so `dpheatmap.release` is the function.
 
 __version__ = "0.1.0"
 
-__all__ = ["Counts", "Domain", "Heatmap", "Plan", "Release", "aggregate", "errors", "load", "plan", "release"]
+__all__ = [
+    "Counts",
+    "Domain",
+    "Heatmap",
+    "Plan",
+    "Release",
+    "aggregate",
+    "baseline",
+    "errors",
+    "load",
+    "metrics",
+    "plan",
+    "release",
+]

@@ -1,0 +1,53 @@
+"""The paper's baselines (after Liu et al. 2019): noise on every cell of the finest level, and only the largest kept."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpheatmap.curator.api import Counts, Curator
+from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.parameters import check
+
+MOST_CELLS = 2**24
+TOPS = (0.001, 0.01, 0.1, 1.0)
+"""The percentages that the paper tries."""
+
+
+def baseline(counts: Counts, *, epsilon: object, top: float | None = None) -> Distribution:
+    """Laplace noise on every cell of the finest level, negative ones set to 0: the paper's baseline.
+
+    With ``top`` only that percentage of the cells is kept, those with the largest noisy values (at least one). The
+    noise is as exact as a release's, and so is the promise: ``epsilon``-DP for adding or removing one person.
+
+    >>> import dpheatmap as dph
+    >>> from dpheatmap.testing import generated_people
+    >>> counts = dph.aggregate(generated_people(500), dph.Domain.unit(5), user="person", x="x", y="y")
+    >>> len(dph.baseline(counts, epsilon=1, top=0.5).mass)
+    5
+    """
+    return noise_on_every_cell(Curator(counts, epsilon), top)
+
+
+def noise_on_every_cell(curator: Curator, top: float | None = None) -> Distribution:
+    """The baseline as questions to a curator: one question about all cells, at the price of all of epsilon."""
+    if top is not None:
+        check(top=top)
+    rows, columns = finest_grid(curator.domain)
+    people = curator.regions(np.arange(rows * columns).reshape(rows, columns), curator.rest)
+    if top is not None:
+        kept = max(1, round(len(people) * float(top) / 100))
+        people[np.argpartition(people, -kept)[: len(people) - kept]] = 0.0
+    return Distribution.from_raster(curator.domain, people.reshape(rows, columns))
+
+
+def finest_grid(domain: Domain) -> tuple[int, int]:
+    """Rows and columns of the finest cells, for methods that hold all of them; refuses a grid that is too fine."""
+    finest = domain.cells(domain.depth)
+    if finest.count > MOST_CELLS:
+        raise ParameterError(
+            f"This method holds every finest cell in memory, at most {MOST_CELLS:,}; the domain has {finest.count:,} "
+            f"({finest.columns:,} x {finest.rows:,}). Use a coarser domain, or release, which does not."
+        )
+    return finest.rows, finest.columns

@@ -1,0 +1,52 @@
+"""Every method that can be compared, by name: the paper's, its baselines, and the rivals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from dpheatmap.curator.api import Counts, Curator, release
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.evaluate.baselines import TOPS, noise_on_every_cell
+from dpheatmap.evaluate.peers import PEERS
+from dpheatmap.testing import seeded_curator, seeded_release
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way from counts to a distribution under epsilon-DP; ``title`` is what tables and figures call it."""
+
+    name: str
+    title: str
+    estimate: Callable[[Counts, object, int | None], Distribution]
+    """Takes counts, epsilon, and a seed for experiments that repeat, or None for cryptographic noise."""
+    any_depth: bool = False
+    """Whether it does without holding every finest cell."""
+
+
+def _released(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
+    made = release(counts, epsilon=epsilon) if seed is None else seeded_release(counts, seed=seed, epsilon=epsilon)
+    return made.distribution(method="paper")
+
+
+def _asking(algorithm: Callable[[Curator], Distribution]) -> Callable[[Counts, object, int | None], Distribution]:
+    def estimate(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
+        return algorithm(Curator(counts, epsilon) if seed is None else seeded_curator(counts, epsilon, seed=seed))
+
+    return estimate
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("paper", "Paper's algorithm", _released, any_depth=True),
+        Method("baseline", "Baseline", _asking(noise_on_every_cell)),
+        *(
+            Method(f"top-{top:g}", f"Baseline, top {top:g} %", _asking(partial(noise_on_every_cell, top=top)))
+            for top in TOPS
+        ),
+        *(Method(peer.name, peer.title, _asking(peer.algorithm), peer.any_depth) for peer in PEERS),
+    )
+}
+"""All methods, in the order of tables and legends."""

@@ -1,0 +1,103 @@
+"""Trees of blocks over the grid of finest cells: how they are measured, and how their noisy counts are reconciled.
+
+Level 0 has square blocks of the finest side, and each level after it blocks ``fan_out`` times as wide. All begin at the
+grid's first row and column, so block (i, j) lies in block ``(i // fan_out, j // fan_out)`` of the next level; those at
+the far edges may be cut off. A tree is a list of arrays, one a level, finest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from dpheatmap.curator.api import Curator
+from dpheatmap.domain import Floats
+from dpheatmap.quadtree import Ints
+
+
+def block_sides(longest: int, fan_out: int, finest: int = 1) -> list[int]:
+    """The sides of blocks from the finest up to the first that covers the grid alone.
+
+    >>> block_sides(240, 4)
+    [1, 4, 16, 64, 256]
+    """
+    sides = [finest]
+    while sides[-1] < longest:
+        sides.append(sides[-1] * fan_out)
+    return sides
+
+
+def block_labels(rows: int, columns: int, side: int) -> Ints:
+    """For each finest cell the number of its block, counted row by row."""
+    across = -(-columns // side)
+    labels: Ints = (np.arange(rows)[:, None] // side) * across + np.arange(columns)[None, :] // side
+    return labels
+
+
+def ask(
+    curator: Curator, shape: tuple[int, int], sides: Sequence[int], weights: Sequence[float | Fraction]
+) -> tuple[list[Floats], list[float]]:
+    """Noisy counts of all blocks of each side, for all that is left of epsilon, and the variance of each level's noise.
+
+    Levels share epsilon in proportion to the weights; the first gets the rest, so that nothing is left over.
+
+    *Privacy.* The blocks of a level are disjoint, so one question about them costs its part of epsilon however a
+    person's weight is scattered over them, and the parts add up over the levels.
+    """
+    rows, columns = shape
+    whole, total = curator.rest, sum(weights)
+    noisy: list[Floats] = []
+    variances: list[float] = []
+    for side, weight in reversed(list(zip(sides, weights, strict=True))):
+        part = curator.rest if side == sides[0] else whole * Fraction(weight / total).limit_denominator(2**32)
+        answers = curator.regions(block_labels(rows, columns, side), part)
+        noisy.insert(0, answers.reshape(-(-rows // side), -(-columns // side)))
+        variances.insert(0, 2.0 / float(part) ** 2)
+    return noisy, variances
+
+
+def consistent(noisy: Sequence[Floats], variances: Sequence[float], fan_out: int) -> list[Floats]:
+    """The consistent counts nearest to noisy ones: weighted least squares under "a block is the sum of its children".
+
+    Let a block have noisy count y of variance v, and children whose best estimates from their own subtrees are z_c,
+    of variance u_c. Their sum is a second, independent estimate of the block, of variance U = sum u_c, so the best
+    from the block's whole subtree weighs the two by their precisions:
+
+        z = (y / v + sum z_c / U) / (1 / v + 1 / U),    u = 1 / (1 / v + 1 / U).
+
+    At the top, z is the answer x. Below, knowing the parent's x pulls the children's sum from sum z_c to x, and least
+    squares shares the difference among them by variance: ``x_c = z_c + (u_c / U) (x - sum z_c)``. With one variance for
+    all levels this is the inference of Hay et al. (2010); it holds for any variances and any numbers of children, so it
+    is also what the three passes of Cormode et al. (2012) compute for unequal budgets. Two passes, linear time.
+    """
+    best, spread = [noisy[0]], [np.full(noisy[0].shape, variances[0])]
+    for counts, variance in zip(noisy[1:], variances[1:], strict=True):
+        own = block_sums(spread[-1], fan_out)
+        share = own / (variance + own)  # of the block's own count: (1 / v) / (1 / v + 1 / U)
+        best.append(share * counts + (1.0 - share) * block_sums(best[-1], fan_out))
+        spread.append(share * variance)
+    answer = [best[-1]]
+    for level in range(len(noisy) - 2, -1, -1):
+        pull = (answer[0] - block_sums(best[level], fan_out)) / block_sums(spread[level], fan_out)
+        answer.insert(0, best[level] + spread[level] * to_children(pull, fan_out, best[level].shape))
+    return answer
+
+
+def block_sums(values: Floats, side: int) -> Floats:
+    """Sums over square blocks; those at the far edges may be cut off.
+
+    >>> block_sums(np.ones((3, 5)), 2).tolist()
+    [[4.0, 4.0, 2.0], [2.0, 2.0, 1.0]]
+    """
+    rows, columns = values.shape
+    by_row: Floats = np.add.reduceat(values, np.arange(0, rows, side), axis=0)
+    sums: Floats = np.add.reduceat(by_row, np.arange(0, columns, side), axis=1)
+    return sums
+
+
+def to_children(values: Floats, side: int, shape: tuple[int, ...]) -> Floats:
+    """Each block's value for all of its ``side x side`` children: the transpose of :func:`block_sums`."""
+    wide: Floats = np.repeat(np.repeat(values, side, axis=0)[: shape[0]], side, axis=1)[:, : shape[1]]
+    return wide

@@ -1,0 +1,32 @@
+"""People in domains, and what an estimate puts on each finest cell: what tests of rivals share."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+import dpheatmap as dph
+from dpheatmap.curator.api import Counts
+from dpheatmap.domain import Domain, Floats
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.testing import generated_people
+
+
+@lru_cache
+def people_in(domain: Domain, people: int = 300) -> Counts:
+    """Generated people all over a domain."""
+    return dph.aggregate(generated_people(people, extent=domain.extent), domain, user="person", x="x", y="y")
+
+
+def some_in_one_cell(domain: Domain, weight: int) -> Counts:
+    """So many units in the first cell; nobody for 0."""
+    finest = domain.cells(domain.depth)
+    one = np.ones(int(weight > 0), np.int64)
+    return Counts.from_cells(domain, finest.x0 * one, finest.y0 * one, weight * one)
+
+
+def on_finest_cells(distribution: Distribution) -> Floats:
+    """The mass of every finest cell."""
+    finest = distribution.domain.cells(distribution.domain.depth)
+    return distribution.raster(finest.columns, finest.rows)
