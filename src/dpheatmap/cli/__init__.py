@@ -17,6 +17,8 @@ COMMANDS = {
     "plan": "What a release will show, before any data is read.",
     "release": "Measure where people are, under differential privacy.",
     "export": "Make maps from a release; costs no budget.",
+    "compare": "Judge every method on your own data, privately.",
+    "reproduce": "The paper's experiments, with their figures.",
 }
 
 INTERRUPTED = 130

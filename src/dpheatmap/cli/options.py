@@ -16,6 +16,29 @@ RELEASE_SUFFIX = ".dph.parquet"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def table_options(command: F) -> F:
+    """--user, --x, --y, --weight, --where and --each-row-is-a-person."""
+    for option in reversed(
+        [
+            click.option("--user", metavar="COLUMN", help="The column that tells whose a row is."),
+            click.option("--x", required=True, metavar="COLUMN", help="Longitude, or x."),
+            click.option("--y", required=True, metavar="COLUMN", help="Latitude, or y."),
+            click.option(
+                "--weight", metavar="COLUMN",
+                help="An integer column: how much an event counts within a person's 1.",
+            ),
+            click.option(
+                "--where", metavar="PREDICATE", help="A public condition on single rows, such as a date range."
+            ),
+            click.option(
+                "--each-row-is-a-person", is_flag=True, help="There is no user column: every row is another person."
+            ),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 def place_options(command: F) -> F:
     """--bbox, --image, --unit, --resolution and --depth."""
     for option in reversed(

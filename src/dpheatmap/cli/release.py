@@ -8,21 +8,24 @@ from typing import Any
 import click
 
 from dpheatmap.cli import terminal
-from dpheatmap.cli.options import RELEASE_SUFFIX, check_outputs, domain_from, json_option, map_options, place_options
+from dpheatmap.cli.options import (
+    RELEASE_SUFFIX,
+    check_outputs,
+    domain_from,
+    json_option,
+    map_options,
+    place_options,
+    table_options,
+)
 from dpheatmap.release import Release
 
 
 @click.command("release")
 @click.argument("file")
 @click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
-@click.option("--user", metavar="COLUMN", help="The column that tells whose a row is.")
-@click.option("--x", required=True, metavar="COLUMN", help="Longitude, or x.")
-@click.option("--y", required=True, metavar="COLUMN", help="Latitude, or y.")
+@table_options
 @place_options
 @map_options
-@click.option("--weight", metavar="COLUMN", help="An integer column: how much an event counts within a person's 1.")
-@click.option("--where", metavar="PREDICATE", help="A public condition on single rows, such as a date range.")
-@click.option("--each-row-is-a-person", is_flag=True, help="There is no user column: every row is another person.")
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
 @click.option("--width", type=int, default=20, show_default=True, help="Cells kept at each level.")
 @click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
