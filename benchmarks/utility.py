@@ -6,21 +6,17 @@ through recommender-system splits, so people and places with few visits are miss
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
-import duckdb
 import numpy as np
-import ot
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.domain import Floats
-from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.heatmap import gaussian_filter
+from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.experiments import stand_in
+from dpheatmap.heatmap import smoothed
 
 DOMAIN = dph.Domain.unit(8)
 SIGMA = 0.02
@@ -28,52 +24,21 @@ SIGMA = 0.02
 PROTOTYPE = {0.5: (0.57, 3.2), 1: (0.77, 2.0), 2: (0.89, 1.1), 5: (0.95, 0.65), 10: (0.97, 0.42)}
 
 
-def data_folder() -> Path:
-    return Path(os.environ.get("DPHEATMAP_DATA", "../shared/data"))
-
-
 def sampled_cells(people: int, trials: int, seed: int = 0) -> Iterator[dph.Counts]:
     """Counts of so many people drawn from each city cell that has them."""
-    con, rng = duckdb.connect(), np.random.default_rng(seed)
-    con.execute(f"CREATE VIEW cells AS SELECT * FROM '{data_folder() / 'geo_cells.parquet'}'")
-    for (cell,) in con.execute("SELECT DISTINCT cell FROM cells ORDER BY 1").fetchall():
-        events = con.execute("SELECT user, x, y FROM cells WHERE cell = ?", [cell]).df()
-        users = events["user"].unique()
-        for _ in range(trials if len(users) >= people else 0):
-            chosen = rng.choice(users, people, replace=False)
-            yield dph.aggregate(events[events["user"].isin(chosen)], DOMAIN, user="user", x="x", y="y")
-
-
-def truth(counts: dph.Counts) -> Floats:
-    weights = np.diff(counts.sums)
-    levels = np.full(len(weights), DOMAIN.depth)
-    return Distribution(DOMAIN, levels, counts.codes, weights / weights.sum(), 1.0).raster(256, 256)
-
-
-def correlation(a: Floats, b: Floats) -> float:
-    return float(np.corrcoef(a.ravel(), b.ravel())[0, 1])
-
-
-def divergence(true: Floats, estimate: Floats, tiny: float = 2.2204e-16) -> float:
-    return float((true * np.log(tiny + true / (estimate + tiny))).sum())
-
-
-def earth_mover(a: Floats, b: Floats) -> float:
-    """EMD in sides of the square, on 32 x 32 blocks."""
-    centres = (np.arange(32) + 0.5) / 32
-    points = np.stack(np.meshgrid(centres, centres), axis=-1).reshape(-1, 2)
-    distances = np.abs(points[:, None] - points[None]).sum(axis=-1)
-    blocks = [m.reshape(32, 8, 32, 8).sum(axis=(1, 3)).ravel() for m in (a, b)]
-    return float(ot.emd2(*(block / block.sum() for block in blocks), distances, numItermax=2_000_000))
+    rng = np.random.default_rng(seed)
+    for place in stand_in.cities().places:
+        for _ in range(trials if place.people >= people else 0):
+            yield place.sample(people, rng)
 
 
 def compare_with_prototype() -> list[bool]:
     scores = defaultdict(list)
     for counts in sampled_cells(200, trials=2):
-        true = gaussian_filter(truth(counts), DOMAIN, SIGMA)
+        true = smoothed(true_distribution(counts), SIGMA)
         for epsilon in PROTOTYPE:
             heat = dph.release(counts, epsilon=epsilon).heatmap(sigma=SIGMA, method="paper").values
-            scores[epsilon].append((correlation(true, heat), divergence(true, heat)))
+            scores[epsilon].append((dph.metrics.pearson(true, heat), dph.metrics.kl(true, heat)))
     results = []
     for epsilon, (cc, kl) in PROTOTYPE.items():
         mean = np.mean(scores[epsilon], axis=0)
@@ -89,7 +54,8 @@ def compare_with_plan() -> list[bool]:
         for counts in list(sampled_cells(people, trials=1))[::3]:
             for epsilon in (0.1, 0.5, 1, 2, 5, 10):
                 estimate = dph.release(counts, epsilon=epsilon).distribution().raster(256, 256)
-                found[epsilon].append(earth_mover(truth(counts), estimate))
+                bracket = dph.metrics.emd(true_distribution(counts).raster(256, 256), estimate, tolerance=0.001)
+                found[epsilon].append(bracket.middle)
         for epsilon, errors in found.items():
             foreseen = dph.plan(DOMAIN, epsilon=epsilon, users=people).expected_emd
             mean = float(np.mean(errors))
@@ -99,7 +65,7 @@ def compare_with_plan() -> list[bool]:
 
 
 def main() -> int:
-    if not (data_folder() / "geo_cells.parquet").exists():
+    if stand_in.folder() is None:
         print("No data folder: set DPHEATMAP_DATA to one that holds geo_cells.parquet.")
         return 0
     return 0 if all([*compare_with_prototype(), *compare_with_plan()]) else 1

@@ -1,0 +1,54 @@
+"""The paper's figures by name, and where their data comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from dpheatmap.experiments import (
+    comparison,
+    gaze,
+    invented,
+    maps,
+    resolution,
+    salicon,
+    snap,
+    stand_in,
+    synthetic,
+    users,
+)
+from dpheatmap.experiments.places import Dataset
+
+STUDIES = {m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic)}
+GALLERIES = {gallery.name: gallery for gallery in (maps.CITY, maps.GAZE)}
+FIGURES = (*STUDIES, *GALLERIES)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The official downloads where their folders are given, else the stand-ins; or invented people."""
+
+    snap_folder: Path | None = None
+    salicon_folder: Path | None = None
+    invented: bool = False
+
+    def cities(self) -> Dataset:
+        """The 30 city cells."""
+        return self._cities
+
+    def gaze(self) -> Dataset:
+        """The 38 images."""
+        return self._gaze
+
+    @cached_property
+    def _cities(self) -> Dataset:
+        if self.invented:
+            return invented.cities()
+        return stand_in.cities() if self.snap_folder is None else snap.cities(self.snap_folder)
+
+    @cached_property
+    def _gaze(self) -> Dataset:
+        if self.invented:
+            return invented.gaze()
+        return stand_in.gaze() if self.salicon_folder is None else salicon.gaze(self.salicon_folder)

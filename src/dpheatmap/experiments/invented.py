@@ -1,0 +1,40 @@
+"""Invented people instead of data: for a try-out without downloads, and for pictures that may be published."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpheatmap.domain import Domain
+from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.testing import generated_people
+
+TITLE = "invented people: no data, no evidence for any claim"
+CITIES, IMAGES, SIZE = 30, 38, (320, 240)
+
+
+def cities() -> Dataset:
+    """As many cities as the paper has, of 600 people each."""
+    return Dataset(tuple(_city(number) for number in range(CITIES)), TITLE, stand_in=True)
+
+
+def gaze() -> Dataset:
+    """As many images as the paper has, of 60 people each."""
+    return Dataset(tuple(_image(number) for number in range(IMAGES)), TITLE, stand_in=True)
+
+
+def _city(number: int) -> Place:
+    events = generated_people(600, seed=number).fetchnumpy()
+    return Place.of_events(f"city {number}", Domain.unit(8), events["person"], events["x"], events["y"])
+
+
+def _image(number: int) -> Place:
+    """A few things to look at, some more than others, and a gaze that jitters and now and then strays."""
+    rng = np.random.default_rng(number)
+    things = int(rng.integers(2, 7))
+    centres = rng.uniform(0.15, 0.85, (things, 2)) * SIZE
+    looks = np.repeat(np.arange(60), 30)
+    thing = rng.choice(things, len(looks), p=rng.dirichlet(np.full(things, 2.0)))
+    at = centres[thing] + rng.normal(0, 9, (len(looks), 2))
+    strays = rng.random(len(looks)) < 0.1
+    at[strays] = rng.uniform(0, 1, (int(strays.sum()), 2)) * SIZE
+    return Place(f"image {number}", Domain.image(*SIZE), looks, at[:, 0], at[:, 1])

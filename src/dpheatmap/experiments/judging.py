@@ -1,0 +1,68 @@
+"""Questions that the paper's claims come down to, asked of the means of a panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dpheatmap.evaluate.methods import METHODS
+from dpheatmap.evaluate.scores import METRICS, Metric
+from dpheatmap.evaluate.table import Series
+
+
+def mean(series: Series, method: str, at: float, metric: str = "emd") -> float:
+    """One number of a panel."""
+    return series[method][at][metric].mean
+
+
+def error(series: Series, method: str, at: float, metric: Metric) -> float:
+    """A number of a panel as an error, lower is better: 1 - x for similarity and correlation."""
+    value = mean(series, method, at, metric.name)
+    return 1.0 - value if metric.more_is_better else value
+
+
+def better_ones(series: Series, method: str, at: float, metric: Metric, among: Iterable[str]) -> list[str]:
+    """The methods among some whose mean is better than a method's, the best first."""
+    others = [name for name in among if name != method and name in series]
+    better = [o for o in others if error(series, o, at, metric) < error(series, method, at, metric)]
+    return sorted(better, key=lambda name: error(series, name, at, metric))
+
+
+def cases_lost(series: Series, method: str, among: Sequence[str]) -> tuple[list[str], int]:
+    """Where, in which metric and by whom a method is beaten, and the number of cases there are."""
+    lost, cases = [], 0
+    for at in series[method]:
+        for metric in METRICS:
+            cases += 1
+            winners = better_ones(series, method, at, metric, among)
+            if winners:
+                lost.append(f"{metric.name} at {at:g} by {METHODS[winners[0]].title}")
+    return lost, cases
+
+
+def ends(series: Series, method: str, metric: str = "emd") -> tuple[float, float]:
+    """The means at the first and at the last place of the axis."""
+    places = sorted(series[method])
+    return mean(series, method, places[0], metric), mean(series, method, places[-1], metric)
+
+
+def improves(series: Series, method: str) -> bool:
+    """Whether all four metrics are better at the end of the axis than at its beginning."""
+    places = sorted(series[method])
+    return all(error(series, method, places[-1], m) < error(series, method, places[0], m) for m in METRICS)
+
+
+def worsens(series: Series, method: str) -> bool:
+    """Whether all four metrics are worse at the end of the axis than at its beginning."""
+    places = sorted(series[method])
+    return all(error(series, method, places[-1], m) > error(series, method, places[0], m) for m in METRICS)
+
+
+def path(series: Series, method: str, metric: str = "emd") -> str:
+    """A metric along the axis, in words."""
+    values = " ".join(f"{mean(series, method, at, metric):.3g}" for at in sorted(series[method]))
+    return f"{metric.upper()} {values}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Items in a row, or 'none'."""
+    return ", ".join(items) or "none"

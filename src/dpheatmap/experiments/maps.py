@@ -1,0 +1,129 @@
+"""Maps side by side: the original, the baseline, its top 0.01 %, and the paper's algorithm, as the paper shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpheatmap.domain import Floats
+from dpheatmap.evaluate.chart import GREY, INK, new_figure
+from dpheatmap.evaluate.methods import METHODS
+from dpheatmap.evaluate.scores import Scores, score
+from dpheatmap.evaluate.trial import seed_of
+from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.experiments import comparison, gaze
+from dpheatmap.experiments.study import SIGMA
+from dpheatmap.experiments.users import one_cell
+from dpheatmap.heatmap import smoothed
+from dpheatmap.render.colour import STEPS, colours
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dpheatmap.experiments.places import Dataset, Place
+    from dpheatmap.experiments.study import Data
+
+SHOWN = ("baseline", "top-0.01", "paper")
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """A figure of maps: which places, with how many people, at which epsilons."""
+
+    name: str
+    title: str
+    strips: Callable[[Data, int], tuple[list[Strip], Dataset]]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One row of maps: the true one, then each method's with its scores."""
+
+    place: Place
+    epsilon: Fraction
+    true: Floats
+    estimates: dict[str, Floats]
+    scores: dict[str, Scores]
+
+
+def strip(place: Place, people: int, epsilon: Fraction, sigma: float, seed: int) -> Strip:
+    """Draw people from a place and map them by each method; the same for the same seed."""
+    rng = np.random.default_rng(seed_of(seed, "people", place.name))
+    counts = place.sample(people, rng)
+    true = smoothed(true_distribution(counts), sigma)
+    estimates = {
+        name: smoothed(METHODS[name].estimate(counts, epsilon, seed_of(seed, place.name, epsilon, name)), sigma)
+        for name in SHOWN
+    }
+    return Strip(place, epsilon, true, estimates, {name: score(true, map_) for name, map_ in estimates.items()})
+
+
+def side_by_side(strips: list[Strip], title: str, notes: list[str]) -> Figure:
+    """The strips below each other; each map has its own scale, because a flat map's heat is far below a true one's."""
+    figure = new_figure()
+    rows, columns = strips[0].true.shape
+    high = 3.4 * rows / columns
+    figure.set_size_inches(14.4, 0.6 + len(strips) * (high + 0.3) + 0.2 * len(notes))
+    height = figure.get_size_inches()[1]
+    axes = figure.subplots(len(strips), 1 + len(SHOWN), squeeze=False)
+    for row, one in zip(axes, strips, strict=True):
+        _draw(row[0], one.true, one.place, f"Original, no privacy  ({one.place.name})")
+        for panel, name in zip(row[1:], SHOWN, strict=True):
+            emd = one.scores[name].emd
+            _draw(panel, one.estimates[name], one.place, f"{METHODS[name].title}, epsilon {one.epsilon}, EMD {emd:.3f}")
+    figure.text(0.01, 1 - 0.1 / height, title, color=INK, fontsize=12, weight="bold", va="top")
+    for k, note in enumerate(reversed(notes)):
+        figure.text(0.01, (0.06 + 0.2 * k) / height, note, color=GREY, fontsize=8.5, va="bottom")
+    figure.tight_layout(rect=(0, (0.1 + 0.2 * len(notes)) / height, 1, 1 - 0.4 / height))
+    return figure
+
+
+def _draw(panel: Any, heat: Floats, place: Place, title: str) -> None:
+    from matplotlib.colors import ListedColormap
+
+    rows, columns = heat.shape
+    if place.picture is None:
+        panel.imshow(
+            heat, cmap=ListedColormap(colours(np.linspace(0, 1, STEPS)) / 255), vmin=0, interpolation="nearest"
+        )
+    else:
+        panel.imshow(_overlaid(heat, place.picture), interpolation="nearest")
+    panel.set_title(title, fontsize=9.5, color=INK)
+    panel.set_xticks([])
+    panel.set_yticks([])
+    panel.set_xlim(-0.5, columns - 0.5)
+    bottom_up = place.domain.kind == "unit"  # a city cell's y grows northward
+    panel.set_ylim(*((-0.5, rows - 0.5) if bottom_up else (rows - 0.5, -0.5)))
+
+
+def _overlaid(heat: Floats, picture: Path) -> Floats:
+    """The heat over a grey picture: the hotter, the less of the picture is seen."""
+    from PIL import Image
+
+    rows, columns = heat.shape
+    with Image.open(picture) as opened:
+        grey = np.asarray(opened.convert("L").resize((columns, rows)), dtype=np.float64) / 255
+    part = heat / heat.max()
+    cover = np.sqrt(part)[..., None] * 0.8
+    blended: Floats = (1 - cover) * grey[..., None] + cover * colours(part) / 255
+    return blended
+
+
+def _city_strips(data: Data, seed: int) -> tuple[list[Strip], Dataset]:
+    cities = data.cities()
+    place = one_cell(cities)
+    return [strip(place, comparison.PEOPLE, Fraction(epsilon), SIGMA, seed) for epsilon in (1, 5)], cities
+
+
+def _gaze_strips(data: Data, seed: int) -> tuple[list[Strip], Dataset]:
+    images = data.gaze()
+    return [strip(place, gaze.PEOPLE, Fraction(10), gaze.SIGMA, seed) for place in images.places[:2]], images
+
+
+CITY = Gallery("maps", "A city cell of 200 people, at epsilon 1 and 5", _city_strips)
+GAZE = Gallery("gaze-maps", "Gaze of 50 people on two images, at epsilon 10", _gaze_strips)

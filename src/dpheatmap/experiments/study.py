@@ -1,0 +1,107 @@
+"""What an experiment is: jobs over an axis, and what their results say about the paper's claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from dpheatmap.evaluate.scores import Scores
+from dpheatmap.evaluate.table import Series, series_of
+from dpheatmap.evaluate.trial import Trial, gathered, run_trial, seed_of
+
+if TYPE_CHECKING:
+    from dpheatmap.experiments.places import Dataset, Place
+
+PAPER_METHODS = ("paper", "baseline", "top-0.001", "top-0.01", "top-0.1", "top-1")
+"""What the paper's own figures show."""
+
+WITH_RIVALS = (*PAPER_METHODS, "uniform-grid", "adaptive-grid", "privtree")
+"""With the rivals that people use most."""
+
+SIGMA = 0.02
+"""The smoothing of the city maps, in sides. The paper does not tell its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One trial of an experiment: people drawn from a place, all methods on them.
+
+    ``panel`` names the figure it belongs to, ``at`` its place on the axis. ``draw`` tells the sample apart: jobs of the
+    same place and draw see the same people, whatever else differs.
+    """
+
+    panel: str
+    at: float
+    place: Place
+    draw: int
+    people: int
+    epsilon: Fraction
+    methods: tuple[str, ...]
+    sigma: float
+
+    @property
+    def key(self) -> str:
+        """What names the job in the record of finished ones."""
+        return f"{self.panel}/{self.at:g}/{self.place.name}/{self.draw}"
+
+
+Results = dict[str, dict[str, Scores]]
+"""Scores by job and method."""
+
+
+def run_job(seed_and_job: tuple[int, Job]) -> dict[str, Scores]:
+    """Draw the people, run the methods, and judge them; the same result for the same seed."""
+    seed, job = seed_and_job
+    rng = np.random.default_rng(seed_of(seed, "people", job.place.name, job.draw))
+    counts = job.place.sample(job.people, rng)
+    return run_trial(Trial(counts, job.epsilon, job.methods, job.sigma, seed=seed_of(seed, job.key)))
+
+
+class Finding(NamedTuple):
+    """A claim of the paper, whether it held here, and the numbers that say so."""
+
+    claim: str
+    held: bool
+    evidence: str
+
+
+class Data(Protocol):
+    """Where experiments get their places from: the official downloads, or stand-ins."""
+
+    def cities(self) -> Dataset:
+        """The 30 city cells."""
+
+    def gaze(self) -> Dataset:
+        """The 38 images."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment of the paper.
+
+    Each panel of its jobs becomes a figure. ``findings`` judges the paper's claims by the means of the panels.
+    """
+
+    name: str
+    title: str
+    axis: str
+    jobs: Callable[[Data], tuple[list[Job], Dataset]]
+    findings: Callable[[dict[str, Series]], list[Finding]]
+    logarithmic: bool = False
+
+
+def panels_of(jobs: Sequence[Job], results: Results) -> dict[str, Series]:
+    """The means of each panel, in the order of the jobs."""
+    found: dict[str, list[tuple[float, dict[str, Scores]]]] = {}
+    for job in jobs:
+        found.setdefault(job.panel, []).append((job.at, results[job.key]))
+    return {panel: series_of(gathered(scores)) for panel, scores in found.items()}
+
+
+def paragraph(findings: Sequence[Finding]) -> str:
+    """The findings in one paragraph."""
+    return " ".join(f"{'Held' if f.held else 'NOT HELD'}: {f.claim} ({f.evidence})." for f in findings)

@@ -1,0 +1,64 @@
+"""Sparse and dense maps: the paper's appendix on mixtures of Gaussians, 200 people, epsilon 1."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from dpheatmap.evaluate.table import Series
+from dpheatmap.evaluate.trial import seed_of
+from dpheatmap.experiments.judging import ends, improves, path, worsens
+from dpheatmap.experiments.mixtures import mixture
+from dpheatmap.experiments.places import Dataset
+from dpheatmap.experiments.study import SIGMA, WITH_RIVALS, Data, Finding, Job, Study
+
+FIXED, VARIED = "20 Gaussians", "5 to 80 Gaussians"
+BY_SPARSITY = ((20, 0.02), (20, 0.05), (20, 0.1), (20, 0.2), (20, 0.3))
+BY_GAUSSIANS = ((5, 0.02), (10, 0.04), (20, 0.15), (20, 0.3), (80, 0.75))
+PEOPLE, DATASETS = 200, 10
+
+
+def jobs(data: Data) -> tuple[list[Job], Dataset]:
+    """Two panels x 5 sparsities x 10 generated data sets."""
+    found = []
+    for panel, settings in ((FIXED, BY_SPARSITY), (VARIED, BY_GAUSSIANS)):
+        for gaussians, sparsity in settings:
+            for number in range(DATASETS):
+                rng = np.random.default_rng(seed_of("mixture", panel, sparsity, number))
+                place = mixture(gaussians, sparsity, people=PEOPLE, rng=rng)
+                found.append(Job(panel, 100 * sparsity, place, number, PEOPLE, Fraction(1), WITH_RIVALS, SIGMA))
+    return found, Dataset((), "Generated mixtures of Gaussians", stand_in=False, notes=())
+
+
+def findings(panels: dict[str, Series]) -> list[Finding]:
+    """The paper's claims about sparsity."""
+    found = []
+    for panel, series in panels.items():
+        found.append(
+            Finding(
+                f"{panel}: the paper's algorithm gets worse and the baseline better as more cells are occupied",
+                worsens(series, "paper") and improves(series, "baseline"),
+                f"paper's algorithm {path(series, 'paper')}, {path(series, 'paper', 'kl')}; "
+                f"baseline {path(series, 'baseline')}, {path(series, 'baseline', 'kl')}",
+            )
+        )
+    (a, b), (c, d) = (ends(panels[panel], "paper", "kl") for panel in (FIXED, VARIED))
+    found.append(
+        Finding(
+            "the paper's algorithm gets worse more slowly if the number of Gaussians stays the same",
+            b / a < d / c,
+            f"its KL changes by a factor of {b / a:.2f} with 20 Gaussians and of {d / c:.2f} with 5 to 80",
+        )
+    )
+    return found
+
+
+STUDY = Study(
+    name="synthetic",
+    title="Sparse and dense: mixtures of Gaussians, 200 people, epsilon 1",
+    axis="occupied cells in %",
+    jobs=jobs,
+    findings=findings,
+    logarithmic=True,
+)
