@@ -19,16 +19,8 @@ from PIL import Image
 
 import dpheatmap as dph
 from dpheatmap.cli import COMMANDS, run
-from dpheatmap.testing import generated_people
 
 DPHEATMAP = [sys.executable, "-m", "dpheatmap"]
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = str(tmp_path_factory.mktemp("data") / "people.parquet")
-    generated_people(300).write_parquet(path)
-    return path
 
 
 @pytest.fixture

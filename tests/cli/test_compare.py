@@ -13,16 +13,8 @@ from PIL import Image
 
 from dpheatmap.cli import run
 from dpheatmap.cli.compare import NOT_COVERED, PRIVATE
-from dpheatmap.testing import generated_people
 
 METHODS = "paper,baseline,privtree"
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = str(tmp_path_factory.mktemp("data") / "people.parquet")
-    generated_people(200).write_parquet(path)
-    return path
 
 
 @pytest.fixture

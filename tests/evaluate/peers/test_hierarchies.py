@@ -254,28 +254,6 @@ def test_without_noise_it_is_the_truth(peer: Peer, domain: Domain) -> None:
     assert found.total == pytest.approx(300, abs=0.5)
 
 
-@each
-@every_domain
-@pytest.mark.parametrize("weight", [0, UNITS // 3, UNITS])
-@pytest.mark.parametrize("epsilon", ["0.01", 10])
-def test_nobody_and_one_person_get_a_distribution(peer: Peer, domain: Domain, weight: int, epsilon: object) -> None:
-    for seed in range(3):
-        curator = seeded_curator(some_in_one_cell(domain, weight), epsilon, seed=seed)
-        found = peer(curator)
-        assert curator.rest == 0
-        assert found.mass.sum() == pytest.approx(1)
-        assert (found.mass >= 0).all()
-        assert on_finest_cells(found).sum() == pytest.approx(1)
-
-
-@each
-def test_the_same_seed_gives_the_same_map_and_another_one_does_not(peer: Peer) -> None:
-    counts = people_in(Domain.unit(6), 200)
-    a, b, c = (on_finest_cells(peer(seeded_curator(counts, 5, seed=seed))) for seed in (1, 1, 2))
-    assert (a == b).all()
-    assert (a != c).any()
-
-
 def test_the_pruned_tree_is_nearer_to_the_truth_than_the_full_one(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = people_in(Domain.unit(7), 2000)
     truth = on_finest_cells(true_distribution(counts)).reshape(16, 8, 16, 8).sum(axis=(1, 3))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.curator.api import Curator
 from dpheatmap.domain import Domain
 from dpheatmap.evaluate.peers.multiplicative_weights import _evenly, _workload, mwem, replay
 from dpheatmap.selection import all_cells
@@ -54,20 +53,10 @@ def test_the_first_histogram_is_flat_on_the_domain() -> None:
 
 
 @pytest.mark.parametrize(("people", "epsilon", "rounds"), [(50, "0.01", 1), (200, "1", 3), (1500, "2", 7)])
-def test_rounds_follow_epsilon_times_people(
-    people: int, epsilon: str, rounds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paid: list[Fraction] = []
-    spend = Curator._spend
-
-    def recorded(self: Curator, part: Fraction) -> None:
-        paid.append(part)
-        spend(self, part)
-
-    monkeypatch.setattr(Curator, "_spend", recorded)
+def test_rounds_follow_epsilon_times_people(people: int, epsilon: str, rounds: int, spent: list[Fraction]) -> None:
     counts = dph.aggregate(generated_people(people), Domain.unit(6), user="person", x="x", y="y")
     mwem(seeded_curator(counts, epsilon, seed=1))
-    total, *rest = paid
+    total, *rest = spent
     assert total == Fraction(epsilon) / 20
     assert len(rest) == 2 * rounds
     assert set(rest) == {Fraction(epsilon) * 19 / 20 / (2 * rounds)}
