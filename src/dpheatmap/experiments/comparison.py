@@ -36,12 +36,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
     middle = min(gains[at] for at in (0.5, 1.0, 2.0, 5.0))
     return [
         poor_baseline(series, 10.0),
-        Finding(
-            "keeping only the top t % improves the baseline a lot",
-            all(_least_threshold(series, at) < mean(series, "baseline", at) for at in places),
-            f"best variant EMD {' '.join(f'{_least_threshold(series, at):.3g}' for at in places)}, "
-            f"baseline {path(series, 'baseline')}, over epsilon",
-        ),
+        _better_with_threshold(series),
         better_than_baselines(series),
         Finding(
             "the gain is largest where epsilon is neither large nor small (0.2 to 5)",
@@ -70,6 +65,19 @@ def better_than_baselines(series: Series) -> Finding:
         "the paper's algorithm beats the baseline and its variants in all metrics at every epsilon",
         not lost,
         f"{cases - len(lost)} of {cases} cases won; lost: {listed(lost)}; {path(series, 'paper')} over epsilon",
+    )
+
+
+def _better_with_threshold(series: Series) -> Finding:
+    """For some t each; a tenth less EMD counts as a lot."""
+    places = sorted(series["paper"])
+    much = [f"{at:g}" for at in places if _least_threshold(series, at) < 0.9 * mean(series, "baseline", at)]
+    return Finding(
+        "keeping only the top t % improves the baseline a lot",
+        len(much) == len(places),
+        f"EMD falls by a tenth or more at epsilon {listed(much)}: "
+        f"best variant EMD {' '.join(f'{_least_threshold(series, at):.3g}' for at in places)}, "
+        f"baseline {path(series, 'baseline')}, over epsilon",
     )
 
 
