@@ -121,5 +121,13 @@ def test_claims_about_sparsity() -> None:
     places = (2, 5, 10, 20, 30)
     slow: Series = {"paper": falling(places, 0.2, 0.01), "baseline": falling(places, 0.8, -0.1)}
     fast: Series = {"paper": falling(places, 0.2, 0.1), "baseline": falling(places, 0.8, -0.1)}
-    assert held(synthetic.findings({synthetic.FIXED: slow, synthetic.VARIED: fast})) == [True] * 3
-    assert held(synthetic.findings({synthetic.FIXED: fast, synthetic.VARIED: slow})) == [True, True, False]
+    assert held(synthetic.findings({synthetic.FIXED: slow, synthetic.VARIED: fast})) == [True] * 5
+    assert held(synthetic.findings({synthetic.FIXED: fast, synthetic.VARIED: slow})) == [True, True, True, True, False]
+    turned: Series = {"paper": slow["baseline"], "baseline": slow["paper"]}
+    assert held(synthetic.findings({synthetic.FIXED: turned, synthetic.VARIED: slow})) == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]

@@ -45,16 +45,20 @@ def ends(series: Series, method: str, metric: str = "emd") -> tuple[float, float
     return mean(series, method, places[0], metric), mean(series, method, places[-1], metric)
 
 
+def improved(series: Series, method: str) -> list[str]:
+    """The metrics that are better at the end of the axis than at its beginning."""
+    first, last = min(series[method]), max(series[method])
+    return [m.name for m in METRICS if error(series, method, last, m) < error(series, method, first, m)]
+
+
 def improves(series: Series, method: str) -> bool:
     """Whether all four metrics are better at the end of the axis than at its beginning."""
-    places = sorted(series[method])
-    return all(error(series, method, places[-1], m) < error(series, method, places[0], m) for m in METRICS)
+    return len(improved(series, method)) == len(METRICS)
 
 
 def worsens(series: Series, method: str) -> bool:
-    """Whether all four metrics are worse at the end of the axis than at its beginning."""
-    places = sorted(series[method])
-    return all(error(series, method, places[-1], m) > error(series, method, places[0], m) for m in METRICS)
+    """Whether no metric is better at the end of the axis than at its beginning."""
+    return not improved(series, method)
 
 
 def path(series: Series, method: str, metric: str = "emd") -> str:
