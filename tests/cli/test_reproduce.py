@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,6 +60,15 @@ def test_the_report_has_every_claim_and_figure(tmp_path: Path) -> None:
     assert "(gaze-maps.png)" in text
     assert "| **not held** |" in text
     assert outcome.data in text
+
+
+def test_a_missing_matplotlib_is_told_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert run(["reproduce", "comparison", "--invented", "--folder", str(tmp_path / "figures")]) == 1
+    assert "pip install matplotlib" in capsys.readouterr().err
+    assert not (tmp_path / "figures").exists()
 
 
 def test_an_unknown_figure_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

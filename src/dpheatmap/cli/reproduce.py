@@ -39,6 +39,7 @@ def command(
     downloads, stand-ins are read from the folder that DPHEATMAP_DATA names, and the figures say so. A run that was
     stopped goes on where it was.
     """
+    from dpheatmap.evaluate.chart import new_figure
     from dpheatmap.experiments.figures import FIGURES, GALLERIES, STUDIES, Sources
     from dpheatmap.experiments.report import report
     from dpheatmap.experiments.run import run_gallery, run_study, save_text
@@ -46,6 +47,7 @@ def command(
     for name in figures:
         if name not in (*FIGURES, "all"):
             raise ParameterError(f"FIGURE must be one of {', '.join(FIGURES)} or all; it was {name!r}. Pick one.")
+    new_figure()  # says at once if matplotlib is missing, not after an hour
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     sources = Sources(Path(snap) if snap else None, Path(salicon) if salicon else None, invented)
