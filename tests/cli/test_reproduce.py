@@ -54,9 +54,12 @@ def test_a_study_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 def test_the_report_has_every_claim_and_figure(tmp_path: Path) -> None:
     outcome = run_gallery(figures.GALLERIES["gaze-maps"], Sources(invented=True), tmp_path)
     finding = outcome.findings[0]
-    text = report([outcome._replace(findings=[finding._replace(held=True), finding._replace(held=False)])])
-    assert text.startswith("1 of 2 claims held.")
+    ours = finding._replace(claim="something else", held=False, ours=True)
+    found = [finding._replace(held=True), finding._replace(held=False), ours]
+    text = report([outcome._replace(findings=found)])
+    assert text.startswith("1 of the paper's 2 claims held.")
     assert text.count(finding.claim) == 4
+    assert text.count(ours.claim) == 2
     assert "(gaze-maps.png)" in text
     assert "| **not held** |" in text
     assert outcome.data in text

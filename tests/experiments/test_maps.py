@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,22 @@ def test_what_a_gallery_writes(gallery: Gallery, tmp_path: Path) -> None:
     assert said == (["Invented."] if gallery is CITY else [])
     again = run_gallery(gallery, Invented(), tmp_path).files
     assert list(csv.DictReader(again[1].read_text().splitlines()[2:])) == rows
+
+
+@pytest.mark.parametrize("gallery", [CITY, GAZE], ids=lambda gallery: gallery.name)
+def test_maps_titles_and_notes_have_room(gallery: Gallery) -> None:
+    figure = side_by_side(gallery.strips(Invented(), 0)[0], gallery.title, ["A first note", "A second note"])
+    figure.canvas.draw()
+    parts = [axes.get_tightbbox() for axes in figure.axes] + [text.get_window_extent() for text in figure.texts]
+    for one in parts:
+        assert one is not None
+        assert min(one.x0, one.y0) >= -1
+        assert one.x1 <= figure.bbox.x1 + 1
+        assert one.y1 <= figure.bbox.y1 + 1
+    for one, other in combinations(parts, 2):
+        assert one is not None
+        assert other is not None
+        assert one.x1 <= other.x0 + 1 or other.x1 <= one.x0 + 1 or one.y1 <= other.y0 + 1 or other.y1 <= one.y0 + 1
 
 
 def test_heat_lies_over_the_picture(tmp_path: Path) -> None:

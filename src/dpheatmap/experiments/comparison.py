@@ -93,6 +93,7 @@ def best_of_all(series: Series) -> Finding:
         "no other method of those tried beats the paper's algorithm (our question, not the paper's claim)",
         not lost,
         "methods with a lower EMD: " + "; ".join(told),
+        ours=True,
     )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dpheatmap.experiments.places import Dataset, Place
     from dpheatmap.experiments.study import Data
 
+WIDTH, GAP, TITLE = 14.4, 0.15, 0.32  # of a figure, between maps, and above each, in inches
 SHOWN = ("baseline", "top-0.01", "paper")
 
 
@@ -67,19 +68,24 @@ def side_by_side(strips: list[Strip], title: str, notes: list[str]) -> Figure:
     """The strips below each other; each map has its own scale, because a flat map's heat is far below a true one's."""
     figure = new_figure()
     rows, columns = strips[0].true.shape
-    high = 3.4 * rows / columns
-    figure.set_size_inches(14.4, 0.6 + len(strips) * (high + 0.3) + 0.2 * len(notes))
-    height = figure.get_size_inches()[1]
-    axes = figure.subplots(len(strips), 1 + len(SHOWN), squeeze=False)
-    for row, one in zip(axes, strips, strict=True):
+    wide = (WIDTH - GAP) / (1 + len(SHOWN)) - GAP
+    high = wide * rows / columns
+    below, each = 0.15 + 0.2 * len(notes), high + TITLE
+    height = below + len(strips) * each + 0.45
+    figure.set_size_inches(WIDTH, height)
+    for number, one in enumerate(strips):
+        bottom = below + (len(strips) - 1 - number) * each
+        row = [
+            figure.add_axes(((GAP + k * (wide + GAP)) / WIDTH, bottom / height, wide / WIDTH, high / height))
+            for k in range(1 + len(SHOWN))
+        ]
         _draw(row[0], one.true, one.place, f"Original, no privacy  ({one.place.name})")
         for panel, name in zip(row[1:], SHOWN, strict=True):
             emd = one.scores[name].emd
             _draw(panel, one.estimates[name], one.place, f"{METHODS[name].title}, epsilon {one.epsilon}, EMD {emd:.3f}")
     figure.text(0.01, 1 - 0.1 / height, title, color=INK, fontsize=12, weight="bold", va="top")
     for k, note in enumerate(reversed(notes)):
-        figure.text(0.01, (0.06 + 0.2 * k) / height, note, color=GREY, fontsize=8.5, va="bottom")
-    figure.tight_layout(rect=(0, (0.1 + 0.2 * len(notes)) / height, 1, 1 - 0.4 / height))
+        figure.text(0.01, (0.04 + 0.2 * k) / height, note, color=GREY, fontsize=8.5, va="bottom")
     return figure
 
 

@@ -10,13 +10,14 @@ from dpheatmap.experiments.run import Outcome
 def report(outcomes: Sequence[Outcome]) -> str:
     """One section an experiment, after a table of all claims."""
     findings = [(outcome, finding) for outcome in outcomes for finding in outcome.findings]
-    held = sum(finding.held for _, finding in findings)
+    claims = [finding for _, finding in findings if not finding.ours]
+    held = sum(finding.held for finding in claims)
     rows = [
         f"| {outcome.name} | {finding.claim} | {'held' if finding.held else '**not held**'} |"
         for outcome, finding in findings
     ]
     head = ["| experiment | claim | here |", "|---|---|---|", *rows]
-    return "\n".join([f"{held} of {len(findings)} claims held.\n", *head, "", *map(_section, outcomes)])
+    return "\n".join([f"{held} of the paper's {len(claims)} claims held.\n", *head, "", *map(_section, outcomes)])
 
 
 def _section(outcome: Outcome) -> str:

@@ -62,11 +62,12 @@ def run_job(seed_and_job: tuple[int, Job]) -> dict[str, Scores]:
 
 
 class Finding(NamedTuple):
-    """A claim of the paper, whether it held here, and the numbers that say so."""
+    """A claim of the paper, whether it held here, and the numbers that say so; or a question of our own."""
 
     claim: str
     held: bool
     evidence: str
+    ours: bool = False
 
 
 class Data(Protocol):
