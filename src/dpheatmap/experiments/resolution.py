@@ -37,7 +37,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
             Finding(
                 f"{panel}: the paper's algorithm stays nearly the same as cells get finer",
                 spread < 0.25,
-                f"{path(series, 'paper')}, which differ by {spread:.0%}, where up to 25% would count as nearly the same; "
+                f"{path(series, 'paper')}, which differ by {spread:.0%} (up to 25% count as nearly the same); "
                 f"{path(series, 'paper', 'kl')}",
             )
         )
