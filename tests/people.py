@@ -5,12 +5,25 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator.api import Counts
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.testing import generated_people
+
+every_domain = pytest.mark.parametrize(
+    "domain",
+    [
+        Domain.unit(0),
+        Domain.unit(5),
+        Domain.image(37, 21),
+        Domain.image(3, 90),
+        Domain.bbox(-74.1, 40.6, -73.8, 40.9, depth=16),
+    ],
+    ids=lambda domain: f"{domain.kind}{domain.depth}",
+)
 
 
 @lru_cache

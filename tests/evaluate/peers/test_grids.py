@@ -19,19 +19,11 @@ from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.quadtree import Ints
 from dpheatmap.testing import seeded_curator
-from people import on_finest_cells, people_in
+from people import every_domain, on_finest_cells, people_in
 
 Peer = Callable[[Curator], Distribution]
 GRIDS = [grids.uniform_grid, grids.adaptive_grid]
-DOMAINS = [
-    Domain.unit(0),
-    Domain.unit(5),
-    Domain.image(37, 21),
-    Domain.image(3, 90),
-    Domain.bbox(-74.1, 40.6, -73.8, 40.9, depth=16),
-]
 both = pytest.mark.parametrize("peer", GRIDS)
-every_domain = pytest.mark.parametrize("domain", DOMAINS, ids=lambda d: f"{d.kind}{d.depth}")
 
 
 @pytest.mark.parametrize(

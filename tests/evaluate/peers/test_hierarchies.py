@@ -29,19 +29,11 @@ from dpheatmap.evaluate.peers.inference import ask, block_labels, block_sides, b
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.quadtree import Ints
 from dpheatmap.testing import seeded_curator
-from people import on_finest_cells, people_in, some_in_one_cell
+from people import every_domain, on_finest_cells, people_in, some_in_one_cell
 
 Peer = Callable[[Curator], Distribution]
 HIERARCHIES = [quadtree, hay_hierarchy, hb_hierarchy]
-DOMAINS = [
-    Domain.unit(0),
-    Domain.unit(5),
-    Domain.image(37, 21),
-    Domain.image(3, 90),
-    Domain.bbox(-74.1, 40.6, -73.8, 40.9, depth=16),
-]
 each = pytest.mark.parametrize("peer", HIERARCHIES)
-every_domain = pytest.mark.parametrize("domain", DOMAINS, ids=lambda d: f"{d.kind}{d.depth}")
 
 
 def questions(rows: int, columns: int, sides: list[int]) -> list[Floats]:
