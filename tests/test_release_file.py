@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.budget import SHARES
+from dpheatmap.budget import PAPER_DECAY, SHARES
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.testing import generated_people, seeded_release
 
@@ -66,7 +66,7 @@ def test_what_was_saved_is_read_back(domain: dph.Domain, tmp_path: Path) -> None
     before = release_of(domain, decay=Fraction(3, 4), epsilon=0.1)
     before.save(tmp_path / "r.parquet")
     after = dph.load(str(tmp_path / "r.parquet"))
-    for field in ("domain", "epsilon", "width", "decay", "design", "delta", "units", "seeded", "made", "level_shares"):
+    for field in ("domain", "epsilon", "design", "delta", "units", "seeded", "made"):
         assert getattr(after, field) == getattr(before, field), field
     for field in ("levels", "codes", "counts", "shares"):
         assert np.array_equal(getattr(after.measurements, field), getattr(before.measurements, field)), field
@@ -126,7 +126,7 @@ def test_the_metadata_tells_everything_public(release: dph.Release, saved: Path)
         "units_per_person": 2**30,
         "shares_of_epsilon": 2**32,
         "width": 10,
-        "decay": str(release.decay),
+        "decay": str(PAPER_DECAY),
         "seeded": False,
     }
     assert [entry["level"] for entry in levels] == [1, 2, 3, 4, 5, 6]
@@ -309,6 +309,58 @@ def test_altered_rows_are_found_out(saved: Path, change: Callable[[Rows], Any], 
     with pytest.raises(ReleaseFileError, match=words) as refusal:
         dph.load(saved)
     assert str(refusal.value).startswith("a.dph.parquet ")
+
+
+@pytest.fixture
+def adaptive(tmp_path: Path) -> Path:
+    """A release of the adaptive design in which cells are closed and opened."""
+    counts = dph.aggregate(generated_people(400), dph.Domain.unit(6), user="person", x="x", y="y")
+    path = tmp_path / "a.dph.parquet"
+    seeded_release(counts, epsilon=2, design="adaptive", seed=1).save(path)
+    return path
+
+
+def test_an_adaptive_release_is_read_back_whatever_the_order_of_its_rows(adaptive: Path) -> None:
+    before = dph.load(adaptive)
+    assert len(before.measurements) > len(np.unique(before.measurements.codes + 4.0**before.measurements.levels))
+    write_again(adaptive, pa.Table.from_pylist(pq.read_table(adaptive).to_pylist()[::-1]), metadata_of(adaptive))
+    after = dph.load(adaptive)
+    assert after.design == before.design
+    for field in ("levels", "codes", "counts", "shares"):
+        assert np.array_equal(getattr(after.measurements, field), getattr(before.measurements, field)), field
+
+
+def closed_rows(rows: Rows) -> list[int]:
+    """The places of second measurements: they follow the first ones of the same cells."""
+    cells = [(row["level"], row["x"], row["y"]) for row in rows]
+    return [k for k in range(1, len(cells)) if cells[k] == cells[k - 1]]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows, m: rows.pop(closed_rows(rows)[0]), "cells measured at level"),
+        (
+            lambda rows, m: rows.insert(closed_rows(rows)[0], dict(rows[closed_rows(rows)[0]])),
+            "cells measured at level",
+        ),
+        (lambda rows, m: rows[closed_rows(rows)[0]].update(budget_share=1), "budget that is not its level's"),
+        (lambda rows, m: rows[closed_rows(rows)[0]].update(budget_share=2**32), "budget that is not its level's"),
+        (lambda rows, m: rows[closed_rows(rows)[0] - 1].update(noisy_count=2**50), "cells measured at level"),
+        (lambda rows, m: m.update(opening="1000"), "cells measured at level"),
+        (lambda rows, m: m.update(opening="0"), "can't be understood"),
+        (lambda rows, m: m.pop("opening"), "can't be understood"),
+        (lambda rows, m: m.update(design="paper"), "can't be understood"),
+    ],
+)
+def test_altered_adaptive_releases_are_found_out(
+    adaptive: Path, change: Callable[[Rows, dict[str, Any]], Any], words: str
+) -> None:
+    rows, metadata = pq.read_table(adaptive).to_pylist(), metadata_of(adaptive)
+    change(rows, metadata)
+    write_again(adaptive, pa.Table.from_pylist(rows), metadata)
+    with pytest.raises(ReleaseFileError, match=words):
+        dph.load(adaptive)
 
 
 def test_other_tools_may_reorder_rows_and_widen_types(release: dph.Release, saved: Path) -> None:

@@ -114,8 +114,8 @@ RULES: dict[str, Rule] = {
         lambda value: isinstance(value, bool),
         "True says that there is no user column because every row is another person.",
     ),
-    "design": _choice("paper"),
-    "method": _choice("paper"),
+    "design": _choice("adaptive", "paper"),
+    "method": _choice("paper", "posterior"),
 }
 """Every checked parameter of the interface and its rule."""
 

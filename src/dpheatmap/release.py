@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpheatmap.budget import UNITS, part
+from dpheatmap.design import Design
 from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import check
 from dpheatmap.quadtree import Ints, decode
 
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 class Measurements:
     """Cells and their noisy counts; a cell may be measured more than once, each time with its own budget.
 
-    Rows are ordered by level, then by Morton code. ``counts`` are in units of 1/W of a person; ``shares`` are the
-    shares of epsilon (out of :data:`~dpheatmap.budget.SHARES`) spent on each.
+    Rows are ordered by level, then by Morton code, then in time. ``counts`` are in units of 1/W of a person; ``shares``
+    are the shares of epsilon (out of :data:`~dpheatmap.budget.SHARES`) spent on each.
     """
 
     levels: Ints
@@ -46,6 +48,11 @@ class Measurements:
         start, stop = np.searchsorted(self.levels, [level, level + 1])
         return self.codes[start:stop], self.counts[start:stop]
 
+    def first_at(self, level: int) -> Ints:
+        """The noisy counts of one level's cells when they were measured for the first time, in the order of codes."""
+        codes, counts = self.at(level)
+        return counts[np.flatnonzero(np.diff(codes, prepend=-1))]
+
 
 @dataclass(frozen=True, eq=False)
 class Release:
@@ -54,10 +61,7 @@ class Release:
     domain: Domain
     epsilon: Fraction
     measurements: Measurements
-    level_shares: Mapping[int, int]
-    width: int
-    decay: Fraction
-    design: str = "paper"
+    design: Design
     delta: Fraction = Fraction(0)
     units: int = UNITS
     seeded: bool = False
@@ -66,16 +70,16 @@ class Release:
     @property
     def first_level(self) -> int:
         """The first level that was measured."""
-        return min(self.level_shares)
+        return min(self.design.shares)
 
     @property
     def last_level(self) -> int:
-        """The deepest level that was measured; inside its cells, mass lies evenly."""
-        return max(self.level_shares)
+        """The deepest level that may be measured; inside its cells, mass lies evenly."""
+        return max(self.design.shares)
 
     def level_epsilon(self, level: int) -> Fraction:
-        """The part of epsilon spent on a level."""
-        return part(self.epsilon, self.level_shares[level])
+        """The part of epsilon spent on a cell that a level measures for the first time."""
+        return part(self.epsilon, self.design.shares[level])
 
     def noise_scale(self, level: int) -> float:
         """The scale of the Laplace noise on a level's counts, in people: 1 / epsilon of that level."""
@@ -94,14 +98,18 @@ class Release:
         x, y = decode(m.codes)
         return {"level": m.levels, "x": x, "y": y, "noisy_count": m.counts, "budget_share": m.shares}
 
-    def distribution(self, *, method: str = "paper") -> Distribution:
-        """Where people are, as masses of cells that add up to 1; costs no budget."""
-        from dpheatmap.estimate.paper import reconstruct
+    def distribution(self, *, method: str | None = None) -> Distribution:
+        """Where people are, as masses of cells that add up to 1; costs no budget.
 
-        check(method=method)
-        return reconstruct(self)
+        ``method`` is "paper" (Algorithm 2, for the paper's design, and its default) or "posterior" (for any design).
+        """
+        from dpheatmap.estimate import paper, posterior
 
-    def heatmap(self, *, sigma: float | None = None, size: int | None = None, method: str = "paper") -> Heatmap:
+        check_method(method, self.design.name)
+        method = default_method(self.design.name) if method is None else method
+        return paper.reconstruct(self) if method == "paper" else posterior.reconstruct(self)
+
+    def heatmap(self, *, sigma: float | None = None, size: int | None = None, method: str | None = None) -> Heatmap:
         """The smoothed map; costs no budget, so any number may be made from one release.
 
         ``sigma`` is the smoothing in ground metres, pixels or fractions of the side (default: 2 % of the longer
@@ -121,6 +129,22 @@ class Release:
         return (
             f"<Release epsilon={self.epsilon} of {self.domain.kind} domain, levels {self.first_level} to "
             f"{self.last_level}, {len(self.measurements)} measurements{', NOT PRIVATE' if self.seeded else ''}>"
+        )
+
+
+def default_method(design: str) -> str:
+    """How the map of a design is reconstructed if nothing else is asked for."""
+    return "paper" if design == "paper" else "posterior"
+
+
+def check_method(method: str | None, design: str) -> None:
+    """Refuse a method that is none, or not for releases of a design."""
+    if method is not None:
+        check(method=method)
+    if method == "paper" and design != "paper":
+        raise ParameterError(
+            f"The method 'paper' is for releases of the design 'paper'; this one's is {design!r}. "
+            "Use method='posterior'."
         )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpheatmap.budget import SHARES, UNITS, part, read_epsilon
+from dpheatmap.design import AdaptiveDesign, Design, PaperDesign, measured
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.files import not_a_pattern, replace_whole
@@ -63,7 +64,7 @@ def describe(release: Release) -> dict[str, Any]:
         "epsilon": str(release.epsilon),
         "delta": str(release.delta),
         "neighbours": NEIGHBOURS,
-        "design": release.design,
+        "design": release.design.name,
         "units_per_person": release.units,
         "shares_of_epsilon": SHARES,
         "levels": [
@@ -73,18 +74,38 @@ def describe(release: Release) -> dict[str, Any]:
                 "epsilon": str(part(release.epsilon, share)),
                 "scale": release.noise_scale(level),
             }
-            for level, share in sorted(release.level_shares.items())
+            for level, share in sorted(release.design.shares.items())
         ],
         "noise": {
             "family": "discrete Laplace",
             "law": "P(k) proportional to exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))",
             "summed": 1,
         },
-        "width": release.width,
-        "decay": str(release.decay),
+        **_settings(release.design),
         "seeded": release.seeded,
         "label": dict(release.label),
     }
+
+
+def _settings(design: Design) -> dict[str, Any]:
+    """What a design has besides its levels."""
+    if isinstance(design, PaperDesign):
+        return {"width": design.width, "decay": str(design.decay)}
+    return {"opening": str(design.opening)}
+
+
+def _design(metadata: Mapping[str, Any]) -> Design:
+    """The design that metadata describes."""
+    check(design=metadata["design"])
+    shares = {int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]}
+    if metadata["design"] == PaperDesign.name:
+        decay = as_epsilon(metadata["decay"])
+        check(width=metadata["width"], decay=decay)
+        return PaperDesign(shares, metadata["width"], decay)
+    opening = as_epsilon(metadata["opening"])
+    if opening <= 0:
+        raise ValueError("a cell would be opened whatever is in it")
+    return AdaptiveDesign(shares, opening)
 
 
 def read(path: str | PathLike[str]) -> Release:
@@ -130,19 +151,16 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
     if any(np.any((columns[c] < 0) | (columns[c] >= 2**DEEPEST)) for c in ("x", "y")):
         raise ValueError("a cell lies outside the deepest level")
     codes = encode(columns["x"], columns["y"])
-    order = np.lexsort((codes, columns["level"]))
-    decay = as_epsilon(metadata["decay"])
-    check(width=metadata["width"], design=metadata["design"], decay=decay)
+    design = _design(metadata)
+    of_level = np.array([design.shares.get(level, 0) for level in columns["level"].tolist()], dtype=np.int64)
+    order = np.lexsort((columns["budget_share"] != of_level, codes, columns["level"]))  # first measurements first
     return Release(
         domain=Domain.from_dict(metadata["domain"]),
         epsilon=read_epsilon(metadata["epsilon"]),
         measurements=Measurements(
             columns["level"][order], codes[order], columns["noisy_count"][order], columns["budget_share"][order]
         ),
-        level_shares={int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]},
-        width=metadata["width"],
-        decay=decay,
-        design=metadata["design"],
+        design=design,
         delta=as_epsilon(metadata["delta"]),
         units=int(metadata["units_per_person"]),
         seeded=bool(metadata["seeded"]),
@@ -152,21 +170,21 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
 
 def _problem(release: Release) -> str | None:
     """What contradicts the rules that every release keeps, if anything does."""
-    from dpheatmap.selection import visited
-
-    m = release.measurements
+    m, design = release.measurements, release.design
     if release.units != UNITS or release.delta != 0:
         return "its units or delta are not those of this format"
-    levels, shares = sorted(release.level_shares), release.level_shares.values()
+    levels, shares = sorted(design.shares), design.shares.values()
     if not levels or levels != list(range(levels[0], levels[-1] + 1)) or min(shares) <= 0 or sum(shares) != SHARES:
         return "the shares of its levels don't add up to epsilon"
     if levels[0] < 0 or levels[-1] > release.domain.depth:
         return "its levels don't fit its domain"
-    if len(m.at(levels[0])[0]) != release.domain.cells(levels[0]).count:
+    if len(m.first_at(levels[0])) != release.domain.cells(levels[0]).count:
         return f"not all cells of its first level, {levels[0]}, were measured"
-    if not np.array_equal(m.shares, [release.level_shares.get(level, -1) for level in m.levels.tolist()]):
+    if np.any((m.levels < levels[0]) | (m.levels > levels[-1])):
         return "a measurement has a budget that is not its level's"
-    for level, cells in visited(release.domain, range(levels[0], levels[-1] + 1), release.width, m):
-        if not np.array_equal(m.at(level)[0], cells):
+    for level, codes, paid in measured(design, release.domain, release.epsilon, m):
+        if not np.array_equal(m.at(level)[0], codes):
             return f"the cells measured at level {level} are not those that its design measures"
+        if not np.array_equal(m.shares[m.levels == level], paid):
+            return "a measurement has a budget that is not its level's"
     return None

@@ -1,17 +1,11 @@
-"""Which cells the paper's design measures, as a function of published values: the same on both sides of the wall."""
+"""Cells of a level that meet the domain: all of them, or the children of some."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpheatmap.domain import Domain
-from dpheatmap.quadtree import Ints, children, decode, encode, largest
-
-if TYPE_CHECKING:
-    from dpheatmap.release import Measurements
+from dpheatmap.quadtree import Ints, children, decode, encode
 
 
 def all_cells(domain: Domain, level: int) -> Ints:
@@ -21,23 +15,7 @@ def all_cells(domain: Domain, level: int) -> Ints:
     return np.sort(encode(x.ravel(), y.ravel()))
 
 
-def next_cells(domain: Domain, level: int, cells: Ints, noisy: Ints, width: int | None) -> Ints:
-    """The cells measured one level down: the children that meet the domain of the ``width`` largest noisy values.
-
-    Without a width, of all cells: that is the rule for the first level.
-    """
-    if level == domain.depth:
-        return cells[:0]
-    four = children(cells if width is None else cells[largest(cells, noisy, width)])
+def children_inside(domain: Domain, level: int, cells: Ints) -> Ints:
+    """The children, one level down, of cells of a level, as far as they meet the domain."""
+    four = children(cells)
     return four[domain.meets(level + 1, *decode(four))]
-
-
-def visited(domain: Domain, levels: range, width: int, measurements: Measurements) -> Iterator[tuple[int, Ints]]:
-    """Level by level, the cells that the noisy values say were measured."""
-    cells = all_cells(domain, levels[0])
-    for level in levels:
-        yield level, cells
-        codes, noisy = measurements.at(level)
-        if len(codes) != len(cells):
-            return
-        cells = next_cells(domain, level, cells, noisy, None if level == levels[0] else width)

@@ -6,29 +6,32 @@ None of them is planted below a cache, which would carry it into other tests or,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dpheatmap.budget import UNITS
+from dpheatmap.budget import SHARES, UNITS
 from dpheatmap.curator import api, measure, query
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
+from dpheatmap.design import AdaptiveDesign, Decision, PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints
-from dpheatmap.selection import all_cells, next_cells
+from dpheatmap.selection import all_cells, children_inside
 from dpheatmap.testing import SeededSource
 
 
 def scale_too_small(patch: pytest.MonkeyPatch) -> None:
     """The noise's scale is 20 % too small."""
-    honest = measure.noise_of_levels
+    honest = measure.noise_of_design
 
-    def quieter(epsilon: Fraction, shares: tuple[tuple[int, int], ...]) -> dict[int, DiscreteLaplace]:
-        return {level: discrete_laplace(law.rate * Fraction(5, 4)) for level, law in honest(epsilon, shares).items()}
+    def quieter(epsilon: Fraction, shares: tuple[int, ...]) -> dict[int, DiscreteLaplace]:
+        return {share: discrete_laplace(law.rate * Fraction(5, 4)) for share, law in honest(epsilon, shares).items()}
 
-    patch.setattr(measure, "noise_of_levels", quieter)
+    patch.setattr(measure, "noise_of_design", quieter)
 
 
 def weight_too_large(patch: pytest.MonkeyPatch) -> None:
@@ -40,14 +43,23 @@ def weight_too_large(patch: pytest.MonkeyPatch) -> None:
 def whole_budget_on_each_level(patch: pytest.MonkeyPatch) -> None:
     """Each level spends all of epsilon."""
 
-    def spending(epsilon: Fraction, shares: tuple[tuple[int, int], ...]) -> dict[int, DiscreteLaplace]:
-        return {level: discrete_laplace(epsilon / UNITS) for level, _ in shares}
+    def spending(epsilon: Fraction, shares: tuple[int, ...]) -> dict[int, DiscreteLaplace]:
+        return dict.fromkeys(shares, discrete_laplace(epsilon / UNITS))
 
-    patch.setattr(measure, "noise_of_levels", spending)
+    patch.setattr(measure, "noise_of_design", spending)
 
 
 def selection_from_true_counts(patch: pytest.MonkeyPatch) -> None:
     """The cells to visit next are chosen by their true counts."""
+    _decide_by_true_counts(patch, PaperDesign)
+
+
+def opening_by_true_counts(patch: pytest.MonkeyPatch) -> None:
+    """Cells are opened by their true counts."""
+    _decide_by_true_counts(patch, AdaptiveDesign)
+
+
+def _decide_by_true_counts(patch: pytest.MonkeyPatch, kind: type[PaperDesign] | type[AdaptiveDesign]) -> None:
     true = np.zeros(0, dtype=np.int64)
 
     def remembering(counts: Ints, noise: Ints) -> Ints:
@@ -55,11 +67,31 @@ def selection_from_true_counts(patch: pytest.MonkeyPatch) -> None:
         true = counts
         return saturating_add(counts, noise)
 
-    def choosing(domain: Domain, level: int, cells: Ints, noisy: Ints, width: int | None) -> Ints:
-        return next_cells(domain, level, cells, true, width)
-
     patch.setattr(measure, "saturating_add", remembering)
-    patch.setattr(measure, "next_cells", choosing)
+    honest: Callable[..., Decision] = kind.decide
+
+    def decide(self: Any, domain: Domain, epsilon: Fraction, level: int, cells: Ints, noisy: Ints) -> Decision:
+        return honest(self, domain, epsilon, level, cells, true if len(true) == len(cells) else noisy)
+
+    patch.setattr(kind, "decide", decide)
+
+
+def closed_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
+    """A closed cell is measured again with the whole of epsilon instead of what its path has left."""
+    patch.setattr(AdaptiveDesign, "rest", lambda self, level: SHARES if level < max(self.shares) else 0)
+
+
+def paths_spend_twice(patch: pytest.MonkeyPatch) -> None:
+    """Cells are closed with what is left, and their children are measured nevertheless."""
+
+    def going_on(
+        self: AdaptiveDesign, domain: Domain, epsilon: Fraction, level: int, cells: Ints, noisy: Ints
+    ) -> Decision:
+        if level == max(self.shares):
+            return Decision(cells[:0], cells[:0])
+        return Decision(cells, children_inside(domain, level, cells))
+
+    patch.setattr(AdaptiveDesign, "decide", going_on)
 
 
 def noise_shared_by_cells(patch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ def counts() -> dph.Counts:
 def test_the_last_level_gets_what_the_finer_ones_would_have(counts: dph.Counts) -> None:
     whole, short = dph.release(counts, epsilon=1), dph.release(counts, epsilon=1, depth=6)
     assert (whole.last_level, short.last_level) == (10, 6)
-    assert sum(short.level_shares.values()) == SHARES
+    assert sum(short.design.shares.values()) == SHARES
     assert short.noise_scale(6) < whole.noise_scale(6)
     assert short.measurements.levels.max() == 6
 

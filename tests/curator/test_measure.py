@@ -19,10 +19,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS, split_over_levels
+from designs import paper_design
+from dpheatmap.budget import SHARES, UNITS, split_over_levels
 from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.measure import measure_levels, noise_of_levels
+from dpheatmap.curator.measure import measure_counts, noise_of_design
 from dpheatmap.curator.noise import DiscreteLaplace
+from dpheatmap.design import PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.quadtree import Ints, decode, encode
@@ -148,7 +150,7 @@ def test_each_measurement_has_its_levels_share(domain: Domain) -> None:
     release = dph.release(random_counts(domain, 3), epsilon="1/3", width=5, decay=decay)
     shares = split_over_levels(domain.first_level(5), domain.depth, decay)
     m = release.measurements
-    assert dict(release.level_shares) == shares
+    assert dict(release.design.shares) == shares
     assert m.shares.tolist() == [shares[level] for level in m.levels.tolist()]
     assert sum(release.level_epsilon(level) for level in shares) == Fraction(1, 3)
     order = list(zip(m.levels.tolist(), m.codes.tolist(), strict=True))
@@ -158,11 +160,11 @@ def test_each_measurement_has_its_levels_share(domain: Domain) -> None:
 @by_name
 def test_the_noise_of_a_level_has_the_rate_of_its_part(domain: Domain) -> None:
     shares = split_over_levels(domain.first_level(20), domain.depth)
-    laws = noise_of_levels(Fraction(2, 7), tuple(shares.items()))
-    assert {level: law.rate for level, law in laws.items()} == {
-        level: Fraction(2, 7) * share / SHARES / UNITS for level, share in shares.items()
+    laws = noise_of_design(Fraction(2, 7), tuple(shares.values()))
+    assert {share: law.rate for share, law in laws.items()} == {
+        share: Fraction(2, 7) * share / SHARES / UNITS for share in shares.values()
     }
-    assert sum(law.rate * UNITS for law in laws.values()) == Fraction(2, 7)
+    assert sum(laws[share].rate * UNITS for share in shares.values()) == Fraction(2, 7)
 
 
 def test_the_noise_is_as_large_as_it_should_be() -> None:
@@ -218,8 +220,9 @@ def test_numbers_of_any_kind_make_a_release_that_can_be_saved(tmp_path: Any) -> 
     release = dph.release(counts, epsilon=np.float64(0.5), **options)
     release.save(tmp_path / "r.parquet")
     again = dph.load(tmp_path / "r.parquet")
-    assert (again.epsilon, again.width, again.decay, again.first_level) == (Fraction(1, 2), 9, Fraction(3, 4), 1)
-    assert dph.release(counts, epsilon=1).decay == PAPER_DECAY
+    assert (again.epsilon, again.first_level) == (Fraction(1, 2), 1)
+    assert again.design == PaperDesign(split_over_levels(1, 5, 0.75), 9, Fraction(3, 4))
+    assert dph.release(counts, epsilon=1).design == paper_design(split_over_levels(2, 5), 20)
 
 
 def test_a_source_is_asked_only_for_what_is_measured() -> None:
@@ -233,7 +236,7 @@ def test_a_source_is_asked_only_for_what_is_measured() -> None:
 
     domain = Domain.unit(10)
     shares = split_over_levels(2, 10)
-    m = measure_levels(random_counts(domain, 1), Fraction(1), shares, 20, source)
+    m = measure_counts(random_counts(domain, 1), Fraction(1), paper_design(shares, 20), source)
     assert 0 < asked < 200 * len(m)
 
 
@@ -322,7 +325,7 @@ def test_few_people_or_none_are_released_like_many(kind: str, tmp_path: Path) ->
         assert counts.sums[-1] == UNITS * alone
         release = dph.release(counts, epsilon=1)
         measured = release.measurements
-        seen.add((release.domain, release.epsilon, str(dict(release.level_shares)), str(dict(release.label))))
+        seen.add((release.domain, release.epsilon, str(release.design), str(dict(release.label))))
         assert len(measured.at(2)[0]) == 16
         assert len(measured.at(3)[0]) == 64
     assert len(seen) == 1

@@ -29,12 +29,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
-from dpheatmap import quadtree
-from dpheatmap.budget import UNITS, split_over_levels
+from designs import paper_design
+from dpheatmap import design, quadtree
+from dpheatmap.budget import UNITS, split_over_levels, split_over_paths
 from dpheatmap.curator import counts, measure, noise, noise_kernels
 from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.measure import measure_levels
+from dpheatmap.curator.measure import measure_counts
 from dpheatmap.curator.noise import BLOCK, HEAD, LARGEST, LIMIT, SMALL, DiscreteLaplace, Factor, exp_interval
+from dpheatmap.design import AdaptiveDesign
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints
@@ -221,8 +223,8 @@ def test_an_epsilon_too_small_is_refused_and_the_next_one_samples() -> None:
             DiscreteLaplace(rate)
     assert len(set(DiscreteLaplace(WIDEST).sample(SMALL).tolist())) == SMALL
     with pytest.raises(ParameterError, match="scale of 2\\^56 units or more"):
-        measure_levels(one_cell(), Fraction(64 * UNITS, LARGEST), {0: 2**32}, 1)
-    assert len(measure_levels(one_cell(), Fraction(64 * UNITS, LARGEST - 1), {0: 2**32}, 1).counts) == 1
+        measure_counts(one_cell(), Fraction(64 * UNITS, LARGEST), paper_design({0: 2**32}, 1))
+    assert len(measure_counts(one_cell(), Fraction(64 * UNITS, LARGEST - 1), paper_design({0: 2**32}, 1)).counts) == 1
 
 
 def one_cell() -> Counts:
@@ -233,7 +235,8 @@ def one_cell() -> Counts:
 
 # Integers only.
 
-INTEGER_MODULES = [noise, noise_kernels, measure, counts, quadtree]
+FIFTH = Fraction(1, 5)
+INTEGER_MODULES = [noise, noise_kernels, measure, counts, quadtree, design]
 FLOATS = re.compile(r"\b(double|float|half|f(?:add|sub|mul|div|rem|cmp|neg|ma)|[su]itofp|fpto[su]i|fpext|fptrunc)\b")
 
 
@@ -321,7 +324,8 @@ def test_no_float_is_held_between_counts_and_noisy_counts() -> None:
     shares = split_over_levels(2, 6)
     ran, inexact = watched(
         lambda: (
-            [measure_levels(people, Fraction(1, 3), shares, width) for width in (20, 5000)]
+            [measure_counts(people, Fraction(1, 3), paper_design(shares, width)) for width in (20, 5000)]
+            + [measure_counts(people, Fraction(1, 3), AdaptiveDesign(split_over_paths(2, 6, FIFTH), Fraction(10)))]
             + [
                 DiscreteLaplace(Fraction(1, 1000), table_bits=2, word_bits=4, head=1).sample(size)
                 for size in (99, SMALL)
@@ -330,7 +334,7 @@ def test_no_float_is_held_between_counts_and_noisy_counts() -> None:
         INTEGER_MODULES,
     )
     stages = {"sample", "_draw_many", "_draw_few", "exp_interval", "table", "floors", "resolve", "untie", "_geometric"}
-    assert {*stages, "random_words", "saturating_add", "at", "largest", "measure_levels"} <= ran
+    assert {*stages, "random_words", "saturating_add", "at", "largest", "measure_counts", "decide"} <= ran
     assert inexact == set()
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
+from designs import paper_design
 from dpheatmap.budget import UNITS, split_over_levels
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.estimate.distribution import Distribution
@@ -51,9 +52,7 @@ def make(domain: Domain, width: int, noisy: Noisy, units: int = UNITS) -> Case:
         domain=domain,
         epsilon=Fraction(1),
         measurements=Measurements(*columns),
-        level_shares=shares,
-        width=width,
-        decay=Fraction(1, 2),
+        design=paper_design(shares, width),
         units=units,
     )
     return Case(release, kept)

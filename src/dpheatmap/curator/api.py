@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
+from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon
 from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.measure import measure_levels, noise_of_levels
+from dpheatmap.curator.measure import check_noise, measure_counts
 from dpheatmap.curator.noise import Source
 from dpheatmap.curator.questions import Curator
+from dpheatmap.design import PAPER_WIDTH, design_named
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.parameters import as_epsilon, check
@@ -22,7 +23,6 @@ from dpheatmap.release import Release
 
 __all__ = ["Counts", "Curator", "aggregate", "release", "release_from"]
 
-PAPER_WIDTH = 20
 MOST_FIRST_CELLS = 2**22
 FINEST_OF_SIGMA = 0.25
 
@@ -52,11 +52,7 @@ def aggregate(
     from dpheatmap.curator.events import canonical, open_table, unchanged
     from dpheatmap.curator.query import COUNTERS, aggregation
 
-    if not isinstance(domain, Domain):
-        raise PrivacyRefusal(
-            "No public domain was given, and one taken from the data would tell where people are. "
-            "Make one with Domain.bbox, Domain.image or Domain.unit."
-        )
+    checked_domain(domain)
     memory = duckdb.MEMORY if memory is None else memory
     named = {name: value for name, value in (("user", user), ("weight", weight), ("where", where)) if value is not None}
     check(memory=memory, x=x, y=y, each_row_is_a_person=each_row_is_a_person, **named)
@@ -74,6 +70,16 @@ def aggregate(
     counts = Counts.from_cells(domain, cells["cx"], cells["cy"], cells["weight"], report)
     _verify(counts, report)
     return counts
+
+
+def checked_domain(domain: object) -> Domain:
+    """The public domain, or the refusal to go on without one."""
+    if not isinstance(domain, Domain):
+        raise PrivacyRefusal(
+            "No public domain was given, and one taken from the data would tell where people are. "
+            "Make one with Domain.bbox, Domain.image or Domain.unit."
+        )
+    return domain
 
 
 def _verify(counts: Counts, report: Any) -> None:
@@ -110,9 +116,11 @@ def release(
     ``seen`` is shown those counts, for the data holder's eyes. The release protects each person's whole data: it is
     exactly ``epsilon``-DP for adding or removing one person.
 
-    For experts: ``width`` cells are kept at each level, whose parts of epsilon fall by ``decay``; ``first_level`` and
-    ``depth`` are the first and the last measured level. ``sigma`` tells how much the map will be smoothed: levels whose
-    cells are finer than a quarter of it are not measured, which leaves more of epsilon to the others.
+    ``design`` is "paper" or "adaptive", which gives each cell what it needs of epsilon and is the better one; its map
+    is made by the method "posterior". For experts: in the paper's design ``width`` cells are kept at each level, whose
+    parts of epsilon fall by ``decay``; ``first_level`` and ``depth`` are the first and the last measured level.
+    ``sigma`` tells how much the map will be smoothed: levels whose cells are finer than a quarter of it are not
+    measured, which leaves more of epsilon to the others.
 
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
@@ -149,30 +157,27 @@ def release_from(
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     exact = read_epsilon(epsilon)
     check(design=design, width=width, decay=decay)
-    width, decay = int(width), as_epsilon(decay)
-    given = events.domain if isinstance(events, Counts) else domain
-    shares = _level_shares(given, width, decay, first_level, depth, sigma) if isinstance(given, Domain) else {}
-    noise_of_levels(exact, tuple(shares.items()))
+    given = events.domain if isinstance(events, Counts) else checked_domain(domain)
+    levels = _measured_levels(given, int(width), first_level, depth, sigma)
+    chosen = design_named(design, levels, int(width), as_epsilon(decay))
+    check_noise(exact, chosen)
     counts = _counts(events, domain, columns)
     if seen is not None:
         seen(counts)
     return Release(
         domain=counts.domain,
         epsilon=exact,
-        measurements=measure_levels(counts, exact, shares, width, source),
-        level_shares=shares,
-        width=width,
-        decay=decay,
-        design=design,
+        measurements=measure_counts(counts, exact, chosen, source),
+        design=chosen,
         seeded=source is not os.urandom,
         made=made,
     )
 
 
-def _level_shares(
-    domain: Domain, width: int, decay: Fraction, first_level: int | None, depth: int | None, sigma: float | None
-) -> dict[int, int]:
-    """The measured levels and their shares of epsilon."""
+def _measured_levels(
+    domain: Domain, width: int, first_level: int | None, depth: int | None, sigma: float | None
+) -> range:
+    """The levels that may be measured: from the deepest with at most ``width`` cells to the last one that is of use."""
     last = domain.depth
     if sigma is not None:
         check(sigma=sigma)
@@ -191,7 +196,7 @@ def _level_shares(
             f"first_level must have at most {MOST_FIRST_CELLS} cells, all of which are measured; level {first} "
             f"has {domain.cells(first).count}. Leave it out, or choose a smaller one."
         )
-    return split_over_levels(first, last, decay)
+    return range(first, last + 1)
 
 
 def _counts(events: Any, domain: Domain | None, columns: dict[str, Any]) -> Counts:

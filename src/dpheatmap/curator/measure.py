@@ -1,27 +1,35 @@
 """Counts to a Release: the one place where data crosses the wall.
 
-**Contract of `measure_levels`** (the paper's Algorithm 1, lazily). Given counts in which one person weighs at most
-W units in every level, and shares that add up to SHARES, the returned measurements are epsilon-DP for adding or
-removing one person's whole data.
+**Contract of `measure_counts`.** Given counts in which one person weighs at most W units, and a design, the returned
+measurements are epsilon-DP for adding or removing one person's whole data.
 
-**Why.** Number the levels q .. L and let eps_i be their parts, sum eps_i = epsilon.
+**Why.** Let v run over the cells that were measured, and let b_v be the sum of the parts of epsilon of all measurements
+of v. A design promises (`design.py`) that the b_v along each path from the top to a finest cell add up to at most
+epsilon, and that which cells are measured next, and with which part, is a function of the public domain and of noisy
+values measured before: neither the true counts nor anything else of the data enters.
 
-1. *One level.* The cells visited at level i are fixed by what was measured above. Their true counts form a part of the
-   level's vector, which one person changes by at most W in L1 norm. Each count gets its own discrete Laplace noise
-   of rate eps_i / W. For any integer vector z, moving the true counts by the vector d multiplies the probability of
-   seeing z by at most ``prod_v exp(|d_v| eps_i / W) <= exp(eps_i)``. This is exact: counts and noise are integers, and
-   the noise has exactly that law (`noise.py`).
-2. *Adaptivity.* Which cells are visited at level i + 1 is a function of the *noisy* values of level i and of the public
-   domain: neither the true counts nor anything else of the data enters. So, given the outputs so far, the next step is
-   a fixed mechanism, the same for neighbouring data.
-3. *Composition.* The probability of a whole output is the product of the steps' conditional probabilities, and each
-   ratio is at most exp(eps_i): the product is at most exp(sum eps_i) = exp(epsilon), for every output. The shares are
-   integers with sum SHARES, so the sum is epsilon exactly.
+1. *One measurement.* A count gets its own discrete Laplace noise of rate b / W. For any integer z, moving the true
+   count by d units multiplies the probability of seeing z by at most ``exp(|d| b / W)``. This is exact: counts and
+   noise are integers, and the noise has exactly that law (`noise.py`).
+2. *The whole output.* Fix any output. By the second promise the questions asked on the way to it are the same for both
+   neighbours, so its probability is the product, over its measurements, of the probabilities of their values. Let the
+   neighbours differ by a person with p(v) units in cell v. The ratio of the two products is at most
+   ``exp(sum over v of b_v p(v) / W)``.
+3. *Along the paths.* p(v) is the sum of the person's units in the finest cells under v. Exchanging sums,
+   ``sum over v of b_v p(v) = sum over finest cells c of p(c) * (sum of b_v over the measured v on the path to c)``, and
+   by the first promise this is at most ``epsilon * sum of p(c) <= epsilon W``. So the ratio is at most exp(epsilon),
+   for every output and in both directions.
+
+No composition theorem is needed, and epsilon is not divided over the levels but over each path. That is what lets a
+cell in which little happens be measured a second time, with all that its path has left.
+
+For the paper's design this is its Algorithm 1: each level has a share, a path meets each level at most once, and the
+shares add up to epsilon.
 
 **Lazy noise has the law of full noise.** Algorithm 1 as printed adds independent noise to every cell of every level;
 the selection then looks at the cells it reaches only. Drawing a cell's noise when it is reached instead of beforehand
-changes nothing: noise is independent of everything else, so the joint law of (visited cells, their noisy values) is the
-same. The set of visited cells is a function of published values, so publishing it tells nothing new.
+changes nothing: noise is independent of everything else, so the joint law of (measured cells, their noisy values) is
+the same. The set of measured cells is a function of published values, so publishing it tells nothing new.
 """
 
 from __future__ import annotations
@@ -37,28 +45,47 @@ import numpy as np
 from dpheatmap.budget import SHARES, UNITS, part
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
+from dpheatmap.design import Design
+from dpheatmap.quadtree import Ints
 from dpheatmap.release import Measurements
-from dpheatmap.selection import all_cells, next_cells
+from dpheatmap.selection import all_cells
 
 
-def measure_levels(
-    counts: Counts, epsilon: Fraction, shares: Mapping[int, int], width: int, source: Source = os.urandom
-) -> Measurements:
-    """Measure all cells of the first level, then, level by level, the children of the ``width`` largest noisy ones."""
-    if sum(shares.values()) != SHARES:
+def measure_counts(counts: Counts, epsilon: Fraction, design: Design, source: Source = os.urandom) -> Measurements:
+    """Measure all cells of the first level; then, level by level, what the design decides by noisy values."""
+    if sum(design.shares.values()) != SHARES:
         raise ValueError("the shares of the levels must add up to epsilon")
-    noise = noise_of_levels(epsilon, tuple(shares.items()))
-    first, domain = min(shares), counts.domain
-    cells = all_cells(domain, first)
-    found = []
-    for level in range(first, max(shares) + 1):
-        noisy = saturating_add(counts.at(level, cells), noise[level].sample(len(cells), source))
-        found.append((np.full(len(cells), level), cells, noisy, np.full(len(cells), shares[level])))
-        cells = next_cells(domain, level, cells, noisy, None if level == first else width)
-    return Measurements(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    noise = noise_of_design(epsilon, _shares(design))
+    found: list[tuple[Ints, Ints, Ints, Ints]] = []
+
+    def noisy_counts(level: int, cells: Ints, share: int) -> Ints:
+        noisy = saturating_add(counts.at(level, cells), noise[share].sample(len(cells), source))
+        found.append((np.full(len(cells), level), cells, noisy, np.full(len(cells), share)))
+        return noisy
+
+    cells = all_cells(counts.domain, min(design.shares))
+    for level, share in sorted(design.shares.items()):
+        noisy = noisy_counts(level, cells, share)
+        closed, cells = design.decide(counts.domain, epsilon, level, cells, noisy)
+        if len(closed):
+            noisy_counts(level, closed, design.rest(level))
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    order = np.lexsort((columns[1], columns[0]))  # by level, then by code, then in time
+    return Measurements(*(column[order] for column in columns))
+
+
+def check_noise(epsilon: Fraction, design: Design) -> None:
+    """Refuse an epsilon that is too small for exact noise, before any data is read."""
+    noise_of_design(epsilon, _shares(design))
+
+
+def _shares(design: Design) -> tuple[int, ...]:
+    """Every share that a measurement may have."""
+    again = {design.rest(level) for level in design.shares} if design.closes else set()
+    return tuple(sorted({*design.shares.values(), *again} - {0}))
 
 
 @lru_cache(maxsize=16)
-def noise_of_levels(epsilon: Fraction, shares: tuple[tuple[int, int], ...]) -> Mapping[int, DiscreteLaplace]:
-    """The noise of each level: rate eps_i / W, as exact fractions. Refuses an epsilon that is too small for it."""
-    return MappingProxyType({level: discrete_laplace(part(epsilon, share) / UNITS) for level, share in shares})
+def noise_of_design(epsilon: Fraction, shares: tuple[int, ...]) -> Mapping[int, DiscreteLaplace]:
+    """The noise of each share: rate b / W, as exact fractions."""
+    return MappingProxyType({share: discrete_laplace(part(epsilon, share) / UNITS) for share in shares})

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpheatmap.design import PaperDesign
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.quadtree import Ints, largest
@@ -40,8 +41,9 @@ def reconstruct(release: Release) -> Distribution:
     """
     from dpheatmap.estimate import forest
 
+    assert isinstance(release.design, PaperDesign), "Algorithm 2 needs its own design"
     levels = range(release.first_level, release.last_level + 1)
-    tree = [_select(release, level) for level in levels]
+    tree = [_select(release, level, release.design.width) for level in levels]
     nodes = [forest.Level(above.people, *_link(above, below)) for above, below in pairwise([*tree, _NOTHING])]
     solution = forest.solve(nodes)
 
@@ -52,10 +54,10 @@ def reconstruct(release: Release) -> Distribution:
     return Distribution.from_people(release.domain, level_of_cells, np.concatenate(codes), people)
 
 
-def _select(release: Release, level: int) -> _Cells:
+def _select(release: Release, level: int, width: int) -> _Cells:
     """S_i and the rest of T_i, by the rule that chose what to measure on the next level."""
     codes, counts = release.measurements.at(level)
-    width = len(codes) if level == release.first_level else release.width
+    width = len(codes) if level == release.first_level else width
     kept = np.zeros(len(codes), np.bool_)
     kept[largest(codes, counts, width)] = True
     return _Cells(codes[kept], counts[kept] / release.units, codes[~kept])

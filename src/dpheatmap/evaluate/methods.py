@@ -26,7 +26,10 @@ class Method:
 
 
 def _released(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
-    made = release(counts, epsilon=epsilon) if seed is None else seeded_release(counts, seed=seed, epsilon=epsilon)
+    if seed is None:
+        made = release(counts, epsilon=epsilon, design="paper")
+    else:
+        made = seeded_release(counts, seed=seed, epsilon=epsilon, design="paper")
     return made.distribution(method="paper")
 
 
