@@ -49,6 +49,21 @@ def test_a_release_writes_what_was_asked_for(arguments: list[str], tmp_path: Pat
     assert len(Path(outputs[2]).read_text().splitlines()) == 1 + 64 * 64
 
 
+def test_an_adaptive_release_and_its_map(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved, picture = tmp_path / "a.dph.parquet", str(tmp_path / "map.png")
+    assert run([*arguments, "--design", "adaptive", "-o", picture]) == 0
+    assert dph.load(saved).design.name == "adaptive"
+    before = saved.read_bytes()
+    capsys.readouterr()
+    assert run([*arguments, "--design", "adaptive", "--method", "paper"]) == 2
+    assert "Use method='posterior'" in capsys.readouterr().err
+    assert run(["export", str(saved), "-o", picture, "--method", "paper"]) == 2
+    assert run(["export", str(saved), "-o", picture, "--method", "posterior"]) == 0
+    assert saved.read_bytes() == before
+
+
 def test_stdout_has_the_files_and_stderr_the_words(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 0
     out, err = capsys.readouterr()

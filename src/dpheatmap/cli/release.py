@@ -17,7 +17,7 @@ from dpheatmap.cli.options import (
     place_options,
     table_options,
 )
-from dpheatmap.release import Release
+from dpheatmap.release import Release, check_method
 
 
 @click.command("release")
@@ -27,7 +27,10 @@ from dpheatmap.release import Release
 @place_options
 @map_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
-@click.option("--width", type=int, default=20, show_default=True, help="Cells kept at each level.")
+@click.option("--design", default="paper", show_default=True, help="What is measured: paper or adaptive.")
+@click.option(
+    "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
+)
 @click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
 @click.option("--memory", type=int, metavar="MB", help="Memory of the aggregation; the rest goes to disk.")
 @json_option
@@ -37,8 +40,9 @@ def command(
     outputs: tuple[str, ...],
     sigma: float | None,
     size: int | None,
-    method: str,
+    method: str | None,
     private_report: str | None,
+    design: str,
     width: int,
     decay: float | Fraction | None,
     as_json: bool,
@@ -55,12 +59,23 @@ def command(
     from dpheatmap.parameters import check
 
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
-    check(method=method, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
+    check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
+    check_method(method, design)
     check_outputs(outputs)
     decay = PAPER_DECAY if decay is None else decay
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
-        made = release(file, domain, epsilon=epsilon, width=width, decay=decay, seen=seen.append, progress=tick, **rest)
+        made = release(
+            file,
+            domain,
+            epsilon=epsilon,
+            design=design,
+            width=width,
+            decay=decay,
+            seen=seen.append,
+            progress=tick,
+            **rest,
+        )
     terminal.private_report(seen[0], private_report)
     written = write_outputs(made, outputs, sigma=sigma, size=size, method=method)
     terminal.say(made.label["how_strongly"])
@@ -70,7 +85,7 @@ def command(
 
 
 def write_outputs(
-    release: Release, outputs: tuple[str, ...], *, sigma: float | None, size: int | None, method: str
+    release: Release, outputs: tuple[str, ...], *, sigma: float | None, size: int | None, method: str | None
 ) -> list[str]:
     """Write the release itself first, so that what was paid for is safe, then its maps."""
     ordered = sorted(outputs, key=lambda output: not output.endswith(RELEASE_SUFFIX))
