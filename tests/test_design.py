@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from designs import paper_design
 from dpheatmap.budget import SHARES, UNITS, split_over_levels, split_over_paths
-from dpheatmap.design import OPENING, AdaptiveDesign, Design, measured
+from dpheatmap.design import CLOSING, OPENING, AdaptiveDesign, Design, measured
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints, decode, encode
 from dpheatmap.release import Measurements
@@ -30,7 +30,7 @@ ONE = Fraction(1)
 def designs(domain: Domain, width: int = 3) -> list[Design]:
     first = domain.first_level(width)
     paths = split_over_paths(first, domain.depth, Fraction(1, 5))
-    return [paper_design(split_over_levels(first, domain.depth), width), AdaptiveDesign(paths, OPENING)]
+    return [paper_design(split_over_levels(first, domain.depth), width), AdaptiveDesign(paths, CLOSING, OPENING)]
 
 
 def pairs(codes: Ints) -> list[tuple[int, int]]:
@@ -67,26 +67,33 @@ def test_the_papers_next_cells_are_the_children_of_the_largest(domain: Domain, d
     for first, kept in ((0, width), (level, None)):
         ranked = sorted(zip((-noisy).tolist(), cells.tolist(), pairs(cells), strict=True))[:kept]
         design = paper_design(split_over_levels(first, domain.depth), width)
-        closed, below = design.decide(domain, ONE, level, cells, noisy)
+        closed, finished, below = design.decide(domain, ONE, level, cells, noisy)
         assert set(pairs(below)) == children_of([pair for _, _, pair in ranked], domain, level)
         assert np.all(np.diff(below) > 0)
-        assert len(closed) == 0
+        assert len(closed) == len(finished) == 0
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(2), Fraction(1, 10**9)])
-def test_a_cell_is_opened_just_above_the_threshold(epsilon: Fraction) -> None:
-    """count * rest > c W, in whole numbers: the count below and at the threshold is closed, the next one opened."""
-    domain = Domain.unit(3)
-    design = AdaptiveDesign(split_over_paths(1, 3, Fraction(1, 5)), Fraction(10))
-    at = Fraction(10 * UNITS * SHARES) / (epsilon * design.rest(1))
-    count = min(int(at), 2**61 - 2)
-    noisy = np.array([count - 1, count, count + 1, -count])
-    closed, below = design.decide(domain, epsilon, 1, np.arange(4), noisy)
-    above = [Fraction(int(y)) * epsilon * design.rest(1) / SHARES > 10 * UNITS for y in noisy]
-    assert closed.tolist() == [k for k in range(4) if not above[k]]
-    assert below.tolist() == [4 * k + j for k in range(4) if above[k] for j in range(4)]
-    if epsilon > Fraction(1, 10**6):
-        assert above == [False, False, True, False]
+@pytest.mark.parametrize("last", [2, 3, 4])
+def test_what_a_count_decides_just_at_the_thresholds(epsilon: Fraction, last: int) -> None:
+    """count * rest <= c W, in whole numbers: at the threshold a cell is still closed, or finished; one unit on, not.
+
+    One level above the last one there is nothing between closed and opened.
+    """
+    domain = Domain.unit(5)
+    design = AdaptiveDesign(split_over_paths(1, last, Fraction(1, 5)), Fraction(5), Fraction(10))
+    for c in (5, 10):
+        at = Fraction(c * UNITS * SHARES) / (epsilon * design.rest(1))
+        count = min(int(at), 2**61 - 2)
+        noisy = np.array([count - 1, count, count + 1, -count])
+        closed, finished, below = design.decide(domain, epsilon, 1, np.arange(4), noisy)
+        value = [Fraction(int(y)) * epsilon * design.rest(1) / SHARES / UNITS for y in noisy]
+        wanted = ["closed" if v <= 5 else "finished" if v <= 10 and last > 2 else "opened" for v in value]
+        assert closed.tolist() == [k for k in range(4) if wanted[k] == "closed"]
+        assert finished.tolist() == [4 * k + j for k in range(4) if wanted[k] == "finished" for j in range(4)]
+        assert below.tolist() == [4 * k + j for k in range(4) if wanted[k] == "opened" for j in range(4)]
+        if epsilon > Fraction(1, 10**6):
+            assert wanted[1] != wanted[2] or (c == 10 and last == 2)
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -101,13 +108,15 @@ def test_along_every_path_the_shares_add_up_to_epsilon(domain: Domain, seed: int
         before = dict.fromkeys(cells.tolist(), 0)
         for level, share in sorted(design.shares.items()):
             noisy = rng.integers(-scale * UNITS, scale * UNITS, len(cells))
-            closed, below = design.decide(domain, Fraction(epsilon), level, cells, noisy)
+            closed, finished, below = design.decide(domain, Fraction(epsilon), level, cells, noisy)
             spent = {(level, code): before[code] + share for code in cells.tolist()}
             for code in closed.tolist():
                 spent[level, code] += design.rest(level)
-            parents = set((below >> 2).tolist())
-            assert parents.isdisjoint(closed.tolist())
-            ended += [total for (_, code), total in spent.items() if code not in parents]
+            ended += [spent[level, code >> 2] + design.rest(level) for code in finished.tolist()]
+            parents = [set((codes >> 2).tolist()) for codes in (below, finished)]
+            assert parents[0].isdisjoint(parents[1])
+            assert parents[0].union(parents[1]).isdisjoint(closed.tolist())
+            ended += [total for (_, code), total in spent.items() if code not in parents[0] | parents[1]]
             before = {code: spent[level, code >> 2] for code in below.tolist()}
             cells = below
         assert len(cells) == 0
@@ -138,9 +147,10 @@ def made_up(design: Design, domain: Domain, rng: np.random.Generator) -> Measure
     for level, share in sorted(design.shares.items()):
         noisy = rng.integers(-10 * UNITS, 60 * UNITS, len(cells))
         found.append((np.full(len(cells), level), cells, noisy, np.full(len(cells), share)))
-        closed, cells = design.decide(domain, ONE, level, cells, noisy)
-        again = np.zeros(len(closed), np.int64)
-        found.append((again + level, closed, again, again + design.rest(level)))
+        closed, finished, cells = design.decide(domain, ONE, level, cells, noisy)
+        for at, last in ((level, closed), (level + 1, finished)):
+            zeros = np.zeros(len(last), np.int64)
+            found.append((zeros + at, last, zeros, zeros + design.rest(level)))
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.lexsort((columns[1], columns[0]))
     return Measurements(*(column[order] for column in columns))

@@ -48,10 +48,11 @@ class Measurements:
         start, stop = np.searchsorted(self.levels, [level, level + 1])
         return self.codes[start:stop], self.counts[start:stop]
 
-    def first_at(self, level: int) -> Ints:
-        """The noisy counts of one level's cells when they were measured for the first time, in the order of codes."""
-        codes, counts = self.at(level)
-        return counts[np.flatnonzero(np.diff(codes, prepend=-1))]
+    def with_share(self, level: int, share: int) -> Ints:
+        """The noisy counts of one level's measurements with a share, in the order of codes."""
+        start, stop = np.searchsorted(self.levels, [level, level + 1])
+        counts: Ints = self.counts[start:stop][self.shares[start:stop] == share]
+        return counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,7 +91,7 @@ def _settings(design: Design) -> dict[str, Any]:
     """What a design has besides its levels."""
     if isinstance(design, PaperDesign):
         return {"width": design.width, "decay": str(design.decay)}
-    return {"opening": str(design.opening)}
+    return {"closing": str(design.closing), "opening": str(design.opening)}
 
 
 def _design(metadata: Mapping[str, Any]) -> Design:
@@ -102,10 +102,10 @@ def _design(metadata: Mapping[str, Any]) -> Design:
         decay = as_epsilon(metadata["decay"])
         check(width=metadata["width"], decay=decay)
         return PaperDesign(shares, metadata["width"], decay)
-    opening = as_epsilon(metadata["opening"])
-    if opening <= 0:
+    closing, opening = as_epsilon(metadata["closing"]), as_epsilon(metadata["opening"])
+    if not 0 < closing <= opening:
         raise ValueError("a cell would be opened whatever is in it")
-    return AdaptiveDesign(shares, opening)
+    return AdaptiveDesign(shares, closing, opening)
 
 
 def read(path: str | PathLike[str]) -> Release:
@@ -178,7 +178,7 @@ def _problem(release: Release) -> str | None:
         return "the shares of its levels don't add up to epsilon"
     if levels[0] < 0 or levels[-1] > release.domain.depth:
         return "its levels don't fit its domain"
-    if len(m.first_at(levels[0])) != release.domain.cells(levels[0]).count:
+    if len(np.unique(m.at(levels[0])[0])) != release.domain.cells(levels[0]).count:
         return f"not all cells of its first level, {levels[0]}, were measured"
     if np.any((m.levels < levels[0]) | (m.levels > levels[-1])):
         return "a measurement has a budget that is not its level's"

@@ -88,8 +88,8 @@ def paths_spend_twice(patch: pytest.MonkeyPatch) -> None:
         self: AdaptiveDesign, domain: Domain, epsilon: Fraction, level: int, cells: Ints, noisy: Ints
     ) -> Decision:
         if level == max(self.shares):
-            return Decision(cells[:0], cells[:0])
-        return Decision(cells, children_inside(domain, level, cells))
+            return Decision(cells[:0], cells[:0], cells[:0])
+        return Decision(cells, cells[:0], children_inside(domain, level, cells))
 
     patch.setattr(AdaptiveDesign, "decide", going_on)
 

@@ -325,7 +325,11 @@ def test_no_float_is_held_between_counts_and_noisy_counts() -> None:
     ran, inexact = watched(
         lambda: (
             [measure_counts(people, Fraction(1, 3), paper_design(shares, width)) for width in (20, 5000)]
-            + [measure_counts(people, Fraction(1, 3), AdaptiveDesign(split_over_paths(2, 6, FIFTH), Fraction(10)))]
+            + [
+                measure_counts(
+                    people, Fraction(1, 3), AdaptiveDesign(split_over_paths(2, 6, FIFTH), Fraction(5), Fraction(10))
+                )
+            ]
             + [
                 DiscreteLaplace(Fraction(1, 1000), table_bits=2, word_bits=4, head=1).sample(size)
                 for size in (99, SMALL)

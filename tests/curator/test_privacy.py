@@ -30,7 +30,7 @@ from audit import epsilon_lower_bound
 from curator import planted
 from dpheatmap.budget import PAPER_DECAY, UNITS, split_over_levels, split_over_paths
 from dpheatmap.curator.measure import measure_counts
-from dpheatmap.design import OPENING, AdaptiveDesign, Design, PaperDesign
+from dpheatmap.design import CLOSING, OPENING, AdaptiveDesign, Design, PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.release import Measurements
@@ -62,7 +62,7 @@ class Shape:
         """What is measured."""
         first, last = self.first_level, self.domain.depth
         if self.adaptive:
-            return AdaptiveDesign(split_over_paths(first, last, HALF), OPENING)
+            return AdaptiveDesign(split_over_paths(first, last, HALF), CLOSING, OPENING)
         return PaperDesign(split_over_levels(first, last), self.width, PAPER_DECAY)
 
     def weights(self, *, added: bool) -> dict[Cell, int]:
@@ -107,8 +107,9 @@ class Shape:
         for level in range(self.first_level, self.domain.depth + 1):
             places = first_place(level) + cells
             visited[places] = True
-            closed, cells = self.design.decide(self.domain, EPSILON, level, cells, row[places])
+            closed, finished, cells = self.design.decide(self.domain, EPSILON, level, cells, row[places])
             visited[self.cells + first_place(level) + closed] = True
+            visited[first_place(level + 1) + finished] = True
         return visited
 
 
@@ -141,7 +142,8 @@ SHAPES = {
     ),
     "many rows": Shape(Domain.unit(1), people(x0y0=1), people(x1y1=1), first_level=1),
     "closed": Shape(Domain.unit(1), {}, people(x1y0=1), adaptive=True),
-    "closed or opened": Shape(Domain.unit(1), people(x0y0=5, x1y0=5), people(x1y0=1), adaptive=True),
+    "closed or opened": Shape(Domain.unit(1), people(x0y0=2, x1y0=3), people(x1y0=1), adaptive=True),
+    "finished": Shape(Domain.unit(2), people(x0y0=5, x3y0=2), {(0, 0): UNITS // 2, (3, 0): UNITS // 2}, adaptive=True),
     "closed and opened": Shape(
         Domain.unit(2),
         people(x0y0=12, x1y1=8, x3y0=7, x1y3=1),
@@ -150,8 +152,8 @@ SHAPES = {
     ),
 }
 """Of the one with many rows, the cells say what the table should come to. The adaptive design, here with half of what
-is left for each level, opens a cell of level 0 above 10 people and one of level 1 above 20: the person tips the
-balance, or is on paths that end at different levels."""
+is left for each level, closes a cell of level 0 up to 5 people and opens it above 10, one of level 1 up to and above
+10: the person tips the balance, or is on paths that end at different levels."""
 
 
 def events(shape: Shape) -> dict[str, Event]:
@@ -299,7 +301,8 @@ def test_a_cell_that_is_closed() -> None:
     check_that_it_is_tight("closed", SIZES["closed"], directly, part=0.75)
 
 
-OTHERS = ["two cells", "empty cell", "tight competitor", "several cells", "closed or opened", "closed and opened"]
+OTHERS = ["two cells", "empty cell", "tight competitor", "several cells"]
+OTHERS += ["closed or opened", "finished", "closed and opened"]
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -66,9 +66,11 @@ def measure_counts(counts: Counts, epsilon: Fraction, design: Design, source: So
     cells = all_cells(counts.domain, min(design.shares))
     for level, share in sorted(design.shares.items()):
         noisy = noisy_counts(level, cells, share)
-        closed, cells = design.decide(counts.domain, epsilon, level, cells, noisy)
+        closed, finished, cells = design.decide(counts.domain, epsilon, level, cells, noisy)
         if len(closed):
             noisy_counts(level, closed, design.rest(level))
+        if len(finished):
+            noisy_counts(level + 1, finished, design.rest(level))
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.lexsort((columns[1], columns[0]))  # by level, then by code, then in time
     return Measurements(*(column[order] for column in columns))
