@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from dpheatmap.release import Measurements
 
 PAPER_WIDTH = 20
-ADAPTIVE_WIDTH = 64
-"""The first level of the adaptive design is the deepest with at most so many cells: 8 x 8 on a square."""
 SPENT_ON_A_LEVEL = Fraction(1, 4)
-"""Of what is left on a path. This, the width and the thresholds were found by trials on public data."""
+"""Of what is left on a path. This and the thresholds were found by trials on public data."""
 CLOSING, OPENING = Fraction(5), Fraction(10)
 _FARTHEST = 2**61  # noisy counts are held within this
 

@@ -15,7 +15,7 @@ from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.measure import check_noise, measure_counts
 from dpheatmap.curator.noise import Source
 from dpheatmap.curator.questions import Curator
-from dpheatmap.design import ADAPTIVE_WIDTH, PAPER_WIDTH, design_named
+from dpheatmap.design import PAPER_WIDTH, design_named
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.parameters import as_epsilon, check
@@ -158,8 +158,7 @@ def release_from(
     exact = read_epsilon(epsilon)
     check(design=design, width=width, decay=decay)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
-    widest = ADAPTIVE_WIDTH if design == "adaptive" else int(width)
-    levels = _measured_levels(given, widest, first_level, depth, sigma)
+    levels = _measured_levels(given, int(width), first_level, depth, sigma)
     chosen = design_named(design, levels, int(width), as_epsilon(decay))
     check_noise(exact, chosen)
     counts = _counts(events, domain, columns)
