@@ -102,7 +102,8 @@ class AdaptiveDesign:
         low, high = (
             min(c * UNITS * SHARES // (epsilon * self.rest(level)), _FARTHEST) for c in (self.closing, self.opening)
         )
-        closed, opened = noisy <= low, noisy > high
+        closed = noisy <= low
+        opened = ~closed & (noisy > high)
         if level == max(self.shares) - 1:
             opened = ~closed
         finished = cells[~closed & ~opened]

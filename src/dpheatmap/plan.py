@@ -9,7 +9,7 @@ from typing import Any
 
 from dpheatmap.budget import PAPER_DECAY, part, read_epsilon, split_over_levels
 from dpheatmap.domain import Domain
-from dpheatmap.errors import DomainError
+from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.parameters import check
 
 # Measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, epsilon 0.1 to 10, width 20: the Earth
@@ -84,6 +84,10 @@ def plan(
         raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     exact = read_epsilon(epsilon)
     check(users=users, width=width, decay=decay, design=design)
+    if design != "paper":
+        raise ParameterError(
+            f"A plan foresees the design 'paper' only, so far; it was {design!r}. Leave it out: the other does better."
+        )
     first = domain.first_level(width)
     finest = domain.cells(domain.depth)
     side = max(finest.columns, finest.rows)

@@ -21,7 +21,7 @@ values measured before: neither the true counts nor anything else of the data en
    for every output and in both directions.
 
 No composition theorem is needed, and epsilon is not divided over the levels but over each path. That is what lets a
-cell in which little happens be measured a second time, with all that its path has left.
+cell in which little happens be measured a second time, or its children once, with all that its path has left.
 
 For the paper's design this is its Algorithm 1: each level has a share, a path meets each level at most once, and the
 shares add up to epsilon.
