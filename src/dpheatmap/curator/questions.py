@@ -26,8 +26,8 @@ from dpheatmap.curator.noise import Source, discrete_laplace, saturating_add
 from dpheatmap.curator.partition import half_deviations
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
-from dpheatmap.quadtree import Ints, children, decode
-from dpheatmap.selection import all_cells
+from dpheatmap.quadtree import Ints, decode
+from dpheatmap.selection import all_cells, children_inside
 
 BRANCHES = 4
 LOG_BRANCHES = Fraction("1.38629436111989062")  # ln 4, rounded up
@@ -154,8 +154,7 @@ class Curator:
             value = np.maximum(self._counts.at(level, cells) - (level - first) * delta, -delta)
             split = saturating_add(value + delta, noise.sample(len(cells), self._source)) > delta
             leaves.append(cells[~split])
-            cells = children(cells[split])
-            cells = cells[self.domain.meets(level + 1, *decode(cells))]
+            cells = children_inside(self.domain, level, cells[split])
         leaves.append(cells)
         return np.repeat(np.arange(first, finest + 1), [len(c) for c in leaves]), np.concatenate(leaves)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.quadtree import Ints, decode
+from dpheatmap.selection import area_inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +64,6 @@ def share_of(a: Floats, b: Floats) -> Floats:
     total = a + b
     share: Floats = np.where(total > 0.0, a, 0.5) / np.where(total > 0.0, total, 1.0)
     return share
-
-
-def area_inside(domain: Domain, level: int, codes: Ints) -> Floats:
-    """The part of each cell of a level that is inside the domain, in finest cells."""
-    finest, side = domain.cells(domain.depth), 1 << (domain.depth - level)
-    x, y = (at * side for at in decode(codes))
-    wide = np.minimum(x + side, finest.x1) - np.maximum(x, finest.x0)
-    high = np.minimum(y + side, finest.y1) - np.maximum(y, finest.y0)
-    area: Floats = np.maximum(wide, 0).astype(np.float64) * np.maximum(high, 0)
-    return area
 
 
 def cell_tree(domain: Domain, levels: Ints, codes: Ints) -> CellTree:

@@ -13,9 +13,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from dpheatmap.domain import Floats
-from dpheatmap.estimate.cells import CellTree, area_inside, share_of
+from dpheatmap.estimate.cells import CellTree, share_of
 from dpheatmap.estimate.smoothness import Layer, layers_of, quarter_weights
 from dpheatmap.quadtree import Ints
+from dpheatmap.selection import area_inside
 
 _MOST_CUTS = 3  # of a leaf: 64 cells
 _WORTH = 1e-4  # of all mass: a cell with less is not cut, which bounds the number of cells by that of leaves + 40,000

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dpheatmap.domain import Domain, Floats
-from dpheatmap.estimate.cells import CellTree, area_inside
+from dpheatmap.estimate.cells import CellTree
 from dpheatmap.quadtree import Ints, decode, encode
+from dpheatmap.selection import area_inside
 
 _LEAST = 0.02  # of a share: neighbours may be wrong, and no side of a split is ruled out
 

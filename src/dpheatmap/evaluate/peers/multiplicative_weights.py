@@ -9,8 +9,8 @@ import numpy as np
 from dpheatmap.curator.api import Curator
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.quadtree import Ints, decode
-from dpheatmap.selection import all_cells
+from dpheatmap.quadtree import Ints
+from dpheatmap.selection import all_cells, area_inside
 
 TOTAL = Fraction(1, 20)
 BRANCHES = 4
@@ -84,10 +84,6 @@ def _workload(domain: Domain, codes: Ints, finest: int) -> tuple[Ints, Ints, Int
 
 def _evenly(domain: Domain, codes: Ints, level: int) -> Floats:
     """The shares of the domain's area that cells of a level have; those on its edge may lie in it in part."""
-    x, y = decode(codes)
-    finest, side = domain.cells(domain.depth), 2 ** (domain.depth - level)
-    width = np.minimum((x + 1) * side, finest.x1) - np.maximum(x * side, finest.x0)
-    height = np.minimum((y + 1) * side, finest.y1) - np.maximum(y * side, finest.y0)
-    area = (width * height).astype(np.float64)
+    area = area_inside(domain, level, codes)
     shares: Floats = area / area.sum()
     return shares
