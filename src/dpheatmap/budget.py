@@ -57,19 +57,6 @@ def _shares(first: int, last: int, gamma: Fraction) -> dict[int, int]:
     return shares
 
 
-def split_over_paths(first: int, last: int, fraction: Fraction) -> dict[int, int]:
-    """The shares of the levels ``first .. last`` of a path: each takes a fraction of what is left, the last one all.
-
-    >>> list(split_over_paths(2, 4, Fraction(1, 4)).values()) == [SHARES // 4, SHARES * 3 // 16, SHARES * 9 // 16]
-    True
-    """
-    shares, rest = {}, SHARES
-    for level in range(first, last):
-        shares[level] = math.floor(rest * fraction)
-        rest -= shares[level]
-    return {**shares, last: rest}
-
-
 def part(epsilon: Fraction, share: int) -> Fraction:
     """The part of epsilon that a share stands for."""
     return epsilon * share / SHARES

@@ -1,54 +1,92 @@
 """Designs: which cells are measured, and with which share of epsilon, as a function of published values alone.
 
-Both sides of the wall use them: the curator to measure, and whoever reads a release to check it. A design starts with
-all cells of its first level. From the noisy counts of a level it decides which cells are *closed*, that is measured a
-second time with all that is left of epsilon on their path; which are *finished*, that is their children are measured
-with all that is left, and nothing below them; and which cells are measured on the next level and decided about there.
+A design asks *questions*: the noisy counts of some cells of a level, each for the same share of epsilon. It starts with
+one question, and every answer leads to further ones about the same cells or cells inside them. Both sides of the wall
+walk through the same questions: the curator to answer them, and whoever reads a release to check it.
 
-**What every design keeps**, and the proof in `curator/measure.py` rests on: along each path from a cell of the first
-level down to a finest cell, the shares of all measurements add up to at most SHARES, which stands for epsilon.
-
-* *The paper's*: each level has its share, the shares add up to SHARES, and a cell is measured at most once.
-* *Adaptive*: level l has the share e_l, and rest_l = SHARES - (e_q + .. + e_l) is what a path has left after it. A cell
-  of level l is opened, and its paths go on; or closed and measured again with rest_l; or finished, and each child
-  measured with rest_l. In the last two cases the path has then spent SHARES exactly, and ends. The last level's share
-  is all that is left, so it decides nothing.
+**What every design keeps**, and the proof in `curator/measure.py` rests on: along each path from the top of the tree
+down to a finest cell, the shares of all measurements add up to at most SHARES, which stands for epsilon. It is kept
+locally. A question says what each path through its cells has left after it; what follows may use no more than that,
+and no cell may be followed by two questions side by side. The walk checks this at every step, whatever the design.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from dpheatmap.budget import SHARES, UNITS, split_over_levels, split_over_paths
+from dpheatmap.budget import SHARES
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints, largest
 from dpheatmap.selection import all_cells, children_inside
 
-if TYPE_CHECKING:
-    from dpheatmap.release import Measurements
-
 PAPER_WIDTH = 20
-SPENT_ON_A_LEVEL = Fraction(1, 4)
-"""Of what is left on a path. This and the thresholds were found by trials on public data."""
-CLOSING, OPENING = Fraction(5), Fraction(10)
-_FARTHEST = 2**61  # noisy counts are held within this
 
 
-class Decision(NamedTuple):
-    """What follows from the noisy counts of a level.
+class Question(NamedTuple):
+    """Cells of a level, codes ascending, the share of epsilon spent on each, and what their paths have left then."""
 
-    ``closed`` are cells of it to be measured again, and ``finished`` cells of the next level to be measured, both with
-    the rest. ``below`` are the cells of the next level that are measured with its share.
+    level: int
+    cells: Ints
+    share: int
+    left: int
+
+
+class Design(Protocol):
+    """The first question, and which questions follow from an answer."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in options and files."""
+
+    @property
+    def last(self) -> int:
+        """The deepest level that may be measured."""
+
+    def begin(self, domain: Domain) -> Question:
+        """The question that every release starts with."""
+
+    def after(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
+        """The questions that follow from the noisy counts."""
+
+    def possible_shares(self, domain: Domain) -> set[int]:
+        """Every share that a measurement may have."""
+
+
+def walk(design: Design, domain: Domain, epsilon: Fraction, answer: Callable[[Question], Ints]) -> None:
+    """Ask all questions of a design, each before those that follow from it."""
+    waiting = deque([design.begin(domain)])
+    check_paths(SHARES, [waiting[0]])
+    while waiting:
+        asked = waiting.popleft()
+        following = design.after(domain, epsilon, asked, answer(asked))
+        check_paths(asked.left, following, asked)
+        waiting.extend(question for question in following if len(question.cells))
+
+
+def check_paths(left: int, following: Sequence[Question], asked: Question | None = None) -> None:
+    """Stop if questions that follow another would overspend a path: a fault of the design, not of the data.
+
+    None may spend more than the paths have left; all cells must lie in those asked about before, and each of these in
+    at most one of the questions.
     """
-
-    closed: Ints
-    finished: Ints
-    below: Ints
+    entered: list[Ints] = []
+    for question in following:
+        if not 0 < question.share <= question.share + question.left <= left:
+            raise AssertionError("a design would spend more on a path than it has left; please report this")
+        if np.any(np.diff(question.cells) <= 0):
+            raise AssertionError("a design would measure a cell twice in one question; please report this")
+        if asked is not None:
+            entered.append(np.unique(question.cells >> 2 * (question.level - asked.level)))
+    if asked is not None and entered:
+        together = np.concatenate(entered)
+        if len(np.unique(together)) < len(together) or not np.isin(together, asked.cells).all():
+            raise AssertionError("a design would measure a path on two ways; please report this")
 
 
 @dataclass(frozen=True)
@@ -59,89 +97,30 @@ class PaperDesign:
     width: int
     decay: Fraction
     name: ClassVar[str] = "paper"
-    closes: ClassVar[bool] = False
 
-    def rest(self, level: int) -> int:
-        """What a path has left after a level; this design leaves it to the next levels."""
-        return _rest(self.shares, level)
+    @property
+    def last(self) -> int:
+        """The deepest level."""
+        return max(self.shares)
 
-    def decide(self, domain: Domain, epsilon: Fraction, level: int, cells: Ints, noisy: Ints) -> Decision:
-        """The children of all cells of the first level, then of the largest ones; none is measured again."""
-        none = cells[:0]
-        if level == max(self.shares):
-            return Decision(none, none, none)
-        kept = cells if level == min(self.shares) else cells[largest(cells, noisy, self.width)]
-        return Decision(none, none, children_inside(domain, level, kept))
+    @property
+    def first(self) -> int:
+        """The first level."""
+        return min(self.shares)
 
+    def begin(self, domain: Domain) -> Question:
+        """All cells of the first level."""
+        share = self.shares[self.first]
+        return Question(self.first, all_cells(domain, self.first), share, SHARES - share)
 
-@dataclass(frozen=True)
-class AdaptiveDesign:
-    """Path budgets. What counts is a cell's noisy count times what its paths have left of epsilon.
+    def after(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
+        """The children of all cells of the first level, then of the largest ones."""
+        if asked.level == self.last:
+            return []
+        kept = asked.cells if asked.level == self.first else asked.cells[largest(asked.cells, noisy, self.width)]
+        share = self.shares[asked.level + 1]
+        return [Question(asked.level + 1, children_inside(domain, asked.level, kept), share, asked.left - share)]
 
-    Up to ``closing`` the cell is closed, up to ``opening`` it is finished, above it is opened.
-    """
-
-    shares: Mapping[int, int]
-    closing: Fraction
-    opening: Fraction
-    name: ClassVar[str] = "adaptive"
-    closes: ClassVar[bool] = True
-
-    def rest(self, level: int) -> int:
-        """What a path has left after a level."""
-        return _rest(self.shares, level)
-
-    def decide(self, domain: Domain, epsilon: Fraction, level: int, cells: Ints, noisy: Ints) -> Decision:
-        """Close what would hardly rise above the noise of its children, finish what may show one level more.
-
-        In whole numbers: count / W > c / (epsilon rest / SHARES) iff count > floor of W times the right side. One level
-        above the last, to open is to finish.
-        """
-        if level == max(self.shares):
-            return Decision(cells[:0], cells[:0], cells[:0])
-        low, high = (
-            min(c * UNITS * SHARES // (epsilon * self.rest(level)), _FARTHEST) for c in (self.closing, self.opening)
-        )
-        closed = noisy <= low
-        opened = ~closed & (noisy > high)
-        if level == max(self.shares) - 1:
-            opened = ~closed
-        finished = cells[~closed & ~opened]
-        return Decision(
-            cells[closed], children_inside(domain, level, finished), children_inside(domain, level, cells[opened])
-        )
-
-
-Design = PaperDesign | AdaptiveDesign
-
-
-def _rest(shares: Mapping[int, int], level: int) -> int:
-    return SHARES - sum(share for at, share in shares.items() if at <= level)
-
-
-def design_named(name: str, levels: range, width: int, decay: Fraction) -> Design:
-    """The design of that name for the levels given; width and decay are for the paper's."""
-    if name == AdaptiveDesign.name:
-        return AdaptiveDesign(split_over_paths(levels[0], levels[-1], SPENT_ON_A_LEVEL), CLOSING, OPENING)
-    return PaperDesign(split_over_levels(levels[0], levels[-1], decay), width, decay)
-
-
-def measured(design: Design, domain: Domain, epsilon: Fraction, rows: Measurements) -> Iterator[tuple[int, Ints, Ints]]:
-    """Level by level, the codes and shares of the measurements that the noisy counts say were made, in order.
-
-    It ends early where the rows of a level are not these, because what they say about the next one means nothing.
-    """
-    cells, last = all_cells(domain, min(design.shares)), np.zeros(0, np.int64)
-    for level, share in sorted(design.shares.items()):
-        noisy = rows.with_share(level, share)
-        closed, finished, below = cells[:0], cells[:0], cells[:0]
-        if len(noisy) == len(cells):
-            closed, finished, below = design.decide(domain, epsilon, level, cells, noisy)
-        groups = ((cells, share), (closed, design.rest(level)), (last, design.rest(level - 1)))
-        codes = np.concatenate([group for group, _ in groups])
-        shares = np.concatenate([np.full(len(group), paid) for group, paid in groups])
-        order = np.argsort(codes, kind="stable")
-        yield level, codes[order], shares[order]
-        if len(noisy) != len(cells):
-            return
-        cells, last = below, finished
+    def possible_shares(self, domain: Domain) -> set[int]:
+        """Those of the levels."""
+        return set(self.shares.values())

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpheatmap.budget import UNITS, part
-from dpheatmap.design import Design
+from dpheatmap.adaptive import AdaptiveDesign
+from dpheatmap.budget import UNITS
+from dpheatmap.design import PaperDesign, Question
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import check
@@ -48,11 +49,16 @@ class Measurements:
         start, stop = np.searchsorted(self.levels, [level, level + 1])
         return self.codes[start:stop], self.counts[start:stop]
 
-    def with_share(self, level: int, share: int) -> Ints:
-        """The noisy counts of one level's measurements with a share, in the order of codes."""
-        start, stop = np.searchsorted(self.levels, [level, level + 1])
-        counts: Ints = self.counts[start:stop][self.shares[start:stop] == share]
-        return counts
+    def answers(self, asked: Question) -> Ints | None:
+        """The noisy counts that answer a question, or None if some of its cells were not measured with its share."""
+        start, stop = np.searchsorted(self.levels, [asked.level, asked.level + 1])
+        here = self.shares[start:stop] == asked.share
+        codes, counts = self.codes[start:stop][here], self.counts[start:stop][here]
+        at = np.searchsorted(codes, asked.cells)
+        if len(codes) == 0 or at[-1] >= len(codes) or not np.array_equal(codes[at], asked.cells):
+            return None
+        found: Ints = counts[at]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,29 +68,16 @@ class Release:
     domain: Domain
     epsilon: Fraction
     measurements: Measurements
-    design: Design
+    design: PaperDesign | AdaptiveDesign
     delta: Fraction = Fraction(0)
     units: int = UNITS
     seeded: bool = False
     made: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
 
     @property
-    def first_level(self) -> int:
-        """The first level that was measured."""
-        return min(self.design.shares)
-
-    @property
-    def last_level(self) -> int:
-        """The deepest level that may be measured; inside its cells, mass lies evenly."""
-        return max(self.design.shares)
-
-    def level_epsilon(self, level: int) -> Fraction:
-        """The part of epsilon spent on a cell that a level measures for the first time."""
-        return part(self.epsilon, self.design.shares[level])
-
-    def noise_scale(self, level: int) -> float:
-        """The scale of the Laplace noise on a level's counts, in people: 1 / epsilon of that level."""
-        return float(1 / self.level_epsilon(level))
+    def measured_levels(self) -> tuple[int, int]:
+        """The coarsest and the finest level that were measured; inside the finest cells, mass lies evenly."""
+        return int(self.measurements.levels[0]), int(self.measurements.levels[-1])
 
     @property
     def label(self) -> Mapping[str, str]:
@@ -99,18 +92,18 @@ class Release:
         x, y = decode(m.codes)
         return {"level": m.levels, "x": x, "y": y, "noisy_count": m.counts, "budget_share": m.shares}
 
-    def distribution(self, *, method: str | None = None) -> Distribution:
+    def distribution(self, *, method: str = "posterior") -> Distribution:
         """Where people are, as masses of cells that add up to 1; costs no budget.
 
-        ``method`` is "paper" (Algorithm 2, for the paper's design, and its default) or "posterior" (for any design).
+        ``method`` is "posterior", which counts every measurement of any design, or "paper": Algorithm 2, for the
+        paper's design.
         """
         from dpheatmap.estimate import paper, posterior
 
         check_method(method, self.design.name)
-        method = default_method(self.design.name) if method is None else method
         return paper.reconstruct(self) if method == "paper" else posterior.reconstruct(self)
 
-    def heatmap(self, *, sigma: float | None = None, size: int | None = None, method: str | None = None) -> Heatmap:
+    def heatmap(self, *, sigma: float | None = None, size: int | None = None, method: str = "posterior") -> Heatmap:
         """The smoothed map; costs no budget, so any number may be made from one release.
 
         ``sigma`` is the smoothing in ground metres, pixels or fractions of the side (default: 2 % of the longer
@@ -127,21 +120,16 @@ class Release:
         write(self, path)
 
     def __repr__(self) -> str:
+        first, last = self.measured_levels
         return (
-            f"<Release epsilon={self.epsilon} of {self.domain.kind} domain, levels {self.first_level} to "
-            f"{self.last_level}, {len(self.measurements)} measurements{', NOT PRIVATE' if self.seeded else ''}>"
+            f"<Release epsilon={self.epsilon} of {self.domain.kind} domain, levels {first} to {last}, "
+            f"{len(self.measurements)} measurements{', NOT PRIVATE' if self.seeded else ''}>"
         )
 
 
-def default_method(design: str) -> str:
-    """How the map of a design is reconstructed if nothing else is asked for."""
-    return "paper" if design == "paper" else "posterior"
-
-
-def check_method(method: str | None, design: str) -> None:
+def check_method(method: str, design: str) -> None:
     """Refuse a method that is none, or not for releases of a design."""
-    if method is not None:
-        check(method=method)
+    check(method=method)
     if method == "paper" and design != "paper":
         raise ParameterError(
             f"The method 'paper' is for releases of the design 'paper'; this one's is {design!r}. "

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import SHARES, UNITS, part, read_epsilon
-from dpheatmap.design import AdaptiveDesign, Design, PaperDesign, measured
+from dpheatmap.design import PaperDesign, Question, walk
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.files import not_a_pattern, replace_whole
@@ -67,45 +68,42 @@ def describe(release: Release) -> dict[str, Any]:
         "design": release.design.name,
         "units_per_person": release.units,
         "shares_of_epsilon": SHARES,
-        "levels": [
-            {
-                "level": level,
-                "share": share,
-                "epsilon": str(part(release.epsilon, share)),
-                "scale": release.noise_scale(level),
-            }
-            for level, share in sorted(release.design.shares.items())
-        ],
         "noise": {
             "family": "discrete Laplace",
             "law": "P(k) proportional to exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))",
             "summed": 1,
         },
-        **_settings(release.design),
+        **_settings(release),
         "seeded": release.seeded,
         "label": dict(release.label),
     }
 
 
-def _settings(design: Design) -> dict[str, Any]:
-    """What a design has besides its levels."""
-    if isinstance(design, PaperDesign):
-        return {"width": design.width, "decay": str(design.decay)}
-    return {"closing": str(design.closing), "opening": str(design.opening)}
+def _settings(release: Release) -> dict[str, Any]:
+    """What makes up the design."""
+    design = release.design
+    if isinstance(design, AdaptiveDesign):
+        return {"rule": {name: str(value) for name, value in vars(design).items()}}
+    levels = [
+        {"level": level, "share": share, "epsilon": str(part(release.epsilon, share))}
+        for level, share in sorted(design.shares.items())
+    ]
+    return {"width": design.width, "decay": str(design.decay), "levels": levels}
 
 
-def _design(metadata: Mapping[str, Any]) -> Design:
+def _design(metadata: Mapping[str, Any]) -> PaperDesign | AdaptiveDesign:
     """The design that metadata describes."""
     check(design=metadata["design"])
+    if metadata["design"] == AdaptiveDesign.name:
+        rule = {name: as_epsilon(value) for name, value in metadata["rule"].items()}
+        return AdaptiveDesign(first=int(rule.pop("first")), last=int(rule.pop("last")), **rule)
     shares = {int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]}
-    if metadata["design"] == PaperDesign.name:
-        decay = as_epsilon(metadata["decay"])
-        check(width=metadata["width"], decay=decay)
-        return PaperDesign(shares, metadata["width"], decay)
-    closing, opening = as_epsilon(metadata["closing"]), as_epsilon(metadata["opening"])
-    if not 0 < closing <= opening:
-        raise ValueError("a cell would be opened whatever is in it")
-    return AdaptiveDesign(shares, closing, opening)
+    levels = sorted(shares)
+    if levels != list(range(levels[0], levels[-1] + 1)) or min(shares.values()) <= 0 or sum(shares.values()) != SHARES:
+        raise ValueError("the shares of the levels don't add up to epsilon")
+    decay = as_epsilon(metadata["decay"])
+    check(width=metadata["width"], decay=decay)
+    return PaperDesign(shares, metadata["width"], decay)
 
 
 def read(path: str | PathLike[str]) -> Release:
@@ -151,16 +149,14 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
     if any(np.any((columns[c] < 0) | (columns[c] >= 2**DEEPEST)) for c in ("x", "y")):
         raise ValueError("a cell lies outside the deepest level")
     codes = encode(columns["x"], columns["y"])
-    design = _design(metadata)
-    of_level = np.array([design.shares.get(level, 0) for level in columns["level"].tolist()], dtype=np.int64)
-    order = np.lexsort((columns["budget_share"] != of_level, codes, columns["level"]))  # first measurements first
+    order = np.lexsort((codes, columns["level"]))  # a cell's measurements stay in the order of the file
     return Release(
         domain=Domain.from_dict(metadata["domain"]),
         epsilon=read_epsilon(metadata["epsilon"]),
         measurements=Measurements(
             columns["level"][order], codes[order], columns["noisy_count"][order], columns["budget_share"][order]
         ),
-        design=design,
+        design=_design(metadata),
         delta=as_epsilon(metadata["delta"]),
         units=int(metadata["units_per_person"]),
         seeded=bool(metadata["seeded"]),
@@ -168,23 +164,33 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
     )
 
 
+class _NotMeasuredError(Exception):
+    """A question of the design that the file has no answer to."""
+
+
 def _problem(release: Release) -> str | None:
-    """What contradicts the rules that every release keeps, if anything does."""
+    """What contradicts the rules that every release keeps, if anything does: the design is walked through again."""
     m, design = release.measurements, release.design
     if release.units != UNITS or release.delta != 0:
         return "its units or delta are not those of this format"
-    levels, shares = sorted(design.shares), design.shares.values()
-    if not levels or levels != list(range(levels[0], levels[-1] + 1)) or min(shares) <= 0 or sum(shares) != SHARES:
-        return "the shares of its levels don't add up to epsilon"
-    if levels[0] < 0 or levels[-1] > release.domain.depth:
+    if design.first < 0 or design.last > release.domain.depth:
         return "its levels don't fit its domain"
-    if len(np.unique(m.at(levels[0])[0])) != release.domain.cells(levels[0]).count:
-        return f"not all cells of its first level, {levels[0]}, were measured"
-    if np.any((m.levels < levels[0]) | (m.levels > levels[-1])):
-        return "a measurement has a budget that is not its level's"
-    for level, codes, paid in measured(design, release.domain, release.epsilon, m):
-        if not np.array_equal(m.at(level)[0], codes):
-            return f"the cells measured at level {level} are not those that its design measures"
-        if not np.array_equal(m.shares[m.levels == level], paid):
-            return "a measurement has a budget that is not its level's"
+    if release.domain.cells(design.first).count > len(m):
+        return f"not all cells of its first level, {design.first}, were measured"
+    answered = 0
+
+    def answer(asked: Question) -> Ints:
+        nonlocal answered
+        found = m.answers(asked)
+        if found is None:
+            raise _NotMeasuredError(f"the cells measured at level {asked.level} are not those that its design measures")
+        answered += len(found)
+        return found
+
+    try:
+        walk(design, release.domain, release.epsilon, answer)
+    except _NotMeasuredError as problem:
+        return str(problem)
+    if answered != len(m):
+        return "it has measurements that its design does not make"
     return None

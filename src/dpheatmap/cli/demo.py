@@ -12,11 +12,7 @@ from dpheatmap.cli.terminal import answer, progress, say
 
 # An invented city, laid over the plain west of Bern. Nobody of these people exists.
 CITY = (7.30, 46.90, 7.50, 47.02)
-SETTINGS = {
-    "resolution": 100,
-    "sigma": 250,
-    "width": 100,
-}  # with 20,000 people there is more to see than 20 cells a level show
+SETTINGS = {"resolution": 100, "sigma": 250}
 
 
 @click.command("demo")
@@ -36,15 +32,13 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
     place = Path(folder)
     table, saved, picture = (str(place / name) for name in ("people.parquet", "city.dph.parquet", "map.png"))
     domain = Domain.bbox(*CITY, resolution=SETTINGS["resolution"])
-    foreseen = plan(domain, epsilon=epsilon, users=people, width=SETTINGS["width"])
+    foreseen = plan(domain, epsilon=epsilon, users=people)
     place.mkdir(parents=True, exist_ok=True)
     say(f"Inventing {people:,} people ...")
     generated_people(people, extent=CITY).write_parquet(table)
     say(in_words(foreseen))
     with progress("Releasing") as tick:
-        made = release(
-            table, domain, epsilon=epsilon, user="person", x="x", y="y", width=SETTINGS["width"], progress=tick
-        )
+        made = release(table, domain, epsilon=epsilon, user="person", x="x", y="y", progress=tick)
     made.save(saved)
     made.heatmap(sigma=SETTINGS["sigma"]).save(picture)
     options = " ".join(f"--{name} {value}" for name, value in SETTINGS.items())

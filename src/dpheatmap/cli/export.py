@@ -15,7 +15,7 @@ from dpheatmap.release import load
 @map_options
 @json_option
 def command(
-    release: str, outputs: tuple[str, ...], sigma: float | None, size: int | None, method: str | None, as_json: bool
+    release: str, outputs: tuple[str, ...], sigma: float | None, size: int | None, method: str, as_json: bool
 ) -> None:
     """Make maps from RELEASE, a .dph.parquet file. It costs no budget: make as many as you like.
 

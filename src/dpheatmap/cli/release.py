@@ -27,7 +27,7 @@ from dpheatmap.release import Release, check_method
 @place_options
 @map_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
-@click.option("--design", default="paper", show_default=True, help="What is measured: paper or adaptive.")
+@click.option("--design", default="adaptive", show_default=True, help="What is measured: adaptive or paper.")
 @click.option(
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
@@ -40,7 +40,7 @@ def command(
     outputs: tuple[str, ...],
     sigma: float | None,
     size: int | None,
-    method: str | None,
+    method: str,
     private_report: str | None,
     design: str,
     width: int,
@@ -85,7 +85,7 @@ def command(
 
 
 def write_outputs(
-    release: Release, outputs: tuple[str, ...], *, sigma: float | None, size: int | None, method: str | None
+    release: Release, outputs: tuple[str, ...], *, sigma: float | None, size: int | None, method: str
 ) -> list[str]:
     """Write the release itself first, so that what was paid for is safe, then its maps."""
     ordered = sorted(outputs, key=lambda output: not output.endswith(RELEASE_SUFFIX))

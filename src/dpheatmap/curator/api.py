@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon
+from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.measure import check_noise, measure_counts
 from dpheatmap.curator.noise import Source
 from dpheatmap.curator.questions import Curator
-from dpheatmap.design import PAPER_WIDTH, design_named
+from dpheatmap.design import PAPER_WIDTH, PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.parameters import as_epsilon, check
@@ -100,7 +101,7 @@ def release(
     weight: str | None = None,
     where: str | None = None,
     each_row_is_a_person: bool = False,
-    design: str = "paper",
+    design: str = "adaptive",
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
     first_level: int | None = None,
@@ -116,17 +117,17 @@ def release(
     ``seen`` is shown those counts, for the data holder's eyes. The release protects each person's whole data: it is
     exactly ``epsilon``-DP for adding or removing one person.
 
-    ``design`` is "paper" or "adaptive", which gives each cell what it needs of epsilon and is the better one; its map
-    is made by the method "posterior". For experts: in the paper's design ``width`` cells are kept at each level, whose
-    parts of epsilon fall by ``decay``; ``first_level`` and ``depth`` are the first and the last measured level.
+    ``design`` is "adaptive", which gives each cell what it needs of epsilon, or "paper", with about twice the error.
+    For experts: in the paper's design ``width`` cells are kept at each level, whose parts of epsilon fall by ``decay``;
+    ``first_level`` and ``depth`` are the first and the last measured level.
     ``sigma`` tells how much the map will be smoothed: levels whose cells are finer than a quarter of it are not
     measured, which leaves more of epsilon to the others.
 
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
     >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
-    >>> r.epsilon, r.first_level
-    (Fraction(1, 1), 2)
+    >>> r.epsilon, r.design.name
+    (Fraction(1, 1), 'adaptive')
     """
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
@@ -141,7 +142,7 @@ def release_from(
     domain: Domain | None,
     *,
     epsilon: Any,
-    design: str = "paper",
+    design: str = "adaptive",
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
     first_level: int | None = None,
@@ -158,9 +159,10 @@ def release_from(
     exact = read_epsilon(epsilon)
     check(design=design, width=width, decay=decay)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
-    levels = _measured_levels(given, int(width), first_level, depth, sigma)
-    chosen = design_named(design, levels, int(width), as_epsilon(decay))
-    check_noise(exact, chosen)
+    most = int(width) if design == PaperDesign.name else FIRST_CELLS
+    levels = _measured_levels(given, most, first_level, depth, sigma)
+    chosen = _design(design, levels, int(width), as_epsilon(decay), start_is_given=first_level is not None)
+    check_noise(exact, chosen, given)
     counts = _counts(events, domain, columns)
     if seen is not None:
         seen(counts)
@@ -174,10 +176,21 @@ def release_from(
     )
 
 
+def _design(
+    name: str, levels: range, width: int, decay: Fraction, *, start_is_given: bool
+) -> PaperDesign | AdaptiveDesign:
+    """The design of that name for the levels given; width and decay are for the paper's."""
+    if name == PaperDesign.name:
+        return PaperDesign(split_over_levels(levels[0], levels[-1], decay), width, decay)
+    if start_is_given:
+        return AdaptiveDesign(levels[0], levels[-1], total=Fraction(0))
+    return AdaptiveDesign(levels[0], levels[-1])
+
+
 def _measured_levels(
-    domain: Domain, width: int, first_level: int | None, depth: int | None, sigma: float | None
+    domain: Domain, most: int, first_level: int | None, depth: int | None, sigma: float | None
 ) -> range:
-    """The levels that may be measured: from the deepest with at most ``width`` cells to the last one that is of use."""
+    """The levels that may be measured: from the deepest with at most ``most`` cells to the last one that is of use."""
     last = domain.depth
     if sigma is not None:
         check(sigma=sigma)
@@ -185,7 +198,7 @@ def _measured_levels(
     if depth is not None:
         check(depth=depth)
         last = min(last, int(depth))
-    first = min(domain.first_level(width), last)
+    first = min(domain.first_level(most), last)
     if first_level is not None:
         check(first_level=first_level)
         first = int(first_level)

@@ -4,20 +4,21 @@
 measurements are epsilon-DP for adding or removing one person's whole data.
 
 **Why.** Let v run over the cells that were measured, and let b_v be the sum of the parts of epsilon of all measurements
-of v. A design promises (`design.py`) that the b_v along each path from the top to a finest cell add up to at most
-epsilon, and that which cells are measured next, and with which part, is a function of the public domain and of noisy
-values measured before: neither the true counts nor anything else of the data enters.
+of v. Two things hold for every design (`design.py`). The b_v along each path from the top to a finest cell add up to at
+most epsilon: the walk through the questions checks at every step that no path is given more than it has left. And which
+cells are measured next, and with which part, is a function of the public domain, of epsilon and of noisy values
+measured before: a design is handed nothing else.
 
 1. *One measurement.* A count gets its own discrete Laplace noise of rate b / W. For any integer z, moving the true
    count by d units multiplies the probability of seeing z by at most ``exp(|d| b / W)``. This is exact: counts and
    noise are integers, and the noise has exactly that law (`noise.py`).
-2. *The whole output.* Fix any output. By the second promise the questions asked on the way to it are the same for both
-   neighbours, so its probability is the product, over its measurements, of the probabilities of their values. Let the
-   neighbours differ by a person with p(v) units in cell v. The ratio of the two products is at most
+2. *The whole output.* Fix any output. By the second of the two the questions asked on the way to it are the same for
+   both neighbours, so its probability is the product, over its measurements, of the probabilities of their values. Let
+   the neighbours differ by a person with p(v) units in cell v. The ratio of the two products is at most
    ``exp(sum over v of b_v p(v) / W)``.
 3. *Along the paths.* p(v) is the sum of the person's units in the finest cells under v. Exchanging sums,
    ``sum over v of b_v p(v) = sum over finest cells c of p(c) * (sum of b_v over the measured v on the path to c)``, and
-   by the first promise this is at most ``epsilon * sum of p(c) <= epsilon W``. So the ratio is at most exp(epsilon),
+   by the first of the two this is at most ``epsilon * sum of p(c) <= epsilon W``. So the ratio is at most exp(epsilon),
    for every output and in both directions.
 
 No composition theorem is needed, and epsilon is not divided over the levels but over each path. That is what lets a
@@ -42,52 +43,42 @@ from types import MappingProxyType
 
 import numpy as np
 
-from dpheatmap.budget import SHARES, UNITS, part
+from dpheatmap.budget import UNITS, part
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
-from dpheatmap.design import Design
+from dpheatmap.design import Design, Question, walk
+from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Measurements
-from dpheatmap.selection import all_cells
 
 
 def measure_counts(counts: Counts, epsilon: Fraction, design: Design, source: Source = os.urandom) -> Measurements:
-    """Measure all cells of the first level; then, level by level, what the design decides by noisy values."""
-    if sum(design.shares.values()) != SHARES:
-        raise ValueError("the shares of the levels must add up to epsilon")
-    noise = noise_of_design(epsilon, _shares(design))
+    """Answer the questions of a design: true counts, each with its own noise of the rate that the share stands for."""
+    noise = _noise_of(epsilon, design, counts.domain)
     found: list[tuple[Ints, Ints, Ints, Ints]] = []
 
-    def noisy_counts(level: int, cells: Ints, share: int) -> Ints:
-        noisy = saturating_add(counts.at(level, cells), noise[share].sample(len(cells), source))
-        found.append((np.full(len(cells), level), cells, noisy, np.full(len(cells), share)))
+    def answer(asked: Question) -> Ints:
+        cells = asked.cells
+        noisy = saturating_add(counts.at(asked.level, cells), noise[asked.share].sample(len(cells), source))
+        found.append((np.full(len(cells), asked.level), cells, noisy, np.full(len(cells), asked.share)))
         return noisy
 
-    cells = all_cells(counts.domain, min(design.shares))
-    for level, share in sorted(design.shares.items()):
-        noisy = noisy_counts(level, cells, share)
-        closed, finished, cells = design.decide(counts.domain, epsilon, level, cells, noisy)
-        if len(closed):
-            noisy_counts(level, closed, design.rest(level))
-        if len(finished):
-            noisy_counts(level + 1, finished, design.rest(level))
+    walk(design, counts.domain, epsilon, answer)
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.lexsort((columns[1], columns[0]))  # by level, then by code, then in time
     return Measurements(*(column[order] for column in columns))
 
 
-def check_noise(epsilon: Fraction, design: Design) -> None:
+def check_noise(epsilon: Fraction, design: Design, domain: Domain) -> None:
     """Refuse an epsilon that is too small for exact noise, before any data is read."""
-    noise_of_design(epsilon, _shares(design))
+    _noise_of(epsilon, design, domain)
 
 
-def _shares(design: Design) -> tuple[int, ...]:
-    """Every share that a measurement may have."""
-    again = {design.rest(level) for level in design.shares} if design.closes else set()
-    return tuple(sorted({*design.shares.values(), *again} - {0}))
+def _noise_of(epsilon: Fraction, design: Design, domain: Domain) -> Mapping[int, DiscreteLaplace]:
+    return noise_of_shares(epsilon, tuple(sorted(design.possible_shares(domain) - {0})))
 
 
 @lru_cache(maxsize=16)
-def noise_of_design(epsilon: Fraction, shares: tuple[int, ...]) -> Mapping[int, DiscreteLaplace]:
+def noise_of_shares(epsilon: Fraction, shares: tuple[int, ...]) -> Mapping[int, DiscreteLaplace]:
     """The noise of each share: rate b / W, as exact fractions."""
     return MappingProxyType({share: discrete_laplace(part(epsilon, share) / UNITS) for share in shares})

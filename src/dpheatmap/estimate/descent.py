@@ -36,6 +36,7 @@ from dpheatmap.estimate.split import (
 )
 
 _ROOT_CELLS = 96
+_NOTHING = 1e-200  # people: less is none, since its reciprocal may be beyond all floats
 
 
 def moments(tree: Tree, messages: Messages, bins: int = 8, cells: int = 20) -> tuple[Floats, Floats]:
@@ -67,7 +68,7 @@ def _moments(tree: Tree, messages: Messages, bins: int, cells: int, work: Floats
             mass, weight = places[v, k], weights[v, k]
             if weight == 0.0:
                 continue
-            if mass <= 0.0:
+            if mass <= _NOTHING:
                 lefts[end], rights[end], parts[end], blurs[end] = 0.0, 0.0, weight, 0.0
                 end += 1
                 continue
@@ -136,7 +137,7 @@ def _draw(tree: Tree, messages: Messages, uniforms: Floats, cells: int, work: Fl
     masses[0] = work[EDGES, k] + (work[EDGES, k + 1] - work[EDGES, k]) * across
     for v in range(len(tree.left)):
         mass = masses[v]
-        if tree.left[v] < 0 or mass <= 0.0:
+        if tree.left[v] < 0 or mass <= _NOTHING:
             continue
         count, _ = integrate(tree, messages, v, mass, cells, False, work)
         # The uniform numbers of a split are those of its left child, of which it is the only one.

@@ -42,8 +42,8 @@ def reconstruct(release: Release) -> Distribution:
     from dpheatmap.estimate import forest
 
     assert isinstance(release.design, PaperDesign), "Algorithm 2 needs its own design"
-    levels = range(release.first_level, release.last_level + 1)
-    tree = [_select(release, level, release.design.width) for level in levels]
+    levels = range(release.design.first, release.design.last + 1)
+    tree = [_select(release, level, None if level == levels[0] else release.design.width) for level in levels]
     nodes = [forest.Level(above.people, *_link(above, below)) for above, below in pairwise([*tree, _NOTHING])]
     solution = forest.solve(nodes)
 
@@ -54,10 +54,10 @@ def reconstruct(release: Release) -> Distribution:
     return Distribution.from_people(release.domain, level_of_cells, np.concatenate(codes), people)
 
 
-def _select(release: Release, level: int, width: int) -> _Cells:
-    """S_i and the rest of T_i, by the rule that chose what to measure on the next level."""
+def _select(release: Release, level: int, width: int | None) -> _Cells:
+    """S_i, without a width all of T_i, and the rest of T_i, by the rule that chose what to measure next."""
     codes, counts = release.measurements.at(level)
-    width = len(codes) if level == release.first_level else width
+    width = len(codes) if width is None else width
     kept = np.zeros(len(codes), np.bool_)
     kept[largest(codes, counts, width)] = True
     return _Cells(codes[kept], counts[kept] / release.units, codes[~kept])

@@ -1,9 +1,12 @@
 """What neighbours say about the inside of a cell: bilinear shares of its quarters.
 
-The density of a quarter is guessed from the densities of the cell itself (weight 9), of the neighbours on its two sides
-(3 each) and of the one across the corner (1): bilinear interpolation between the middles of cells, read at the middles
-of the quarters. Repeated, it draws a smooth surface without edges between blocks. A neighbour not cut as finely counts
-with the density of the cell that holds it; outside of the domain lies what lies inside, mirrored.
+The density of a quarter is guessed from those of the cell itself, of the neighbours on its two sides and of the one
+across the corner. Interpolated are fourth roots of densities, since densities of people differ by factors: next to a
+place ten thousand times as busy, a cell is ten times, not ten thousand times, busier on that side. Bilinear
+interpolation between the middles of cells, read 2/7 of a cell away from the middle, gives the weights 25, 10, 10 and 4
+of 49; the middle of a quarter is 1/4 away, and a little more was better in trials. Repeated, it draws a smooth surface
+without edges between blocks. A neighbour not cut as finely counts with the density of the cell that holds it; outside
+of the domain lies what lies inside, mirrored.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from dpheatmap.estimate.cells import CellTree
 from dpheatmap.quadtree import Ints, decode, encode
 from dpheatmap.selection import area_inside
 
+_OWN, _SIDE, _CORNER = 25.0, 10.0, 4.0
 _LEAST = 0.02  # of a share: neighbours may be wrong, and no side of a split is ruled out
 
 
@@ -46,17 +50,18 @@ def quarter_weights(domain: Domain, top: int, layers: list[Layer], depth: int, c
     x, y = decode(codes)
     level = top + depth
     around = domain.cells(level)
-    near = np.empty((3, 3, len(codes)))
+    roots = np.empty((3, 3, len(codes)))
     for dy in (-1, 0, 1):
         for dx in (-1, 0, 1):
             at_x = np.clip(x + dx, around.x0, around.x1 - 1)
             at_y = np.clip(y + dy, around.y0, around.y1 - 1)
-            near[1 + dy, 1 + dx] = _density(layers, depth, encode(at_x, at_y))
+            roots[1 + dy, 1 + dx] = np.sqrt(np.sqrt(_density(layers, depth, encode(at_x, at_y))))
     four = codes[:, None] * 4 + np.arange(4)
     weights = np.empty((len(codes), 4))
     for quarter in range(4):
         across, down = 2 * (quarter & 1), 2 * (quarter >> 1)
-        guess = 9.0 * near[1, 1] + 3.0 * near[1, across] + 3.0 * near[down, 1] + near[down, across]
+        sides = roots[1, across] + roots[down, 1]
+        guess = (_OWN * roots[1, 1] + _SIDE * sides + _CORNER * roots[down, across]) ** 4
         area = area_inside(domain, level + 1, four[:, quarter])
         weights[:, quarter] = np.where(area > 0, np.maximum(guess, 1e-300), 0.0) * area
     weights /= weights.sum(axis=1, keepdims=True)
