@@ -9,13 +9,16 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpheatmap import projection
 from dpheatmap.domain import Domain, Floats
+from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.parameters import check
 
 if TYPE_CHECKING:
+    from dpheatmap.estimate.uncertainty import Uncertainty
     from dpheatmap.release import Release
 
 _DEFAULT_SIGMA = 0.02  # of the longer side
@@ -39,6 +42,62 @@ class Heatmap:
     made: datetime
     seeded: bool
     empty: bool
+    uncertainty: Uncertainty | None = None
+
+    @property
+    def std(self) -> Floats | None:
+        """The standard deviation of each value, or None where it isn't known: for the method "paper", and empty maps.
+
+        It covers the noise and what the noise leaves open, with the caveats of :meth:`interval`.
+        """
+        return None if self.uncertainty is None else self.values * self.uncertainty.relative_std
+
+    def interval(self, confidence: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends between which each pixel's true value lies with the confidence given.
+
+        In trials on real and generated maps at epsilon 1 to 10, intervals of 90 % held the true values of 85 to 97 % of
+        the pixels and of at least 80 % of the busiest tenth, over many maps; on a single one it may be less.
+        `docs/results.md` has the numbers. They hold pixel by pixel, not for all pixels at once.
+        """
+        check(confidence=confidence)
+        low, high = self._known().relative_interval(float(confidence))
+        return self.values * low, self.values * high
+
+    def significant(
+        self, level: float | Floats | None = None, *, confidence: float = 0.95, control: str = "discovery"
+    ) -> NDArray[np.bool_]:
+        """Pixels whose true value exceeds a level, but for a small error: the hot spots that are real.
+
+        ``level`` is a share of people per pixel, one or one for each pixel; by default what each pixel would have if
+        people were spread evenly. ``control`` tells which error is held below 1 - ``confidence``: with "discovery" the
+        expected part of the pixels shown that don't exceed the level, with "family" the probability of even one.
+        """
+        check(confidence=confidence, control=control)
+        known = self._known()
+        wanted = np.broadcast_to(np.asarray(self._even if level is None else level, np.float64), self.values.shape)
+        if not (np.isfinite(wanted).all() and (wanted >= 0).all()):
+            raise ParameterError(
+                "level must be a share of people per pixel, 0 or more. Leave it out for an even map's."
+            )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.where(self.values > 0, wanted / self.values, np.inf)
+        return known.exceeds(relative, confidence=float(confidence), family=control == "family")
+
+    @property
+    def _even(self) -> Floats:
+        """What each pixel would have if people were spread evenly on the ground."""
+        width, height = _pixel_sides(self.domain, *self.values.shape)
+        area = np.repeat((width * height)[:, None], self.values.shape[1], axis=1)
+        even: Floats = area / area.sum()
+        return even
+
+    def _known(self) -> Uncertainty:
+        if self.uncertainty is None:
+            raise ParameterError(
+                "The uncertainty of this map is not known: it was made by the method 'paper', or nothing rose above "
+                "the noise. Make it with method='posterior'."
+            )
+        return self.uncertainty
 
     @property
     def x(self) -> Floats:
@@ -78,15 +137,25 @@ class Heatmap:
 
 
 def render(
-    distribution: Distribution, *, sigma: float | None = None, size: int | None = None, release: Release
+    distribution: Distribution,
+    *,
+    sigma: float | None = None,
+    size: int | None = None,
+    release: Release,
+    with_uncertainty: bool = False,
 ) -> Heatmap:
-    """Smooth a distribution and put the release's promise on it; :meth:`Release.heatmap` is the usual way here."""
-    domain = distribution.domain
+    """Smooth a distribution and put the release's promise on it; :meth:`Release.heatmap` is the usual way here.
+
+    The uncertainty is the posterior's, so it goes with the posterior's distribution.
+    """
+    from dpheatmap.estimate.uncertainty import Uncertainty
+
+    domain, empty = distribution.domain, distribution.empty
     sigma = default_sigma(domain) if sigma is None else sigma
     values = smoothed(distribution, sigma, size)
-    return Heatmap(
-        values, domain, float(sigma), release.epsilon, release.made, seeded=release.seeded, empty=distribution.empty
-    )
+    rows, columns = values.shape
+    known = Uncertainty(release, float(sigma), (rows, columns)) if with_uncertainty and not empty else None
+    return Heatmap(values, domain, float(sigma), release.epsilon, release.made, release.seeded, empty, known)
 
 
 def default_sigma(domain: Domain) -> float:

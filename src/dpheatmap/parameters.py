@@ -114,6 +114,8 @@ RULES: dict[str, Rule] = {
         lambda value: isinstance(value, bool),
         "True says that there is no user column because every row is another person.",
     ),
+    "confidence": _real("a number above 0.5 and below 1", lambda v: 0.5 < v < 1, "0.9 or 0.95 are common."),
+    "control": _choice("discovery", "family"),
     "design": _choice("adaptive", "paper"),
     "method": _choice("paper", "posterior"),
 }

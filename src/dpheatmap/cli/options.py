@@ -65,7 +65,8 @@ def map_options(command: F) -> F:
             click.option("--sigma", type=float, help="Smoothing in ground metres, pixels or fractions of the side."),
             click.option("--size", type=int, metavar="PIXELS", help="Pixels on the longer side of the map."),
             click.option(
-                "--method", default="posterior", show_default=True, help="How the map is made: posterior, or paper (for that design).",
+                "--method", default="posterior", show_default=True,
+                help="How the map is made: posterior, or paper (for that design).",
             ),
         ]
     ):  # fmt: skip

@@ -130,14 +130,13 @@ def reconstruct(release: Release) -> Distribution:
     return posterior(release).distribution()
 
 
-def draws(release: Release, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
     """Levels and codes of disjoint cells that cover the domain, and posterior draws of their masses, one a row.
 
-    The cells are those of :func:`reconstruct`. Inside leaves, the splits are random too, with a concentration of
-    their own: how lumpy the places are that were not looked into is less sure than for those that were. With a
-    generator seeded by :func:`seed_of`, the same release gives the same draws.
+    The cells are those of :meth:`Posterior.distribution`. Inside leaves, the splits are random too, with a
+    concentration of their own: how lumpy the places are that were not looked into is less sure than for those that
+    were. With a generator seeded by :func:`seed_of`, the same release gives the same draws.
     """
-    found = posterior(release)
     nodes = found.draws(count, rng)
     inner = min(found.concentration, 1.2) * np.exp(0.7 * rng.standard_normal(count))
     inside = found.layout
