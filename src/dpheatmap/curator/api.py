@@ -142,7 +142,7 @@ def release_from(
     domain: Domain | None,
     *,
     epsilon: Any,
-    design: str = "adaptive",
+    design: str | AdaptiveDesign = "adaptive",
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
     first_level: int | None = None,
@@ -153,15 +153,21 @@ def release_from(
 ) -> Release:
     """`release`, with the source of randomness given. Anything but os.urandom is stamped as NOT PRIVATE.
 
+    ``design`` may also be an adaptive design with other settings, for experiments.
+
     Everything that can be refused is refused before the table is read, let alone noise drawn.
     """
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     exact = read_epsilon(epsilon)
-    check(design=design, width=width, decay=decay)
+    check(design=design if isinstance(design, str) else design.name, width=width, decay=decay)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
-    most = int(width) if design == PaperDesign.name else FIRST_CELLS
-    levels = _measured_levels(given, most, first_level, depth, sigma)
-    chosen = _design(design, levels, int(width), as_epsilon(decay), start_is_given=first_level is not None)
+    chosen: PaperDesign | AdaptiveDesign
+    if isinstance(design, AdaptiveDesign):
+        chosen = design
+    else:
+        most = int(width) if design == PaperDesign.name else FIRST_CELLS
+        levels = _measured_levels(given, most, first_level, depth, sigma)
+        chosen = _design(design, levels, int(width), as_epsilon(decay), start_is_given=first_level is not None)
     check_noise(exact, chosen, given)
     counts = _counts(events, domain, columns)
     if seen is not None:

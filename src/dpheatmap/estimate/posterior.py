@@ -109,6 +109,12 @@ class Posterior:
         return self.node_variances[np.concatenate(self.cells.node)]
 
     @cached_property
+    def leaves(self) -> tuple[Ints, Ints, Floats]:
+        """Levels, codes and posterior means of the disjoint cells at the bottom of the tree."""
+        bottom = np.concatenate([(kids < 0).all(axis=1) for kids in self.cells.kids])
+        return self.levels[bottom], self.codes[bottom], self.means[bottom]
+
+    @cached_property
     def layout(self) -> Layout:
         """The cells that the leaves are laid out over."""
         return layout(self.cells, self.node_means)
@@ -148,8 +154,13 @@ def posterior(release: Release, *, fineness: Fineness = FINE) -> Posterior:
     return infer(Observations.of(release), fineness=fineness)
 
 
-def infer(observed: Observations, *, fineness: Fineness = FINE, concentration: float | None = None) -> Posterior:
-    """The posterior of the masses behind any observations, with a given concentration or the most likely one."""
+def infer(
+    observed: Observations, *, fineness: Fineness = FINE, concentration: float | None = None, neighbours: bool = True
+) -> Posterior:
+    """The posterior of the masses behind any observations, with a given concentration or the most likely one.
+
+    Without ``neighbours`` there is no second pass: expected shares are those of the area.
+    """
     cells = cell_tree(observed.domain, observed.levels, observed.codes)
     tree = _with_measurements(cells, observed)
     by_area = cells.shares(cells.area)
@@ -157,8 +168,11 @@ def infer(observed: Observations, *, fineness: Fineness = FINE, concentration: f
         concentration, rough = likeliest_concentration(tree, by_area)
     else:
         rough = _roughly(tree, by_area, concentration)
-    means, _ = moments(*rough, COARSE.bins, COARSE.cells)
-    tree = _given(tree, neighbourly_shares(cells, means), concentration)
+    shares = by_area
+    if neighbours:
+        means, _ = moments(*rough, COARSE.bins, COARSE.cells)
+        shares = neighbourly_shares(cells, means)
+    tree = _given(tree, shares, concentration)
     messages = upward(tree, fineness.points, fineness.cells)
     means, variances = moments(tree, messages, fineness.bins, fineness.cells)
     return Posterior(cells, tree, messages, fineness, concentration, means, variances)

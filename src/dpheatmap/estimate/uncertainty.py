@@ -33,6 +33,8 @@ _PIXELS_PER_SIGMA = 1.5
 _LARGEST = 160  # pixels on the longer side of the grid of draws
 SPIKY, FAINT = 0.2, 20.0
 LOWER, NOTHING = 1.15, 0.08
+LOWER_TOGETHER = 1.5
+CAUTION = 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,16 +95,21 @@ class Uncertainty:
         """Pixels that exceed a level, given for each pixel in parts of its value, with all but a small error.
 
         Pixels are taken in the order of their probability to exceed it. With ``family``, as many as all exceed it
-        together with the confidence; else as many as hold, on average, at most 1 - confidence that do not.
+        together with the confidence; else as many as hold, on average, at most CAUTION * (1 - confidence) that do not.
+        For all at once it takes draws that are rarer than those that single pixels are judged by, and of which the
+        posterior is even less a judge: below the mean they are moved down once more, by LOWER_TOGETHER.
         """
-        above = self._draws > self._on_the_grid(level)
+        drawn = self._draws
+        if family:
+            drawn = np.where(drawn < 1.0, 1.0 + LOWER_TOGETHER * (drawn - 1.0), drawn)
+        above = drawn > self._on_the_grid(level)
         flat = above.reshape(len(above), -1)
         probability = flat.mean(axis=0)
         order = np.argsort(-probability, kind="stable")
         if family:
             held = np.logical_and.accumulate(flat[:, order], axis=1).mean(axis=0) >= confidence
         else:
-            held = np.cumsum(1.0 - probability[order]) <= (1.0 - confidence) * np.arange(1, len(order) + 1)
+            held = np.cumsum(1.0 - probability[order]) <= CAUTION * (1.0 - confidence) * np.arange(1, len(order) + 1)
         taken = np.zeros(len(order), np.bool_)
         taken[order[: int(np.flatnonzero(held).max(initial=-1)) + 1]] = True
         return self._nearest(taken.reshape(above.shape[1:]))

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpheatmap.errors import MissingDependency
-from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import METRICS, Metric
 from dpheatmap.evaluate.table import Series
+from dpheatmap.evaluate.variants import EVERY_METHOD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, GREY = "#1e1e26", "#6a6a74"
-PAPER_COLOUR = "#c81020"
+OUR_COLOUR, PAPER_COLOUR = "#1a1a8c", "#c81020"
 # Colours that stay apart for all kinds of colour vision come in small numbers; markers tell the rest.
 BASELINE_COLOURS = ("#3b3b44", "#8a8a94", "#8a8a94", "#8a8a94", "#8a8a94")
 PEER_COLOURS = (
@@ -41,14 +41,17 @@ def styles() -> dict[str, Style]:
     """The style of every method."""
     found, peers, baselines = {}, 0, 0
     dashes: Sequence[Any] = ("-", (0, (1, 1)), (0, (2, 1)), (0, (4, 1)), (0, (6, 1, 1, 1)))
-    for name in METHODS:
-        if name == "paper":
+    for name in EVERY_METHOD:
+        if name == "adaptive":
+            found[name] = Style(OUR_COLOUR, "o", "-", 2.8)
+        elif name == "paper":
             found[name] = Style(PAPER_COLOUR, "o", "-", 2.4)
         elif name == "baseline" or name.startswith("top-"):
             found[name] = Style(BASELINE_COLOURS[baselines], MARKERS[baselines + 1], dashes[baselines], 1.3)
             baselines += 1
         else:
-            found[name] = Style(PEER_COLOURS[peers], MARKERS[peers], "-", 1.3)
+            again, colour = divmod(peers, len(PEER_COLOURS))
+            found[name] = Style(PEER_COLOURS[colour], MARKERS[peers % len(MARKERS)], dashes[2 * again], 1.3)
             peers += 1
     return found
 
@@ -74,7 +77,7 @@ def four_metrics(
             panel.fill_between(x, low, mean + half, color=style.colour, alpha=0.13, linewidth=0)
             panel.plot(
                 x, mean, color=style.colour, marker=style.marker, linestyle=style.dashes, linewidth=style.width,
-                markersize=4.5, label=METHODS[name].title, zorder=3 if name == "paper" else 2,
+                markersize=4.5, label=EVERY_METHOD[name].title, zorder=3 if name == "paper" else 2,
             )  # fmt: skip
         _dress(panel, metric, axis, places, logarithmic)
     _frame(figure, panels[0], title, notes, warning)

@@ -1,4 +1,4 @@
-"""Every method that can be compared, by name: the paper's, its baselines, and the rivals."""
+"""Every method that can be compared, by name: ours, the paper's, its baselines, and the rivals."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ class Method:
     """Whether it does without holding every finest cell."""
 
 
-def _released(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
-    if seed is None:
-        made = release(counts, epsilon=epsilon, design="paper")
-    else:
-        made = seeded_release(counts, seed=seed, epsilon=epsilon, design="paper")
-    return made.distribution(method="paper")
+def _released(design: str, method: str) -> Callable[[Counts, object, int | None], Distribution]:
+    def estimate(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
+        if seed is None:
+            made = release(counts, epsilon=epsilon, design=design)
+        else:
+            made = seeded_release(counts, seed=seed, epsilon=epsilon, design=design)
+        return made.distribution(method=method)
+
+    return estimate
 
 
 def _asking(algorithm: Callable[[Curator], Distribution]) -> Callable[[Counts, object, int | None], Distribution]:
@@ -43,7 +46,8 @@ def _asking(algorithm: Callable[[Curator], Distribution]) -> Callable[[Counts, o
 METHODS = {
     method.name: method
     for method in (
-        Method("paper", "Paper's algorithm", _released, any_depth=True),
+        Method("adaptive", "Adaptive paths, posterior", _released("adaptive", "posterior"), any_depth=True),
+        Method("paper", "Paper's algorithm", _released("paper", "paper"), any_depth=True),
         Method("baseline", "Baseline", _asking(noise_on_every_cell)),
         *(
             Method(f"top-{top:g}", f"Baseline, top {top:g} %", _asking(partial(noise_on_every_cell, top=top)))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpheatmap.curator.api import Counts
-from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.evaluate.variants import EVERY_METHOD
 from dpheatmap.heatmap import smoothed
 
 
@@ -32,7 +32,7 @@ def run_trial(trial: Trial) -> dict[str, Scores]:
     scores = {}
     for name in trial.methods:
         seed = None if trial.seed is None else seed_of(trial.seed, name)
-        estimate = METHODS[name].estimate(trial.counts, trial.epsilon, seed)
+        estimate = EVERY_METHOD[name].estimate(trial.counts, trial.epsilon, seed)
         scores[name] = score(true, smoothed(estimate, trial.sigma, trial.size))
     return scores
 
@@ -52,4 +52,4 @@ def gathered(results: Iterable[tuple[float, dict[str, Scores]]]) -> dict[str, di
     for place, scores in results:
         for name, one in scores.items():
             found.setdefault(name, {}).setdefault(place, []).append(one)
-    return {name: found[name] for name in METHODS if name in found}
+    return {name: found[name] for name in EVERY_METHOD if name in found}

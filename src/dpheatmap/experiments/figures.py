@@ -7,11 +7,13 @@ from functools import cached_property
 from pathlib import Path
 
 from dpheatmap.experiments import (
+    ablation,
     comparison,
     gaze,
     invented,
     maps,
     resolution,
+    rivals,
     salicon,
     snap,
     stand_in,
@@ -20,7 +22,7 @@ from dpheatmap.experiments import (
 )
 from dpheatmap.experiments.places import Dataset
 
-STUDIES = {m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic)}
+STUDIES = {m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation)}
 GALLERIES = {gallery.name: gallery for gallery in (maps.CITY, maps.GAZE)}
 FIGURES = (*STUDIES, *GALLERIES)
 
@@ -40,6 +42,14 @@ class Sources:
     def gaze(self) -> Dataset:
         """The 38 images."""
         return self._gaze
+
+    def football(self) -> Dataset:
+        """Where things happen on a pitch, by kind."""
+        return self._football
+
+    @cached_property
+    def _football(self) -> Dataset:
+        return invented.football() if self.invented else stand_in.football()
 
     @cached_property
     def _cities(self) -> Dataset:

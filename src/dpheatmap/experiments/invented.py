@@ -22,6 +22,19 @@ def gaze() -> Dataset:
     return Dataset(tuple(_image(number) for number in range(IMAGES)), TITLE, stand_in=True)
 
 
+def football() -> Dataset:
+    """Passes, shots and duels of players who each have their part of the pitch."""
+    return Dataset(tuple(_pitch(number) for number in range(3)), TITLE, stand_in=True)
+
+
+def _pitch(number: int) -> Place:
+    rng = np.random.default_rng(1000 + number)
+    user = np.repeat(np.arange(240), 25)
+    home = rng.uniform(0.1, 0.9, (240, 2))
+    at = np.clip(home[user] + rng.normal(0, 0.05 + 0.05 * number, (len(user), 2)), 0, 1)
+    return Place(f"pitch {number}", Domain.unit(8), user, at[:, 0], at[:, 1])
+
+
 def _city(number: int) -> Place:
     events = generated_people(600, seed=number).fetchnumpy()
     return Place.of_events(f"city {number}", Domain.unit(8), events["person"], events["x"], events["y"])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import METRICS, Metric
 from dpheatmap.evaluate.table import Series
+from dpheatmap.evaluate.variants import EVERY_METHOD
 
 
 def mean(series: Series, method: str, at: float, metric: str = "emd") -> float:
@@ -35,7 +35,7 @@ def cases_lost(series: Series, method: str, among: Sequence[str]) -> tuple[list[
             cases += 1
             winners = better_ones(series, method, at, metric, among)
             if winners:
-                lost.append(f"{metric.name} at {at:g} by {METHODS[winners[0]].title}")
+                lost.append(f"{metric.name} at {at:g} by {EVERY_METHOD[winners[0]].title}")
     return lost, cases
 
 

@@ -68,7 +68,8 @@ def run_study(
     panels = panels_of(jobs, results)
     figures = [save_figure(figure, folder / name) for name, figure in _figures(study, panels, dataset)]
     rows = [row for panel, series in panels.items() for row in records(series, study.axis, panel=panel)]
-    return _written(study.name, study.title, dataset, study.findings(panels), figures, rows, folder)
+    findings = [*study.findings(panels), *study.judged(jobs, results)]
+    return _written(study.name, study.title, dataset, findings, figures, rows, folder)
 
 
 def run_gallery(
@@ -130,8 +131,12 @@ def _figures(study: Study, panels: dict[str, Series], dataset: Dataset) -> list[
     for panel, series in panels.items():
         name = "-".join([study.name, *panel.split()])
         title = f"{study.title}{', ' if panel else ''}{panel}"
+        of_paper = [method for method in series if method in PAPER_METHODS]
         rivals = [method for method in series if method not in PAPER_METHODS]
-        shown = [("", PAPER_METHODS), *([("-rivals", ("paper", *rivals))] if rivals else [])]
+        if set(of_paper) < set(PAPER_METHODS):
+            shown = [("", list(series))]
+        else:
+            shown = [("", of_paper), *([("-rivals", ["paper", *rivals])] if rivals else [])]
         for suffix, methods in shown:
             chosen = {method: series[method] for method in methods}
             runs = max(mark["emd"].runs for line in chosen.values() for mark in line.values())

@@ -1,7 +1,8 @@
 """Real data of the same kind as the paper's, for whoever does not have the paper's files.
 
-The folder that the environment variable DPHEATMAP_DATA names holds ``geo_cells.parquet`` (30 city cells) and
-``salicon_38.parquet`` (38 images); neither is part of the package. Figures made from them say that they are a stand-in.
+The folder that the environment variable DPHEATMAP_DATA names holds ``geo_cells.parquet`` (30 city cells),
+``salicon_38.parquet`` (38 images) and ``wyscout_events.parquet`` (football); none is part of the package.
+Figures made from them say that they are a stand-in.
 """
 
 from __future__ import annotations
@@ -75,6 +76,23 @@ def gaze() -> Dataset:
         "people each; which 38 images the paper drew is not known",
     )
     return Dataset(tuple(places), f"stand-in: {len(places)} images of SALICON (not the paper's 38)", True, notes)
+
+
+def football() -> Dataset:
+    """Events of professional football by kind, of half of the players: the others' were used to set our method up."""
+    found = columns_of(
+        _file("wyscout_events.parquet"),
+        "SELECT user, x / 100 AS x, y / 100 AS y, event FROM read_parquet(?) WHERE user % 2 = 1 AND event IN "
+        "('Pass', 'Duel', 'Free Kick', 'Foul', 'Shot', 'Others on the ball') ORDER BY event",
+        _ADVICE,
+    )
+    places = [
+        Place.of_events(
+            str(found["event"][part][0]), Domain.unit(8), found["user"][part], found["x"][part], found["y"][part]
+        )
+        for part in _runs(found["event"])
+    ]
+    return Dataset(tuple(places), "football events (Pappalardo et al. 2019)", False)
 
 
 def _file(name: str) -> Path:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 PAPER_METHODS = ("paper", "baseline", "top-0.001", "top-0.01", "top-0.1", "top-1")
 """What the paper's own figures show."""
 
-WITH_RIVALS = (*PAPER_METHODS, "uniform-grid", "adaptive-grid", "privtree")
-"""With the rivals that people use most."""
+WITH_RIVALS = ("adaptive", *PAPER_METHODS, "uniform-grid", "adaptive-grid", "privtree")
+"""With ours, and the rivals that people use most."""
 
 SIGMA = 0.02
 """The smoothing of the city maps, in sides. The paper does not tell its own."""
@@ -42,6 +42,7 @@ class Job:
     epsilon: Fraction
     methods: tuple[str, ...]
     sigma: float
+    size: int | None = None
 
     @property
     def key(self) -> str:
@@ -58,7 +59,7 @@ def run_job(seed_and_job: tuple[int, Job]) -> dict[str, Scores]:
     seed, job = seed_and_job
     rng = np.random.default_rng(seed_of(seed, "people", job.place.name, job.draw))
     counts = job.place.sample(job.people, rng)
-    return run_trial(Trial(counts, job.epsilon, job.methods, job.sigma, seed=seed_of(seed, job.key)))
+    return run_trial(Trial(counts, job.epsilon, job.methods, job.sigma, job.size, seed_of(seed, job.key)))
 
 
 class Finding(NamedTuple):
@@ -79,12 +80,16 @@ class Data(Protocol):
     def gaze(self) -> Dataset:
         """The 38 images."""
 
+    def football(self) -> Dataset:
+        """Where things happen on a pitch, by kind."""
+
 
 @dataclass(frozen=True)
 class Study:
     """An experiment of the paper.
 
-    Each panel of its jobs becomes a figure. ``findings`` judges the paper's claims by the means of the panels.
+    Each panel of its jobs becomes a figure. ``findings`` judges claims by the means of the panels, ``judged`` by the
+    single results.
     """
 
     name: str
@@ -92,6 +97,7 @@ class Study:
     axis: str
     jobs: Callable[[Data], tuple[list[Job], Dataset]]
     findings: Callable[[dict[str, Series]], list[Finding]]
+    judged: Callable[[Sequence[Job], Results], list[Finding]] = lambda jobs, results: []
     logarithmic: bool = False
 
 
