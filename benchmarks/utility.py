@@ -1,4 +1,4 @@
-"""How good the paper's method is on real cities, and whether `plan` foresees it.
+"""How good the paper's method is on real cities, and whether `plan` of its design foresees it.
 
 Needs the data folder (DPHEATMAP_DATA, default ../shared/data): 30 city cells of Gowalla and Foursquare. These come
 through recommender-system splits, so people and places with few visits are missing.
@@ -37,7 +37,7 @@ def compare_with_prototype() -> list[bool]:
     for counts in sampled_cells(200, trials=2):
         true = smoothed(true_distribution(counts), SIGMA)
         for epsilon in PROTOTYPE:
-            heat = dph.release(counts, epsilon=epsilon).heatmap(sigma=SIGMA, method="paper").values
+            heat = dph.release(counts, epsilon=epsilon, design="paper").heatmap(sigma=SIGMA, method="paper").values
             scores[epsilon].append((dph.metrics.pearson(true, heat), dph.metrics.kl(true, heat)))
     results = []
     for epsilon, (cc, kl) in PROTOTYPE.items():
@@ -53,11 +53,12 @@ def compare_with_plan() -> list[bool]:
         found = defaultdict(list)
         for counts in list(sampled_cells(people, trials=1))[::3]:
             for epsilon in (0.1, 0.5, 1, 2, 5, 10):
-                estimate = dph.release(counts, epsilon=epsilon).distribution().raster(256, 256)
+                made = dph.release(counts, epsilon=epsilon, design="paper")
+                estimate = made.distribution(method="paper").raster(256, 256)
                 bracket = dph.metrics.emd(true_distribution(counts).raster(256, 256), estimate, tolerance=0.001)
                 found[epsilon].append(bracket.middle)
         for epsilon, errors in found.items():
-            foreseen = dph.plan(DOMAIN, epsilon=epsilon, users=people).expected_emd
+            foreseen = dph.plan(DOMAIN, epsilon=epsilon, users=people, design="paper").expected_emd
             mean = float(np.mean(errors))
             what = f"n {people}, epsilon {epsilon}: EMD {mean:.4f}, plan {foreseen:.4f}, off by"
             results.append(bar(what, abs(foreseen / mean - 1), 0.3))

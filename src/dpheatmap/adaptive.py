@@ -76,7 +76,7 @@ class AdaptiveDesign:
         if asked.left == 0:
             return []
         if self._is_total(asked):
-            level = self._start(domain, epsilon * int(noisy[0]) / UNITS)
+            level = self.start_of(domain, epsilon * int(noisy[0]) / UNITS)
             return [self._level(level, all_cells(domain, level), asked.left)]
         if asked.left + asked.share == self._left_at_start:
             deeper = self._levels_if_even(domain, epsilon, asked, noisy)
@@ -119,7 +119,7 @@ class AdaptiveDesign:
         share = left if level == self.last else int(left * self.spent)
         return Question(level, cells, share, left - share)
 
-    def _start(self, domain: Domain, signal: Fraction) -> int:
+    def start_of(self, domain: Domain, signal: Fraction) -> int:
         """The deepest level with so few cells that each has enough of the total's signal, ``first`` at least."""
         most = min(signal / self.start, Fraction(MOST_AT_ONCE))
         return max([self.first, *(k for k in range(self.first, self.last) if domain.cells(k).count <= most)])

@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
-from dpheatmap.budget import PAPER_DECAY, part, read_epsilon, split_over_levels
+from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.budget import PAPER_DECAY, SHARES, part, read_epsilon, split_over_levels
 from dpheatmap.domain import Domain
-from dpheatmap.errors import DomainError, ParameterError
+from dpheatmap.errors import DomainError
 from dpheatmap.parameters import check
 
-# Measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, epsilon 0.1 to 10, width 20: the Earth
-# Mover's Distance between the true distribution and the paper's reconstruction depends on the noise term alone,
+# The error of the adaptive design depends on people times epsilon, its signal, and hardly on anything else. Simulated
+# by `benchmarks/planning.py` on cities of generated people, means of 12: signal -> EMD of the heatmap, in sides.
+_SIMULATED = (
+    (10, 0.241), (30, 0.152), (100, 0.0736), (300, 0.0373), (1000, 0.0145), (3000, 0.0065), (10**4, 0.0029),
+    (3 * 10**4, 0.0019), (10**5, 0.0009),
+)  # fmt: skip
+# The paper's, measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, width 20:
 #     FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than guessing does.
 # The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept / eps_i. The
 # floor is what a tree of 20 cells a level can't show of a city even without noise.
@@ -25,12 +32,11 @@ _CERTAIN = 3.0  # standard deviations of the noise that a count must rise above
 
 @dataclass(frozen=True)
 class LevelPlan:
-    """One measured level: its part of epsilon, the size of its cells, and the noise on each count."""
+    """One level: its part of epsilon, the size of its cells, the noise on a count, and who stands out from it."""
 
     level: int
     epsilon: Fraction
     cell: float
-    cells_measured: int
     noise: float
     smallest_share: float
 
@@ -40,13 +46,16 @@ class Plan:
     """What a release with these settings will do; nothing in it comes from data.
 
     Lengths are in ground metres, pixels or fractions of the side. ``noise`` is the standard deviation of a count in
-    people; ``smallest_share`` the share of all people that a cell must hold to stand out (three standard
-    deviations). ``expected_emd`` is the expected Earth Mover's Distance to the truth, in sides of the domain.
+    people; ``smallest_share`` the share of all people that a cell must hold to stand out (three standard deviations).
+    The adaptive design's levels are those of a path that is followed all the way down; less busy ones end before, with
+    all that they have left. ``expected_emd`` is the expected Earth Mover's Distance to the truth, in sides of the
+    domain, and ``smallest_feature`` the size of the cells in which a place with 5 % of all people is seen, if it is.
     """
 
     domain: Domain
     epsilon: Fraction
     users: int
+    design: str
     levels: tuple[LevelPlan, ...]
     expected_emd: float
     smallest_feature: float | None
@@ -57,6 +66,7 @@ class Plan:
         return {
             "epsilon": str(self.epsilon),
             "users": self.users,
+            "design": self.design,
             "unit": self.domain.unit_name,
             "expected_emd": self.expected_emd,
             "smallest_feature": self.smallest_feature,
@@ -72,53 +82,111 @@ def plan(
     users: int,
     width: int = 20,
     decay: float | Fraction = PAPER_DECAY,
-    design: str = "paper",
+    design: str = "adaptive",
 ) -> Plan:
     """Levels, noise, expected error and advice for a release; ``users`` is a public guess of the number of people.
 
     >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
-    >>> [level.level for level in p.levels], p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
-    ([2, 3, 4, 5, 6, 7, 8], True)
+    >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
+    (3, True)
     """
     if not isinstance(domain, Domain):
         raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     exact = read_epsilon(epsilon)
     check(users=users, width=width, decay=decay, design=design)
-    if design != "paper":
-        raise ParameterError(
-            f"A plan foresees the design 'paper' only, so far; it was {design!r}. Leave it out: the other does better."
-        )
-    first = domain.first_level(width)
-    finest = domain.cells(domain.depth)
-    side = max(finest.columns, finest.rows)
-    middle = (finest.y0 + finest.y1) / 2
-    levels, term = [], 0.0
-    for level, share in split_over_levels(first, domain.depth, decay).items():
-        eps = part(exact, share)
-        in_domain = domain.cells(level).count
-        cell = float(domain.lengths_of_cells(level, middle / 2 ** (domain.depth - level)))
-        noise = math.sqrt(2) / float(eps)
-        measured = in_domain if level == first else min(4 * width, in_domain)
-        levels.append(LevelPlan(level, eps, cell, measured, noise, min(1.0, _CERTAIN * noise / users)))
-        term += 2 ** (domain.depth - level) / side * min(width, in_domain) / float(eps)
-    error = min(_CEILING, _FLOOR + _SCALE * (term / users) ** _POWER)
-    seen = [level for level in levels if level.smallest_share <= _VISIBLE]
+    if design == "paper":
+        shares = split_over_levels(domain.first_level(width), domain.depth, decay)
+        error = _error_of_paper(domain, exact, users, width, shares)
+        levels = _levels(domain, exact, users, shares)
+        seen = [level for level in levels if level.smallest_share <= _VISIBLE]
+        feature = seen[-1] if seen else None
+    else:
+        shares = _shares_of_a_path(domain, exact, users)
+        error = simulated_error(float(exact) * users)
+        levels = _levels(domain, exact, users, shares)
+        feature = _level_of_a_busy_place(exact, users, levels)
     return Plan(
-        domain=domain, epsilon=exact, users=users, levels=tuple(levels), expected_emd=error,
-        smallest_feature=seen[-1].cell if seen else None, advice=_advice(domain, exact, users, error, seen),
+        domain=domain, epsilon=exact, users=users, design=design, levels=levels, expected_emd=error,
+        smallest_feature=feature.cell if feature else None, advice=_advice(domain, exact, users, error, feature),
     )  # fmt: skip
 
 
-def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: list[LevelPlan]) -> str:
+def simulated_error(signal: float) -> float:
+    """The expected error of the adaptive design with so many people times epsilon, interpolated between simulations.
+
+    >>> simulated_error(1) > simulated_error(200) > simulated_error(10**9)
+    True
+    """
+    (low, most), (high, least) = _SIMULATED[0], _SIMULATED[-1]
+    if signal <= low:
+        return most
+    if signal >= high:
+        return least
+    for (a, at_a), (b, at_b) in pairwise(_SIMULATED):
+        if signal <= b:
+            return float(at_a * (at_b / at_a) ** (math.log(signal / a) / math.log(b / a)))
+    raise AssertionError("the table has an end")
+
+
+def _error_of_paper(domain: Domain, epsilon: Fraction, users: int, width: int, shares: dict[int, int]) -> float:
+    finest = domain.cells(domain.depth)
+    side = max(finest.columns, finest.rows)
+    term = sum(
+        2 ** (domain.depth - level) / side * min(width, domain.cells(level).count) / float(part(epsilon, share))
+        for level, share in shares.items()
+    )
+    return float(min(_CEILING, _FLOOR + _SCALE * (term / users) ** _POWER))
+
+
+def _shares_of_a_path(domain: Domain, epsilon: Fraction, users: int) -> dict[int, int]:
+    """What the adaptive design spends on a path that it follows to the last level, if its noisy total is right."""
+    design = AdaptiveDesign(min(domain.first_level(FIRST_CELLS), domain.depth), domain.depth)
+    first, left = design.first, SHARES
+    if design.first < design.last:
+        first, left = design.start_of(domain, epsilon * users), SHARES - design.begin(domain).share
+    shares = {}
+    for level in range(first, design.last):
+        shares[level] = int(left * design.spent)
+        left -= shares[level]
+    return {**shares, design.last: left}
+
+
+def _levels(domain: Domain, epsilon: Fraction, users: int, shares: dict[int, int]) -> tuple[LevelPlan, ...]:
+    finest = domain.cells(domain.depth)
+    middle = (finest.y0 + finest.y1) / 2
+    levels = []
+    for level, share in shares.items():
+        eps = part(epsilon, share)
+        cell = float(domain.lengths_of_cells(level, middle / 2 ** (domain.depth - level)))
+        noise = math.sqrt(2) / float(eps)
+        levels.append(LevelPlan(level, eps, cell, noise, min(1.0, _CERTAIN * noise / users)))
+    return tuple(levels)
+
+
+def _level_of_a_busy_place(epsilon: Fraction, users: int, levels: tuple[LevelPlan, ...]) -> LevelPlan | None:
+    """Where the path to a place with 5 % of all people ends, without noise: the walk of the adaptive design."""
+    people = Fraction(1, 20) * users
+    left = sum(level.epsilon for level in levels)
+    if people * left < Fraction(_CERTAIN * math.sqrt(2)):
+        return None
+    for level, below in pairwise(levels):
+        left -= level.epsilon
+        if people * left <= AdaptiveDesign.closing:
+            return level
+        if people * left <= AdaptiveDesign.opening:
+            return below
+    return levels[-1]
+
+
+def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: LevelPlan | None) -> str:
     start = f"With {users} people at epsilon {float(epsilon):g}"
-    if not seen or error > 0.15:
+    if seen is None or error > 0.12:
         more = "More people or a larger epsilon would show more."
         return f"{start} expect little more than the outline: where about half of the people are. {more}"
-    busy = f"a place that holds {_VISIBLE:.0%} of the people will be seen down to about {length(domain, seen[-1].cell)}"
-    if error > 0.05:
+    busy = f"a place that holds {_VISIBLE:.0%} of the people will be seen down to about {length(domain, seen.cell)}"
+    if error > 0.03:
         return f"{start} expect the main centres; {busy}."
-    reached = seen[-1].level == domain.depth
-    deeper = " The finest level is reached: a finer resolution would show more." if reached else ""
+    deeper = " The finest level is reached: a finer resolution would show more." if seen.level == domain.depth else ""
     return f"{start} expect a good map; {busy}.{deeper}"
 
 

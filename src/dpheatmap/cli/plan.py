@@ -15,25 +15,26 @@ from dpheatmap.plan import Plan, length, plan
 @click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
 @click.option("--users", type=int, required=True, help="A public guess of the number of people.")
 @place_options
-@click.option("--width", type=int, default=20, show_default=True, help="Cells kept at each level.")
+@click.option("--design", default="adaptive", show_default=True, help="What will be measured: adaptive or paper.")
+@click.option(
+    "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
+)
 @json_option
-def command(epsilon: str, users: int, width: int, as_json: bool, **place: Any) -> None:
+def command(epsilon: str, users: int, design: str, width: int, as_json: bool, **place: Any) -> None:
     """Levels, noise, expected error and advice for a release that reads no data yet.
 
     Example: dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
     """
-    made = plan(domain_from(**place), epsilon=epsilon, users=users, width=width)
+    made = plan(domain_from(**place), epsilon=epsilon, users=users, design=design, width=width)
     answer(as_json, made.to_dict(), in_words(made))
 
 
 def in_words(made: Plan) -> str:
     """The plan as a table and a few sentences."""
-    lines = [
-        f"{'level':>5}  {'cell':>16}  {'measured':>8}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"
-    ]
+    lines = [f"{'level':>5}  {'cell':>16}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
     for level in made.levels:
         lines.append(
-            f"{level.level:>5}  {length(made.domain, level.cell):>16}  {level.cells_measured:>8}  "
+            f"{level.level:>5}  {length(made.domain, level.cell):>16}  "
             f"{float(level.epsilon):>8.3g}  {level.noise:>14.3g}  {level.smallest_share:>15.2%}"
         )
     side = made.expected_emd * made.domain.longer_side

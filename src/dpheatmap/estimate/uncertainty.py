@@ -32,7 +32,7 @@ DRAWS = 200
 _PIXELS_PER_SIGMA = 1.5
 _LARGEST = 160  # pixels on the longer side of the grid of draws
 SPIKY, FAINT = 0.2, 20.0
-LOWER, NOTHING = 1.15, 0.08
+LOWER, NOTHING = 1.25, 0.08
 LOWER_TOGETHER = 1.5
 CAUTION = 0.75
 

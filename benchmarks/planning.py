@@ -1,0 +1,107 @@
+"""Whether `plan` foresees the error of the default release, and the simulation that it foresees it by.
+
+    python benchmarks/planning.py              compares with real cities (DPHEATMAP_DATA)
+    python benchmarks/planning.py --simulate   makes the table in plan.py anew: generated cities, no data
+
+The people generated live in districts of an invented city and meet at its venues, of which few are busy and many are
+not. The real cities are Gowalla and Foursquare check-ins through recommender-system splits: people and places with few
+visits are missing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+
+import dpheatmap as dph
+from common import bar
+from dpheatmap.domain import Floats
+from dpheatmap.evaluate.pool import run_all
+from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.experiments import stand_in
+from dpheatmap.experiments.places import Place
+from dpheatmap.heatmap import smoothed
+from dpheatmap.testing import seeded_release
+
+SIGMA, SIZE = 0.02, 128
+SIGNALS = (10, 30, 100, 300, 1000, 3000, 10**4, 3 * 10**4, 10**5)
+CITIES, PEOPLE = 12, 1000
+DISTRICTS, VENUES = 12, 400
+
+
+def falling(count: int) -> Floats:
+    weights = 1.0 / np.arange(1, count + 1)
+    shares: Floats = weights / weights.sum()
+    return shares
+
+
+def generated_city(people: int, seed: int) -> Place:
+    rng = np.random.default_rng(seed)
+    district = rng.choice(DISTRICTS, VENUES, p=falling(DISTRICTS))
+    width = 0.05 * np.exp(0.6 * rng.standard_normal(DISTRICTS))
+    centre = rng.normal(0.5, 0.2, (DISTRICTS, 2))
+    venue = np.mod(centre[district] + width[district][:, None] * rng.standard_normal((VENUES, 2)), 1.0)
+    popularity = rng.permutation(falling(VENUES))
+    user = np.repeat(np.arange(people), rng.geometric(1 / 5, people))
+    at_home = rng.random(len(user)) < 0.6
+    visited = rng.choice(VENUES, len(user), p=popularity)
+    home = rng.choice(DISTRICTS, people, p=falling(DISTRICTS))[user]
+    for k in np.unique(district):
+        mine, near = np.flatnonzero(at_home & (home == k)), popularity * (district == k)
+        visited[mine] = rng.choice(VENUES, len(mine), p=near / near.sum())
+    x, y = np.clip(venue[visited] + 0.002 * rng.standard_normal((len(user), 2)), 0, 1).T
+    return Place(f"generated {seed}", dph.Domain.unit(8), user, x, y)
+
+
+def error(counts: dph.Counts, epsilon: Fraction, seed: int) -> float:
+    heat = seeded_release(counts, seed=seed, epsilon=epsilon).heatmap(sigma=SIGMA, size=SIZE)
+    true = smoothed(true_distribution(counts), SIGMA, SIZE)
+    return dph.metrics.emd(true, heat.values, tolerance=0.005).middle
+
+
+def simulated(task: tuple[int, int]) -> float:
+    signal, seed = task
+    counts = generated_city(PEOPLE, seed).sample(PEOPLE, np.random.default_rng(seed))
+    return error(counts, Fraction(signal, PEOPLE), seed)
+
+
+def simulate() -> None:
+    found = defaultdict(list)
+    for (signal, _), value in run_all(simulated, [(s, seed) for s in SIGNALS for seed in range(CITIES)]):
+        found[signal].append(value)
+    for signal in SIGNALS:
+        print(f"({signal}, {np.mean(found[signal]):.2g}),", flush=True)
+
+
+def measured(task: tuple[int, int, str]) -> float:
+    number, people, epsilon = task
+    counts = stand_in.cities().places[number].sample(people, np.random.default_rng(number))
+    return error(counts, Fraction(epsilon), number)
+
+
+def main() -> int:
+    if "--simulate" in sys.argv:
+        simulate()
+        return 0
+    if stand_in.folder() is None:
+        print("No data folder: set DPHEATMAP_DATA to one that holds geo_cells.parquet.")
+        return 0
+    large = [k for k, place in enumerate(stand_in.cities().places) if place.people >= 2000]
+    cases = [(200, list(range(0, 30, 2))), (2000, large)]
+    tasks = [(k, n, e) for n, numbers in cases for k in numbers for e in ("0.1", "0.5", "1", "2", "5", "10")]
+    found = defaultdict(list)
+    for (_, people, epsilon), value in run_all(measured, tasks):
+        found[people, epsilon].append(value)
+    reached = []
+    for (people, epsilon), errors in sorted(found.items()):
+        foreseen = dph.plan(dph.Domain.unit(8), epsilon=epsilon, users=people).expected_emd
+        what = f"n {people}, epsilon {epsilon}: EMD {np.mean(errors):.4f}, plan {foreseen:.4f}, off by"
+        reached.append(bar(what, abs(foreseen / float(np.mean(errors)) - 1), 0.3))
+    return 0 if all(reached) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
