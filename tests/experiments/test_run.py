@@ -36,7 +36,7 @@ class Invented:
         ]
         return Dataset(tuple(places), "invented people", stand_in=True, notes=("Nobody of these exists.",))
 
-    gaze = cities
+    gaze = football = cities
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
