@@ -58,35 +58,39 @@ class Design(Protocol):
         """Every share that a measurement may have."""
 
 
+EVERYTHING = Question(0, np.zeros(1, np.int64), 0, SHARES)
+"""Where every path starts: the root, of which nothing was asked yet."""
+
+
 def walk(design: Design, domain: Domain, epsilon: Fraction, answer: Callable[[Question], Ints]) -> None:
     """Ask all questions of a design, each before those that follow from it."""
     waiting = deque([design.begin(domain)])
-    check_paths(SHARES, [waiting[0]])
+    check_paths(EVERYTHING, [waiting[0]])
     while waiting:
         asked = waiting.popleft()
         following = design.after(domain, epsilon, asked, answer(asked))
-        check_paths(asked.left, following, asked)
+        check_paths(asked, following)
         waiting.extend(question for question in following if len(question.cells))
 
 
-def check_paths(left: int, following: Sequence[Question], asked: Question | None = None) -> None:
+def check_paths(asked: Question, following: Sequence[Question]) -> None:
     """Stop if questions that follow another would overspend a path: a fault of the design, not of the data.
 
     None may spend more than the paths have left; all cells must lie in those asked about before, and each of these in
     at most one of the questions.
     """
-    entered: list[Ints] = []
+    entered = [asked.cells[:0]]
     for question in following:
-        if not 0 < question.share <= question.share + question.left <= left:
+        if not 0 < question.share <= question.share + question.left <= asked.left:
             raise AssertionError("a design would spend more on a path than it has left; please report this")
         if np.any(np.diff(question.cells) <= 0):
             raise AssertionError("a design would measure a cell twice in one question; please report this")
-        if asked is not None:
-            entered.append(np.unique(question.cells >> 2 * (question.level - asked.level)))
-    if asked is not None and entered:
-        together = np.concatenate(entered)
-        if len(np.unique(together)) < len(together) or not np.isin(together, asked.cells).all():
-            raise AssertionError("a design would measure a path on two ways; please report this")
+        if question.level < asked.level:
+            raise AssertionError("a design would go back up a path; please report this")
+        entered.append(np.unique(question.cells >> 2 * (question.level - asked.level)))
+    together = np.concatenate(entered)
+    if len(np.unique(together)) < len(together) or not np.isin(together, asked.cells).all():
+        raise AssertionError("a design would measure a path on two ways; please report this")
 
 
 @dataclass(frozen=True)
