@@ -27,9 +27,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dpheatmap.budget import SHARES, UNITS
+from dpheatmap.budget import FARTHEST, SHARES, UNITS
 from dpheatmap.design import Question
 from dpheatmap.domain import Domain
+from dpheatmap.parameters import DEEPEST
 from dpheatmap.quadtree import Ints
 from dpheatmap.selection import all_cells, children_inside
 
@@ -37,7 +38,6 @@ FIRST_CELLS = 20
 """The first level is the deepest one at which at most so many cells meet the domain."""
 MOST_AT_ONCE = 2**14
 """The most cells that a start or an even map has: beyond that, cells are opened where people are."""
-_FARTHEST = 2**61  # noisy counts are held within this
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class AdaptiveDesign:
     name: ClassVar[str] = "adaptive"
 
     def __post_init__(self) -> None:
-        if not (0 <= self.first <= self.last and 0 <= self.total < 1 and 0 < self.spent < 1):
+        if not (0 <= self.first <= self.last <= DEEPEST and 0 <= self.total < 1 and 0 < self.spent < 1):
             raise ValueError("levels or parts of epsilon out of range")
         if not 0 < self.closing <= self.opening or min(self.start, self.evenness, self.even_signal) <= 0:
             raise ValueError("a cell would be opened whatever is in it")
@@ -126,7 +126,7 @@ class AdaptiveDesign:
 
     def _count(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
         """The largest count, in units, of at most a signal."""
-        return min(signal * UNITS * SHARES // (epsilon * left), _FARTHEST)
+        return min(signal * UNITS * SHARES // (epsilon * left), FARTHEST)
 
     def _levels_if_even(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> int | None:
         """How many levels deeper an even map is measured, or None if it isn't even, or too large for that."""

@@ -19,6 +19,9 @@ SHARES = 2**32
 UNITS = 2**30
 """W: the number of units that one person's whole weight is counted in."""
 
+FARTHEST = 2**61
+"""Noisy counts, in units, are held within this on either side of 0."""
+
 PAPER_DECAY = Fraction(math.isqrt(2**127), 2**64)
 """The paper's gamma, 1/sqrt(2), to 64 bits."""
 

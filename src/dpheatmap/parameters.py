@@ -75,6 +75,8 @@ def as_epsilon(value: object) -> Fraction:
     """
     if isinstance(value, bool) or not isinstance(value, (int, str, Fraction, Decimal, numbers.Real)):
         raise TypeError(f"{type(value).__name__} is not a number")
+    if isinstance(value, str) and len(value) > 1000:  # of which the arithmetic would take for ever
+        raise ValueError("too long")
     if isinstance(value, str) and "/" not in value:
         value = Decimal(value)
     if isinstance(value, Decimal) and abs(value.adjusted()) > 400:  # an exponent that no computer could write out

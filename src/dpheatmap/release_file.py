@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpheatmap.adaptive import AdaptiveDesign
-from dpheatmap.budget import SHARES, UNITS, part, read_epsilon
+from dpheatmap.budget import FARTHEST, SHARES, UNITS, part, read_epsilon
 from dpheatmap.design import PaperDesign, Question, walk
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
@@ -32,6 +33,7 @@ NEIGHBOURS = "add or remove one person's whole data; replacing one person's data
 _COLUMNS = {
     "level": "TINYINT", "x": "INTEGER", "y": "INTEGER", "noisy_count": "BIGINT", "budget_share": "BIGINT",
 }  # fmt: skip
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
 
 
 def write(release: Release, path: str | PathLike[str]) -> None:
@@ -95,10 +97,14 @@ def _design(metadata: Mapping[str, Any]) -> PaperDesign | AdaptiveDesign:
     """The design that metadata describes."""
     check(design=metadata["design"])
     if metadata["design"] == AdaptiveDesign.name:
-        rule = {name: as_epsilon(value) for name, value in metadata["rule"].items()}
-        return AdaptiveDesign(first=int(rule.pop("first")), last=int(rule.pop("last")), **rule)
+        rule = {field.name: as_epsilon(metadata["rule"][field.name]) for field in fields(AdaptiveDesign)}
+        ends = {name: rule.pop(name) for name in ("first", "last")}
+        if len(metadata["rule"]) != len(rule) + len(ends) or any(end.denominator != 1 for end in ends.values()):
+            raise ValueError("there is more to the rule than a rule has")
+        return AdaptiveDesign(**{name: int(end) for name, end in ends.items()}, **rule)
     shares = {int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]}
     levels = sorted(shares)
+    check(first_level=levels[0], depth=levels[-1])
     if levels != list(range(levels[0], levels[-1] + 1)) or min(shares.values()) <= 0 or sum(shares.values()) != SHARES:
         raise ValueError("the shares of the levels don't add up to epsilon")
     decay = as_epsilon(metadata["decay"])
@@ -116,7 +122,7 @@ def read(path: str | PathLike[str]) -> Release:
         )
     try:
         release = _from_metadata(metadata, columns)
-    except (KeyError, TypeError, ValueError, ArithmeticError, DpheatmapError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, DpheatmapError) as error:
         raise ReleaseFileError(f"{name} is damaged: its metadata can't be understood. Get a fresh copy.") from error
     problem = _problem(release)
     if problem:
@@ -135,12 +141,14 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
             row = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [file, KEY]).fetchone()
             if row is None:
                 raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
-            sql = f"SELECT {', '.join(_COLUMNS)} FROM read_parquet(?, hive_partitioning=false)"
-            table = con.execute(sql, [file]).fetchnumpy()
+            # Noise can't be compressed to less than a byte a count: a file with more rows than bytes is none of ours.
+            sql = f"SELECT {', '.join(_COLUMNS)} FROM read_parquet(?, hive_partitioning=false) LIMIT ?"
+            kinds = con.execute(f"DESCRIBE {sql}", [file, 0]).fetchnumpy()["column_type"]
+            table = con.execute(sql, [file, Path(path).stat().st_size]).fetchnumpy() if set(kinds) <= _INTEGERS else {}
             metadata = json.loads(row[0])
-        except (duckdb.Error, ValueError):
+        except (duckdb.Error, ValueError, RecursionError):
             raise ReleaseFileError(f"{name} can't be read as a release: it is cut short or not Parquet.") from None
-    if not isinstance(metadata, dict) or any(np.ma.isMaskedArray(c) or c.dtype.kind != "i" for c in table.values()):
+    if not isinstance(metadata, dict) or not table or any(np.ma.isMaskedArray(column) for column in table.values()):
         raise ReleaseFileError(f"{name} is damaged: something is missing from it. Get a fresh copy.")
     return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}
 
@@ -173,24 +181,27 @@ def _problem(release: Release) -> str | None:
     m, design = release.measurements, release.design
     if release.units != UNITS or release.delta != 0:
         return "its units or delta are not those of this format"
-    if design.first < 0 or design.last > release.domain.depth:
+    if design.last > release.domain.depth:
         return "its levels don't fit its domain"
     if release.domain.cells(design.first).count > len(m):
         return f"not all cells of its first level, {design.first}, were measured"
-    answered = 0
+    if np.any((m.counts > FARTHEST) | (m.counts < -FARTHEST)):
+        return "its counts are out of range"
+    asked_for: list[tuple[Ints, Ints, Ints]] = []
 
     def answer(asked: Question) -> Ints:
-        nonlocal answered
         found = m.answers(asked)
         if found is None:
             raise _NotMeasuredError(f"the cells measured at level {asked.level} are not those that its design measures")
-        answered += len(found)
+        asked_for.append((np.full(len(found), asked.level), asked.cells, np.full(len(found), asked.share)))
         return found
 
     try:
         walk(design, release.domain, release.epsilon, answer)
     except _NotMeasuredError as problem:
         return str(problem)
-    if answered != len(m):
+    expected = np.concatenate(asked_for, axis=1)
+    there = np.stack([m.levels, m.codes, m.shares])
+    if not np.array_equal(*(rows[:, np.lexsort(rows)] for rows in (expected, there))):
         return "it has measurements that its design does not make"
     return None

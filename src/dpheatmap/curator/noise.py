@@ -42,6 +42,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap.budget import FARTHEST
 from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints
 
@@ -58,7 +59,7 @@ WORD_BITS = 64
 BLOCK = 2**16
 SMALL = 2**12  # below this many samples the second stage alone is faster than building tables for the first
 LARGEST = 2**62
-LIMIT = 2**61
+LIMIT = FARTHEST
 
 
 def exp_interval(x: Fraction, bits: int) -> Interval:
