@@ -1,13 +1,30 @@
-"""Designs for tests."""
+"""Designs for tests, and a walk through their questions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 
 from dpheatmap.budget import PAPER_DECAY
-from dpheatmap.design import PaperDesign
+from dpheatmap.design import Design, PaperDesign, Question
+from dpheatmap.domain import Domain
+from dpheatmap.quadtree import Ints
+
+Answer = Callable[[Question], Ints]
+"""Gives the noisy counts that a question is answered with."""
 
 
 def paper_design(shares: Mapping[int, int], width: int) -> PaperDesign:
     """The paper's design with these shares, whatever decay they come from."""
     return PaperDesign(shares, width, PAPER_DECAY)
+
+
+def walked(design: Design, domain: Domain, epsilon: Fraction, answer: Answer) -> list[Question]:
+    """All questions of a design in the order in which they are asked, unchecked."""
+    asked: list[Question] = []
+    waiting = deque([design.begin(domain)])
+    while waiting:
+        asked.append(waiting.popleft())
+        waiting.extend(q for q in design.after(domain, epsilon, asked[-1], answer(asked[-1])) if len(q.cells))
+    return asked

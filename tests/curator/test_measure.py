@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from designs import paper_design
-from dpheatmap.budget import SHARES, UNITS, split_over_levels
+from dpheatmap.adaptive import AdaptiveDesign
+from dpheatmap.budget import SHARES, UNITS, part, split_over_levels
 from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.measure import measure_counts, noise_of_design
+from dpheatmap.curator.measure import measure_counts, noise_of_shares
 from dpheatmap.curator.noise import DiscreteLaplace
 from dpheatmap.design import PaperDesign
 from dpheatmap.domain import Domain
@@ -46,6 +47,7 @@ DOMAINS = {
     "round the origin": Domain.bbox(-0.3, -0.2, 0.1, 0.4, depth=13),
 }
 by_name = pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
+by_design = pytest.mark.parametrize("design", ["adaptive", "paper"])
 
 
 @pytest.fixture
@@ -77,9 +79,10 @@ def level_by_level(m: Measurements) -> dict[int, dict[int, int]]:
 
 
 @by_name
-def test_without_noise_measurements_are_the_counts(domain: Domain, silent: list[int]) -> None:
+@by_design
+def test_without_noise_measurements_are_the_counts(domain: Domain, design: str, silent: list[int]) -> None:
     counts = random_counts(domain, 1)
-    release = dph.release(counts, epsilon=1, width=7)
+    release = dph.release(counts, epsilon=1, design=design, width=7)
     x, y = decode(counts.codes)
     weight = np.diff(counts.sums)
     for level, cells in level_by_level(release.measurements).items():
@@ -95,7 +98,7 @@ def test_without_noise_measurements_are_the_counts(domain: Domain, silent: list[
 def test_the_first_level_is_measured_whole_and_then_the_children_of_the_largest(
     domain: Domain, silent: list[int]
 ) -> None:
-    release = dph.release(random_counts(domain, 2), epsilon=1, width=3)
+    release = dph.release(random_counts(domain, 2), epsilon=1, design="paper", width=3)
     tree = level_by_level(release.measurements)
     first = domain.first_level(3)
     assert list(tree) == list(range(first, domain.depth + 1))
@@ -128,7 +131,7 @@ def test_lazy_noise_is_full_noise_and_then_selection(domain: Domain, silent: lis
     """Algorithm 1 as printed, on all cells of all levels, then the sets T_i and S_i of Algorithm 2."""
     plain = random_counts(domain, seed)
     noisy = NoisyCounts(domain, plain.codes, plain.sums)
-    lazily = level_by_level(dph.release(noisy, epsilon=1, width=width).measurements)
+    lazily = level_by_level(dph.release(noisy, epsilon=1, design="paper", width=width).measurements)
 
     first = domain.first_level(width)
     full = {
@@ -147,12 +150,12 @@ def test_lazy_noise_is_full_noise_and_then_selection(domain: Domain, silent: lis
 @by_name
 def test_each_measurement_has_its_levels_share(domain: Domain) -> None:
     decay = Fraction(9, 10)
-    release = dph.release(random_counts(domain, 3), epsilon="1/3", width=5, decay=decay)
+    release = dph.release(random_counts(domain, 3), epsilon="1/3", design="paper", width=5, decay=decay)
     shares = split_over_levels(domain.first_level(5), domain.depth, decay)
     m = release.measurements
-    assert dict(release.design.shares) == shares
+    assert release.design == PaperDesign(shares, 5, decay)
     assert m.shares.tolist() == [shares[level] for level in m.levels.tolist()]
-    assert sum(release.level_epsilon(level) for level in shares) == Fraction(1, 3)
+    assert sum(part(release.epsilon, share) for share in shares.values()) == Fraction(1, 3)
     order = list(zip(m.levels.tolist(), m.codes.tolist(), strict=True))
     assert order == sorted(set(order))
 
@@ -160,29 +163,35 @@ def test_each_measurement_has_its_levels_share(domain: Domain) -> None:
 @by_name
 def test_the_noise_of_a_level_has_the_rate_of_its_part(domain: Domain) -> None:
     shares = split_over_levels(domain.first_level(20), domain.depth)
-    laws = noise_of_design(Fraction(2, 7), tuple(shares.values()))
+    laws = noise_of_shares(Fraction(2, 7), tuple(shares.values()))
     assert {share: law.rate for share, law in laws.items()} == {
         share: Fraction(2, 7) * share / SHARES / UNITS for share in shares.values()
     }
     assert sum(laws[share].rate * UNITS for share in shares.values()) == Fraction(2, 7)
 
 
-def test_the_noise_is_as_large_as_it_should_be() -> None:
+@by_design
+def test_the_noise_is_as_large_as_it_should_be(design: str) -> None:
     """4096 cells without people: the mean magnitude is W / eps_i within a tenth, which is six standard deviations."""
     domain = Domain.unit(7)
     nobody = np.zeros(0, dtype=np.int64)
-    release = dph.release(Counts.from_cells(domain, nobody, nobody, nobody), epsilon=2, first_level=6)
-    _, counts = release.measurements.at(6)
+    empty = Counts.from_cells(domain, nobody, nobody, nobody)
+    release = dph.release(empty, epsilon=2, design=design, first_level=6)
+    m = release.measurements
+    share = m.shares[m.levels == 6][0]
+    counts = m.counts[(m.levels == 6) & (m.shares == share)]
+    scale = UNITS / float(part(release.epsilon, int(share)))
     assert len(counts) == 4096
-    assert np.abs(counts).mean() == pytest.approx(UNITS * release.noise_scale(6), rel=0.1)
-    assert abs(counts.mean()) < 0.15 * UNITS * release.noise_scale(6)
+    assert np.abs(counts).mean() == pytest.approx(scale, rel=0.1)
+    assert abs(counts.mean()) < 0.15 * scale
     assert len(np.unique(counts)) > 4000, "noise is never repeated"
 
 
 def test_noise_is_fresh_for_every_release_and_repeats_with_a_seed() -> None:
     counts = random_counts(Domain.unit(5), 1)
-    one, two = (dph.release(counts, epsilon=1).measurements.at(2)[1] for _ in "ab")
-    assert np.all(one != two)
+    for design, level in (("paper", 2), ("adaptive", 0)):
+        one, two = (dph.release(counts, epsilon=1, design=design).measurements.at(level)[1] for _ in "ab")
+        assert np.all(one != two)
     a, b = (seeded_release(counts, seed=3, epsilon=1).measurements for _ in "ab")
     assert np.array_equal(a.counts, b.counts)
     assert not dph.release(counts, epsilon=1).seeded
@@ -192,9 +201,9 @@ def test_noise_is_fresh_for_every_release_and_repeats_with_a_seed() -> None:
 def test_depth_28_costs_what_depth_8_costs() -> None:
     deep = Domain.bbox(-180, -85, 180, 85, depth=28)
     counts = random_counts(deep, 4, occupied=100_000)
-    dph.release(counts, epsilon=10)
+    dph.release(counts, epsilon=10, design="paper")
     start = time.perf_counter()
-    release = dph.release(counts, epsilon=10)
+    release = dph.release(counts, epsilon=10, design="paper")
     seconds = time.perf_counter() - start
     assert len(release.measurements) <= 16 + 64 + 25 * 80
     assert release.measurements.levels.max() == 28
@@ -204,9 +213,9 @@ def test_depth_28_costs_what_depth_8_costs() -> None:
 @pytest.mark.parametrize("first", [0, 1, 3, 5])
 def test_the_first_level_can_be_chosen(first: int, silent: list[int]) -> None:
     domain = DOMAINS["image"]
-    release = dph.release(random_counts(domain, 5), epsilon=1, width=4, first_level=first)
+    release = dph.release(random_counts(domain, 5), epsilon=1, design="paper", width=4, first_level=first)
     tree = level_by_level(release.measurements)
-    assert release.first_level == first
+    assert release.measured_levels == (first, 5)
     assert list(tree) == list(range(first, 6))
     assert list(tree[first]) == all_cells(domain, first).tolist()
     if first < 5:  # all cells of the first level are kept, however many they are
@@ -217,12 +226,14 @@ def test_the_first_level_can_be_chosen(first: int, silent: list[int]) -> None:
 def test_numbers_of_any_kind_make_a_release_that_can_be_saved(tmp_path: Any) -> None:
     counts = random_counts(Domain.unit(5), 1)
     options: dict[str, Any] = {"width": np.int64(9), "decay": np.float64(0.75), "first_level": np.int64(1)}
-    release = dph.release(counts, epsilon=np.float64(0.5), **options)
+    release = dph.release(counts, epsilon=np.float64(0.5), design="paper", **options)
     release.save(tmp_path / "r.parquet")
     again = dph.load(tmp_path / "r.parquet")
-    assert (again.epsilon, again.first_level) == (Fraction(1, 2), 1)
+    assert (again.epsilon, again.measured_levels) == (Fraction(1, 2), (1, 5))
     assert again.design == PaperDesign(split_over_levels(1, 5, 0.75), 9, Fraction(3, 4))
-    assert dph.release(counts, epsilon=1).design == paper_design(split_over_levels(2, 5), 20)
+    assert dph.release(counts, epsilon=1, design="paper").design == paper_design(split_over_levels(2, 5), 20)
+    assert dph.release(counts, epsilon=1).design == AdaptiveDesign(2, 5)
+    assert dph.release(counts, epsilon=1, first_level=np.int64(1)).design == AdaptiveDesign(1, 5, total=Fraction(0))
 
 
 def test_a_source_is_asked_only_for_what_is_measured() -> None:
@@ -252,7 +263,7 @@ COLUMNS = {"user": "u", "x": "x", "y": "y"}
         ({"epsilon": 0}, "epsilon must be"),
         ({"epsilon": "1e-12"}, "epsilon is too small"),
         ({"epsilon": 1, "decay": 0}, "decay must be"),
-        ({"epsilon": 1, "decay": 1e-9}, "decay leaves nothing"),
+        ({"epsilon": 1, "design": "paper", "decay": 1e-9}, "decay leaves nothing"),
         ({"epsilon": 1, "width": 0}, "width must be"),
         ({"epsilon": 1, "design": "best"}, "design must be"),
         ({"epsilon": 1, "first_level": 29}, "first_level must be a whole number"),
@@ -323,12 +334,14 @@ def test_few_people_or_none_are_released_like_many(kind: str, tmp_path: Path) ->
         alone = name == "one person"
         assert counts.at(3, np.array([48, 0])).tolist() == [UNITS * alone, 0]  # 48 is cell (4, 4)
         assert counts.sums[-1] == UNITS * alone
-        release = dph.release(counts, epsilon=1)
-        measured = release.measurements
-        seen.add((release.domain, release.epsilon, str(release.design), str(dict(release.label))))
-        assert len(measured.at(2)[0]) == 16
-        assert len(measured.at(3)[0]) == 64
-    assert len(seen) == 1
+        for design in ("paper", "adaptive"):
+            release = dph.release(counts, epsilon=1, design=design)
+            measured = release.measurements
+            seen.add((release.domain, release.epsilon, str(release.design), str(dict(release.label))))
+            assert np.array_equal(np.unique(measured.at(2)[0]), np.arange(16))
+            if design == "paper":
+                assert np.array_equal(measured.at(3)[0], np.arange(64))
+    assert len(seen) == 2
     assert release.heatmap().values.sum() == pytest.approx(1)
 
 

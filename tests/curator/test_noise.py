@@ -30,13 +30,13 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 from designs import paper_design
-from dpheatmap import design, quadtree
-from dpheatmap.budget import UNITS, split_over_levels, split_over_paths
+from dpheatmap import adaptive, design, quadtree
+from dpheatmap.adaptive import AdaptiveDesign
+from dpheatmap.budget import UNITS, split_over_levels
 from dpheatmap.curator import counts, measure, noise, noise_kernels
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.measure import measure_counts
 from dpheatmap.curator.noise import BLOCK, HEAD, LARGEST, LIMIT, SMALL, DiscreteLaplace, Factor, exp_interval
-from dpheatmap.design import AdaptiveDesign
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints
@@ -235,8 +235,7 @@ def one_cell() -> Counts:
 
 # Integers only.
 
-FIFTH = Fraction(1, 5)
-INTEGER_MODULES = [noise, noise_kernels, measure, counts, quadtree, design]
+INTEGER_MODULES = [noise, noise_kernels, measure, counts, quadtree, design, adaptive]
 FLOATS = re.compile(r"\b(double|float|half|f(?:add|sub|mul|div|rem|cmp|neg|ma)|[su]itofp|fpto[su]i|fpext|fptrunc)\b")
 
 
@@ -276,7 +275,13 @@ def float_syntax(source: str) -> set[str]:
 
 @pytest.mark.parametrize("module", INTEGER_MODULES, ids=lambda module: module.__name__)
 def test_no_float_is_written_between_counts_and_noisy_counts(module: ModuleType) -> None:
-    fractions = {"part(epsilon, share) / UNITS"}
+    fractions = {  # epsilon is a Fraction, and so is whatever it is multiplied with or divided by
+        "part(epsilon, share) / UNITS",
+        "epsilon * int(noisy[0]) / UNITS",
+        "signal / self.start",
+        "UNITS * SHARES / (epsilon * asked.share)",
+        "together * epsilon * asked.left / (len(counts) * UNITS * SHARES)",
+    }
     assert float_syntax(inspect.getsource(module)) <= fractions
 
 
@@ -325,11 +330,7 @@ def test_no_float_is_held_between_counts_and_noisy_counts() -> None:
     ran, inexact = watched(
         lambda: (
             [measure_counts(people, Fraction(1, 3), paper_design(shares, width)) for width in (20, 5000)]
-            + [
-                measure_counts(
-                    people, Fraction(1, 3), AdaptiveDesign(split_over_paths(2, 6, FIFTH), Fraction(5), Fraction(10))
-                )
-            ]
+            + [measure_counts(people, epsilon, AdaptiveDesign(2, 6)) for epsilon in (Fraction(1, 3), Fraction(20))]
             + [
                 DiscreteLaplace(Fraction(1, 1000), table_bits=2, word_bits=4, head=1).sample(size)
                 for size in (99, SMALL)
@@ -338,7 +339,18 @@ def test_no_float_is_held_between_counts_and_noisy_counts() -> None:
         INTEGER_MODULES,
     )
     stages = {"sample", "_draw_many", "_draw_few", "exp_interval", "table", "floors", "resolve", "untie", "_geometric"}
-    assert {*stages, "random_words", "saturating_add", "at", "largest", "measure_counts", "decide"} <= ran
+    assert {
+        *stages,
+        "random_words",
+        "saturating_add",
+        "at",
+        "largest",
+        "measure_counts",
+        "walk",
+        "after",
+        "_start",
+        "_levels_if_even",
+    } <= ran
     assert inexact == set()
 
 

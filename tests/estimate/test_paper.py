@@ -71,7 +71,7 @@ def domain_codes(domain: Domain, level: int) -> list[int]:
 
 def pyramid(release: Release) -> tuple[sparse.csr_array, Floats, list[tuple[int, int]]]:
     """P without its weights (sums of finest cells over every cell of the levels q .. L), weights 2^(q-i), cells."""
-    domain, first = release.domain, release.first_level
+    domain, first = release.domain, release.measured_levels[0]
     finest = domain_codes(domain, domain.depth)
     cells = [(level, code) for level in range(first, domain.depth + 1) for code in domain_codes(domain, level)]
     index = {cell: row for row, cell in enumerate(cells)}
@@ -175,7 +175,7 @@ def test_cells_are_disjoint_and_cover_the_domain(domain: Domain, kind: str, widt
 def test_total_is_what_the_first_level_counts(domain: Domain, kind: str, width: int, seed: int) -> None:
     case = make(domain, width, random_noisy(kind, np.random.default_rng(seed)))
     distribution = reconstruct(case.release)
-    people = [max(value, 0.0) for (level, _), value in case.kept.items() if level == case.release.first_level]
+    people = [max(value, 0.0) for (level, _), value in case.kept.items() if level == case.release.measured_levels[0]]
     assert distribution.total == pytest.approx(sum(people), rel=1e-12)
     assert distribution.empty == (sum(people) == 0)
     assert distribution.mass.sum() == pytest.approx(1, rel=1e-12)
@@ -254,7 +254,7 @@ def test_one_level_only() -> None:
     """With a width that holds all cells, the estimate is the noisy counts without the negative ones."""
     case = make(Domain.unit(1), 4, by_table({1: [3, -1, 0, 1]}))
     distribution = reconstruct(case.release)
-    assert case.release.first_level == 1
+    assert case.release.measured_levels == (1, 1)
     assert distribution.mass.tolist() == [0.75, 0, 0, 0.25]
     assert distribution.total == 4
 
