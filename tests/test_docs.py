@@ -52,9 +52,15 @@ def test_options_named_in_the_pages_exist(page: Path) -> None:
 
 
 def test_every_key_of_the_release_file_is_documented() -> None:
-    release = dph.release(generated_people(20), dph.Domain.unit(3), epsilon=1, user="person", x="x", y="y")
+    columns = {"user": "person", "x": "x", "y": "y"}
+    paper, adaptive = (
+        dph.release(generated_people(20), dph.Domain.unit(3), epsilon=1, design=design, **columns)  # type: ignore[arg-type]
+        for design in ("paper", "adaptive")
+    )
     page = (ROOT / "docs/release-format.md").read_text()
-    for key in [*describe(release), *release.columns(), *describe(release)["label"], *describe(release)["levels"][0]]:
+    for key in [*describe(paper), *paper.columns(), *describe(paper)["label"], *describe(paper)["levels"][0]]:
+        assert f"`{key}`" in page, key
+    for key in [*describe(adaptive), *describe(adaptive)["rule"]]:
         assert f"`{key}`" in page, key
 
 

@@ -13,25 +13,27 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpheatmap import adaptive, design
+from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import SHARES, UNITS
 from dpheatmap.curator import api, measure, query
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
-from dpheatmap.design import AdaptiveDesign, Decision, PaperDesign
+from dpheatmap.design import PaperDesign, Question
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints
-from dpheatmap.selection import all_cells, children_inside
+from dpheatmap.selection import children_inside
 from dpheatmap.testing import SeededSource
 
 
 def scale_too_small(patch: pytest.MonkeyPatch) -> None:
     """The noise's scale is 20 % too small."""
-    honest = measure.noise_of_design
+    honest = measure.noise_of_shares
 
     def quieter(epsilon: Fraction, shares: tuple[int, ...]) -> dict[int, DiscreteLaplace]:
         return {share: discrete_laplace(law.rate * Fraction(5, 4)) for share, law in honest(epsilon, shares).items()}
 
-    patch.setattr(measure, "noise_of_design", quieter)
+    patch.setattr(measure, "noise_of_shares", quieter)
 
 
 def weight_too_large(patch: pytest.MonkeyPatch) -> None:
@@ -46,52 +48,106 @@ def whole_budget_on_each_level(patch: pytest.MonkeyPatch) -> None:
     def spending(epsilon: Fraction, shares: tuple[int, ...]) -> dict[int, DiscreteLaplace]:
         return dict.fromkeys(shares, discrete_laplace(epsilon / UNITS))
 
-    patch.setattr(measure, "noise_of_design", spending)
+    patch.setattr(measure, "noise_of_shares", spending)
 
 
 def selection_from_true_counts(patch: pytest.MonkeyPatch) -> None:
     """The cells to visit next are chosen by their true counts."""
-    _decide_by_true_counts(patch, PaperDesign)
+    _decide_by_true_counts(patch, PaperDesign, lambda asked: True)
 
 
 def opening_by_true_counts(patch: pytest.MonkeyPatch) -> None:
     """Cells are opened by their true counts."""
-    _decide_by_true_counts(patch, AdaptiveDesign)
+    _decide_by_true_counts(patch, AdaptiveDesign, lambda asked: True)
 
 
-def _decide_by_true_counts(patch: pytest.MonkeyPatch, kind: type[PaperDesign] | type[AdaptiveDesign]) -> None:
-    true = np.zeros(0, dtype=np.int64)
+def start_by_true_total(patch: pytest.MonkeyPatch) -> None:
+    """The level to start at is chosen by the true total; cells by their noisy counts."""
+    _decide_by_true_counts(patch, AdaptiveDesign, lambda asked: len(asked.cells) == 1)
+
+
+def evenness_by_true_counts(patch: pytest.MonkeyPatch) -> None:
+    """Whether a map is even is seen from its true counts, what becomes of its cells from their noisy ones."""
+    even: Callable[..., int | None] = AdaptiveDesign._levels_if_even
+    true = _remember_true_counts(patch)
+
+    def levels(self: Any, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> int | None:
+        return even(self, domain, epsilon, asked, true())
+
+    patch.setattr(AdaptiveDesign, "_levels_if_even", levels)
+
+
+def _remember_true_counts(patch: pytest.MonkeyPatch) -> Callable[[], Ints]:
+    """What was last measured, without its noise."""
+    true = [np.zeros(0, dtype=np.int64)]
 
     def remembering(counts: Ints, noise: Ints) -> Ints:
-        nonlocal true
-        true = counts
+        true[0] = counts
         return saturating_add(counts, noise)
 
     patch.setattr(measure, "saturating_add", remembering)
-    honest: Callable[..., Decision] = kind.decide
+    return lambda: true[0]
 
-    def decide(self: Any, domain: Domain, epsilon: Fraction, level: int, cells: Ints, noisy: Ints) -> Decision:
-        return honest(self, domain, epsilon, level, cells, true if len(true) == len(cells) else noisy)
 
-    patch.setattr(kind, "decide", decide)
+def _decide_by_true_counts(
+    patch: pytest.MonkeyPatch,
+    kind: type[PaperDesign] | type[AdaptiveDesign],
+    decides: Callable[[Question], bool],
+) -> None:
+    true = _remember_true_counts(patch)
+    honest: Callable[..., list[Question]] = kind.after
+
+    def after(self: Any, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
+        return honest(self, domain, epsilon, asked, true() if decides(asked) else noisy)
+
+    patch.setattr(kind, "after", after)
+
+
+def unchecked(patch: pytest.MonkeyPatch) -> None:
+    """The walk no longer checks what paths have left: the first line of defence is gone."""
+    patch.setattr(design, "check_paths", lambda asked, following: None)
 
 
 def closed_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
     """A closed cell is measured again with the whole of epsilon instead of what its path has left."""
-    patch.setattr(AdaptiveDesign, "rest", lambda self, level: SHARES if level < max(self.shares) else 0)
+    honest = adaptive._all_that_is_left
+
+    def whole(domain: Domain, asked: Question, cells: Ints, deeper: int) -> Question:
+        return honest(domain, asked, cells, deeper)._replace(share=SHARES)
+
+    patch.setattr(adaptive, "_all_that_is_left", whole)
+    _with_any_share(patch)
 
 
 def paths_spend_twice(patch: pytest.MonkeyPatch) -> None:
-    """Cells are closed with what is left, and their children are measured nevertheless."""
+    """Cells are closed with what is left, and their children are measured nevertheless, with the same again."""
+    honest = AdaptiveDesign.after
 
-    def going_on(
-        self: AdaptiveDesign, domain: Domain, epsilon: Fraction, level: int, cells: Ints, noisy: Ints
-    ) -> Decision:
-        if level == max(self.shares):
-            return Decision(cells[:0], cells[:0], cells[:0])
-        return Decision(cells, cells[:0], children_inside(domain, level, cells))
+    def after(self: Any, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
+        below = children_inside(domain, asked.level, asked.cells) if asked.level < self.last else asked.cells[:0]
+        further = Question(asked.level + 1, below, max(asked.left, 1), 0)
+        return [*honest(self, domain, epsilon, asked, noisy), *([further] if asked.left else [])]
 
-    patch.setattr(AdaptiveDesign, "decide", going_on)
+    patch.setattr(AdaptiveDesign, "after", after)
+
+
+def total_for_nothing(patch: pytest.MonkeyPatch) -> None:
+    """The total is not charged: what follows is given the whole of epsilon again."""
+    honest = AdaptiveDesign.after
+
+    def after(self: Any, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
+        following = honest(self, domain, epsilon, asked, noisy)
+        if not self._is_total(asked):
+            return following
+        return [question._replace(share=SHARES, left=0) for question in following]
+
+    patch.setattr(AdaptiveDesign, "after", after)
+    _with_any_share(patch)
+
+
+def _with_any_share(patch: pytest.MonkeyPatch) -> None:
+    honest = AdaptiveDesign.possible_shares
+    patch.setattr(AdaptiveDesign, "possible_shares", lambda self, domain: honest(self, domain) | {SHARES})
 
 
 def noise_shared_by_cells(patch: pytest.MonkeyPatch) -> None:
@@ -105,16 +161,16 @@ def noise_shared_by_levels(patch: pytest.MonkeyPatch) -> None:
     honest = DiscreteLaplace.sample
     drawn: list[Ints] = []
 
-    def starting(domain: Domain, level: int) -> Ints:
+    def starting(*arguments: Any) -> None:
         drawn.clear()
-        return all_cells(domain, level)
+        design.walk(*arguments)
 
     def reusing(self: DiscreteLaplace, size: int, source: Source) -> Ints:
         if not drawn:
             drawn.append(honest(self, size, source))
         return np.resize(drawn[0], size)
 
-    patch.setattr(measure, "all_cells", starting)
+    patch.setattr(measure, "walk", starting)
     patch.setattr(DiscreteLaplace, "sample", reusing)
 
 
