@@ -129,7 +129,7 @@ def refuse(path: Path, change: Change, words: str) -> None:
     assert str(refusal.value).startswith("a.dph.parquet is damaged")
 
 
-NONSENSE = [
+NONSENSE: list[Any] = [
     None, True, [], {}, "", "x", "1/0", "nan", "inf", "-inf", "-1", -1, "1e999999", "9" * 5000,
     "1." + "1" * 10**6, "0x10", float("nan"),
 ]  # fmt: skip

@@ -98,10 +98,12 @@ def _design(metadata: Mapping[str, Any]) -> PaperDesign | AdaptiveDesign:
     check(design=metadata["design"])
     if metadata["design"] == AdaptiveDesign.name:
         rule = {field.name: as_epsilon(metadata["rule"][field.name]) for field in fields(AdaptiveDesign)}
-        ends = {name: rule.pop(name) for name in ("first", "last")}
-        if len(metadata["rule"]) != len(rule) + len(ends) or any(end.denominator != 1 for end in ends.values()):
+        if len(metadata["rule"]) > len(rule):
             raise ValueError("there is more to the rule than a rule has")
-        return AdaptiveDesign(**{name: int(end) for name, end in ends.items()}, **rule)
+        first, last = rule.pop("first"), rule.pop("last")
+        if first.denominator != 1 or last.denominator != 1:
+            raise ValueError("a level is not a whole number")
+        return AdaptiveDesign(int(first), int(last), **rule)
     shares = {int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]}
     levels = sorted(shares)
     check(first_level=levels[0], depth=levels[-1])
@@ -202,6 +204,6 @@ def _problem(release: Release) -> str | None:
         return str(problem)
     expected = np.concatenate(asked_for, axis=1)
     there = np.stack([m.levels, m.codes, m.shares])
-    if not np.array_equal(*(rows[:, np.lexsort(rows)] for rows in (expected, there))):
+    if not np.array_equal(expected[:, np.lexsort(expected)], there[:, np.lexsort(there)]):
         return "it has measurements that its design does not make"
     return None

@@ -233,7 +233,7 @@ def test_numbers_of_any_kind_make_a_release_that_can_be_saved(tmp_path: Any) -> 
     assert again.design == PaperDesign(split_over_levels(1, 5, 0.75), 9, Fraction(3, 4))
     assert dph.release(counts, epsilon=1, design="paper").design == paper_design(split_over_levels(2, 5), 20)
     assert dph.release(counts, epsilon=1).design == AdaptiveDesign(2, 5)
-    assert dph.release(counts, epsilon=1, first_level=np.int64(1)).design == AdaptiveDesign(1, 5, total=Fraction(0))
+    assert dph.release(counts, epsilon=1, first_level=1).design == AdaptiveDesign(1, 5, total=Fraction(0))
 
 
 def test_a_source_is_asked_only_for_what_is_measured() -> None:

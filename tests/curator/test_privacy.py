@@ -28,9 +28,11 @@ from numpy.typing import NDArray
 import dpheatmap as dph
 from audit import epsilon_lower_bound
 from curator import planted
-from dpheatmap.budget import PAPER_DECAY, UNITS, split_over_levels, split_over_paths
+from designs import paper_design, walked
+from dpheatmap.adaptive import AdaptiveDesign
+from dpheatmap.budget import UNITS, split_over_levels
 from dpheatmap.curator.measure import measure_counts
-from dpheatmap.design import CLOSING, OPENING, AdaptiveDesign, Design, PaperDesign
+from dpheatmap.design import PaperDesign, Question
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.release import Measurements
@@ -38,6 +40,8 @@ from dpheatmap.selection import all_cells
 
 EPSILON = Fraction(2)
 HALF = Fraction(1, 2)
+NONE = Fraction(0)
+TIMES = 3  # how often a cell is measured at most: with the total, with its level, and once more
 UNVISITED = np.iinfo(np.int64).min
 
 Cell = tuple[int, int]
@@ -53,17 +57,7 @@ class Shape:
     domain: Domain
     others: Mapping[Cell, int]
     person: Mapping[Cell, int]
-    first_level: int = 0
-    width: int = 20
-    adaptive: bool = False
-
-    @property
-    def design(self) -> Design:
-        """What is measured."""
-        first, last = self.first_level, self.domain.depth
-        if self.adaptive:
-            return AdaptiveDesign(split_over_paths(first, last, HALF), CLOSING, OPENING)
-        return PaperDesign(split_over_levels(first, last), self.width, PAPER_DECAY)
+    design: PaperDesign | AdaptiveDesign
 
     def weights(self, *, added: bool) -> dict[Cell, int]:
         """The weight of each occupied cell."""
@@ -77,9 +71,9 @@ class Shape:
         )
 
     def truth(self, *, added: bool) -> Ints:
-        """The true weight of every cell of every level, in a row: level 0, level 1, ..., by Morton code; and once more.
+        """The true weight of every cell of every level, in a row: level 0, level 1, ..., by Morton code; and again.
 
-        The second half of a row is for cells that are measured a second time.
+        Further parts of a row are for cells that are measured a second and a third time.
         """
         weights = self.weights(added=added)
         x, y = _columns_and_rows(weights)
@@ -87,29 +81,31 @@ class Shape:
         for level in range(self.domain.depth + 1):
             shift = self.domain.depth - level
             np.add.at(row, first_place(level) + encode(x >> shift, y >> shift), list(weights.values()))
-        return np.tile(row, 2)
+        return np.tile(row, TIMES)
 
     @property
     def theirs(self) -> Ints:
         """The places of the cells, measured if they are reached, in which the person has weight."""
         changed = np.flatnonzero(self.truth(added=True) != self.truth(added=False))
-        return changed[changed % self.cells >= first_place(self.first_level)]
+        return changed[changed % self.cells >= first_place(self.design.begin(self.domain).level)]
 
     @property
     def cells(self) -> int:
-        """The number of cells of all levels: half the length of a row."""
+        """The number of cells of all levels: the length of a part of a row."""
         return first_place(self.domain.depth + 1)
 
     def visited_by(self, row: Ints) -> NDArray[np.bool_]:
         """The cells that would be visited if these were the noisy values."""
+        times = np.zeros(self.cells, dtype=np.int64)
         visited = np.zeros(len(row), dtype=bool)
-        cells = all_cells(self.domain, self.first_level)
-        for level in range(self.first_level, self.domain.depth + 1):
-            places = first_place(level) + cells
-            visited[places] = True
-            closed, finished, cells = self.design.decide(self.domain, EPSILON, level, cells, row[places])
-            visited[self.cells + first_place(level) + closed] = True
-            visited[first_place(level + 1) + finished] = True
+
+        def answer(asked: Question) -> Ints:
+            places = first_place(asked.level) + asked.cells
+            visited[places + self.cells * times[places]] = True
+            times[places] += 1
+            return row[places]
+
+        walked(self.design, self.domain, EPSILON, answer)
         return visited
 
 
@@ -128,42 +124,56 @@ def people(**cells: int) -> dict[Cell, int]:
     return {(int(name[1]), int(name[3])): n * UNITS for name, n in cells.items()}
 
 
+def paper(last: int, first: int = 0, width: int = 20) -> PaperDesign:
+    return paper_design(split_over_levels(first, last), width)
+
+
+SPREAD = people(x0y0=12, x2y2=4, x6y1=5, x1y5=1)
+THEIRS = {(0, 0): UNITS // 4, (3, 3): UNITS // 4, (7, 0): UNITS // 4, (0, 7): UNITS // 4}
 SHAPES = {
-    "one level": Shape(Domain.unit(0), {}, people(x0y0=1)),
-    "two levels": Shape(Domain.unit(1), people(x0y0=2, x1y0=1), people(x1y0=1)),
-    "two cells": Shape(Domain.image(2, 1), people(x0y0=1), {(0, 0): UNITS // 2, (1, 0): UNITS // 2}, first_level=1),
-    "empty cell": Shape(Domain.unit(2), people(x0y0=2, x3y1=1), people(x2y3=1), width=2),
-    "tight competitor": Shape(Domain.unit(2), people(x0y0=2, x2y0=2), people(x3y1=1), width=1),
+    "one level": Shape(Domain.unit(0), {}, people(x0y0=1), paper(0)),
+    "two levels": Shape(Domain.unit(1), people(x0y0=2, x1y0=1), people(x1y0=1), paper(1)),
+    "two cells": Shape(Domain.image(2, 1), people(x0y0=1), {(0, 0): UNITS // 2, (1, 0): UNITS // 2}, paper(1, 1)),
+    "empty cell": Shape(Domain.unit(2), people(x0y0=2, x3y1=1), people(x2y3=1), paper(2, width=2)),
+    "tight competitor": Shape(Domain.unit(2), people(x0y0=2, x2y0=2), people(x3y1=1), paper(2, width=1)),
     "several cells": Shape(
         Domain.unit(2),
         people(x0y0=1, x3y0=1, x1y3=1),
         {(1, 1): UNITS // 2, (3, 0): UNITS // 4, (2, 1): UNITS // 4},
-        width=2,
+        paper(2, width=2),
     ),
-    "many rows": Shape(Domain.unit(1), people(x0y0=1), people(x1y1=1), first_level=1),
-    "closed": Shape(Domain.unit(1), {}, people(x1y0=1), adaptive=True),
-    "closed or opened": Shape(Domain.unit(1), people(x0y0=2, x1y0=3), people(x1y0=1), adaptive=True),
-    "finished": Shape(Domain.unit(2), people(x0y0=5, x3y0=2), {(0, 0): UNITS // 2, (3, 0): UNITS // 2}, adaptive=True),
-    "closed and opened": Shape(
-        Domain.unit(2),
-        people(x0y0=12, x1y1=8, x3y0=7, x1y3=1),
-        {(1, 1): UNITS // 2, (3, 0): UNITS // 4, (0, 3): UNITS // 4},
-        adaptive=True,
+    "many rows": Shape(Domain.unit(1), people(x0y0=1), people(x1y1=1), paper(1, 1)),
+    "closed": Shape(Domain.unit(1), {}, people(x1y0=1), AdaptiveDesign(0, 1, total=NONE, spent=HALF)),
+    "total": Shape(Domain.unit(1), {}, people(x1y0=1), AdaptiveDesign(0, 1, total=HALF)),
+    "closed or finished": Shape(
+        Domain.unit(2), people(x0y0=3, x3y0=14), people(x0y0=1), AdaptiveDesign(1, 2, total=NONE)
     ),
+    "start": Shape(Domain.unit(3), people(x0y0=191), people(x5y5=1), AdaptiveDesign(1, 3, total=HALF)),
+    "uneven": Shape(
+        Domain.unit(3), people(x0y0=15, x4y0=4, x0y4=4, x4y4=4), people(x0y0=1), AdaptiveDesign(1, 3, total=NONE)
+    ),
+    "spread": Shape(Domain.unit(3), SPREAD, THEIRS, AdaptiveDesign(1, 3)),
+    "spread, as released": Shape(Domain.unit(3), SPREAD, THEIRS, AdaptiveDesign(2, 3)),
 }
-"""Of the one with many rows, the cells say what the table should come to. The adaptive design, here with half of what
-is left for each level, closes a cell of level 0 up to 5 people and opens it above 10, one of level 1 up to and above
-10: the person tips the balance, or is on paths that end at different levels."""
+"""Of the one with many rows, the cells say what the table should come to.
+
+Of the adaptive design: with a quarter for the first level, cells of level 1 are closed up to 3.3 people and opened
+above 6.7, and the person tips the balance; with 192 people or more, it starts at level 2, not 1; with 15 people in one
+quarter and 4 in each of the others a map is even, with 16 it is not; or the person is spread over quarters that are opened,
+finished and closed, and over cells of an opened one that are finished and closed."""
 
 
 def events(shape: Shape) -> dict[str, Event]:
     """What to look for in rows of noisy values, UNVISITED where a cell was not measured."""
     without, added = shape.truth(added=False), shape.truth(added=True)
+    as_without, as_added = shape.visited_by(without), shape.visited_by(added)
     theirs = shape.theirs
     finest = theirs[(theirs >= first_place(shape.domain.depth)) & (theirs < shape.cells)]
-    top = theirs[theirs < first_place(shape.first_level + 1)]
+    first = shape.design.first
+    top = theirs[theirs < first_place(first + 1)]
+    start = top[top >= first_place(first)]
     # A cell of theirs, and a cell without them, on the lowest level that is measured as a whole.
-    whole = min(shape.first_level + 1, shape.domain.depth)
+    whole = min(first + 1, shape.domain.depth)
     places = first_place(whole) + all_cells(shape.domain, whole)
     changed = added[places] - without[places]
     most, least = places[np.argmax(changed)], places[np.argmin(changed)]
@@ -182,17 +192,20 @@ def events(shape: Shape) -> dict[str, Event]:
         "all of theirs below": lambda rows: every((rows <= without)[:, theirs]),
         "first level above": above(top),
         "finest level above": above(finest),
+        "first level visited": lambda rows: every(measured(rows)[:, start]),
+        "first level not visited": lambda rows: ~every(measured(rows)[:, start]),
         "some finest visited": lambda rows: ~every(~measured(rows)[:, finest]),
         "all finest visited": lambda rows: every(measured(rows)[:, finest]),
         "no finest visited": lambda rows: every(~measured(rows)[:, finest]),
-        "visited as with them": lambda rows: every(measured(rows) == shape.visited_by(added)),
-        "visited as without": lambda rows: every(measured(rows) == shape.visited_by(without)),
+        "visited as with them": lambda rows: every(measured(rows) == as_added),
+        "visited as without": lambda rows: every(measured(rows) == as_without),
         "difference of cells": differ(most, least),
         "difference of levels": differ(top[0], least),
     }
 
 
-EVENTS = len(events(SHAPES["one level"])) + 1  # and the output that is most frequent in half of the sample
+FIXED = {name: events(shape) for name, shape in SHAPES.items()}
+EVENTS = len(FIXED["one level"]) + 1  # and the output that is most frequent in half of the sample
 ALPHA = 1e-6 / (len(SHAPES) * EVENTS * 2)
 
 SIZES = {"one level": 32_000, "two levels": 66_000, "many rows": 3_000, "closed": 26_000}
@@ -225,7 +238,10 @@ def directly(shape: Shape, added: bool) -> Callable[[], Measurements]:
 
 
 def _options(shape: Shape) -> dict[str, Any]:
-    return {"epsilon": EPSILON, "width": shape.width, "first_level": shape.first_level}
+    if isinstance(shape.design, AdaptiveDesign):
+        return {"epsilon": EPSILON}
+    design = shape.design
+    return {"epsilon": EPSILON, "design": "paper", "width": design.width, "first_level": design.first}
 
 
 def from_a_table(shape: Shape, added: bool) -> Callable[[], Measurements]:
@@ -246,7 +262,7 @@ def audit(name: str, size: int, mechanism: Mechanism) -> dict[str, float]:
     """Lower bounds on epsilon, by event and direction, from that many runs on either side of a shape."""
     shape = SHAPES[name]
     sides = [_run(mechanism(shape, added), shape, size) for added in (False, True)]
-    hits = {event: [int(happens(rows).sum()) for rows in sides] for event, happens in events(shape).items()}
+    hits = {event: [int(happens(rows).sum()) for rows in sides] for event, happens in FIXED[name].items()}
     bounds = {}
     for event, (without, added) in hits.items():
         bounds[f"{event}, added"] = epsilon_lower_bound(added, size, without, size, ALPHA)
@@ -263,12 +279,12 @@ def audit(name: str, size: int, mechanism: Mechanism) -> dict[str, float]:
 
 def _run(output: Callable[[], Measurements], shape: Shape, size: int) -> Ints:
     starts = np.array([first_place(level) for level in range(shape.domain.depth + 2)])
-    rows = np.full((size, 2 * starts[-1]), UNVISITED)
+    rows = np.full((size, TIMES * starts[-1]), UNVISITED)
     for row in rows:
         m = output()
         places = starts[m.levels] + m.codes
-        again = np.diff(places, prepend=-1) == 0  # a cell's second measurement follows its first
-        row[places + starts[-1] * again] = m.counts
+        before = np.arange(len(places)) - np.searchsorted(places, places)  # a cell's measurements follow each other
+        row[places + starts[-1] * before] = m.counts
     return rows
 
 
@@ -302,12 +318,18 @@ def test_a_cell_that_is_closed() -> None:
 
 
 OTHERS = ["two cells", "empty cell", "tight competitor", "several cells"]
-OTHERS += ["closed or opened", "finished", "closed and opened"]
+OTHERS += ["total", "closed or finished", "start", "uneven", "spread"]
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_shapes(name: str) -> None:
     assert largest(audit(name, 6_000, directly)) <= EPSILON
+
+
+def test_the_adaptive_design_as_it_is_released() -> None:
+    shape = SHAPES["spread, as released"]
+    assert dph.release(shape.counts(added=True), **_options(shape)).design == shape.design
+    assert largest(audit("spread, as released", 6_000, through_release)) <= EPSILON
 
 
 @pytest.mark.long
@@ -348,15 +370,33 @@ PLANTED: dict[Bug, tuple[str, int, float]] = {
     planted.noise_shared_by_releases: ("two levels", 2_000, math.inf),
     planted.closed_with_all_of_epsilon: ("closed", 18_000, 3.0),
     planted.paths_spend_twice: ("closed", 40_000, 3.0),
-    planted.opening_by_true_counts: ("closed or opened", 2_000, math.inf),
+    planted.total_for_nothing: ("total", 18_000, 3.0),
+    planted.opening_by_true_counts: ("closed or finished", 2_000, math.inf),
+    planted.start_by_true_total: ("start", 2_000, math.inf),
+    planted.evenness_by_true_counts: ("uneven", 2_000, math.inf),
 }
 """The shape that shows each bug, runs on each side, and the epsilon that the mechanism has with it."""
+
+
+STOPPED = [planted.closed_with_all_of_epsilon, planted.paths_spend_twice, planted.total_for_nothing]
+"""Bugs that overspend a path: the walk stops at them. The audit finds them where it does not check, too."""
+
+
+@pytest.mark.parametrize("bug", STOPPED, ids=lambda bug: bug.__name__)
+def test_planted_and_stopped_by_the_check_of_paths(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = directly(SHAPES[PLANTED[bug][0]], True)
+    run()
+    bug(monkeypatch)
+    with pytest.raises(AssertionError, match="a design would"):
+        run()
 
 
 @pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.__name__)
 def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
     name, size, really = PLANTED[bug]
     bug(monkeypatch)
+    if bug in STOPPED:
+        planted.unchecked(monkeypatch)
     assert EPSILON < largest(audit(name, size, directly)) <= really
 
 
@@ -378,6 +418,7 @@ def test_planted_in_the_aggregation(monkeypatch: pytest.MonkeyPatch) -> None:
         (1 / 4, math.exp(-2) / 4, SIZES["closed"], 0.75 * 2),
         (1 / 4, math.exp(-3) / 4, PLANTED[planted.closed_with_all_of_epsilon][1], 2),
         (1 / 8, math.exp(-3) / 8, PLANTED[planted.paths_spend_twice][1], 2),
+        (1 / 4, math.exp(-3) / 4, PLANTED[planted.total_for_nothing][1], 2),
     ],
 )
 def test_power(often: float, seldom: float, size: int, beyond: float) -> None:
