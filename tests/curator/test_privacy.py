@@ -159,8 +159,8 @@ SHAPES = {
 
 Of the adaptive design: with a quarter for the first level, cells of level 1 are closed up to 3.3 people and opened
 above 6.7, and the person tips the balance; with 192 people or more, it starts at level 2, not 1; with 15 people in one
-quarter and 4 in each of the others a map is even, with 16 it is not; or the person is spread over quarters that are opened,
-finished and closed, and over cells of an opened one that are finished and closed."""
+quarter and 4 in each of the others a map is even, with 16 it is not; or the person is spread over quarters that are
+opened, finished and closed, and over cells of an opened one that are finished and closed."""
 
 
 def events(shape: Shape) -> dict[str, Event]:
