@@ -72,6 +72,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),
     "Release.distribution": lambda **k: release().distribution(**k),
+    "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),
+    "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),
 }
 """Each public function that takes a name of the rules, with everything else that it needs. The tables don't exist:
 whatever is refused is refused before a table is opened."""

@@ -11,19 +11,62 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
+from dpheatmap.budget import UNITS, part
+from dpheatmap.design import PaperDesign
+from dpheatmap.quadtree import encode
+from dpheatmap.testing import seeded_release
 
 
-def test_levels_and_noise_are_those_of_the_release() -> None:
+def nobody(domain: dph.Domain) -> dph.Counts:
+    none = np.zeros(0, dtype=np.int64)
+    return dph.Counts.from_cells(domain, none, none, none)
+
+
+def test_levels_of_the_papers_design_are_those_of_its_release() -> None:
     domain = dph.Domain.bbox(-74.1, 40.6, -73.8, 40.9)
-    plan = dph.plan(domain, epsilon="1/3", users=1000, width=30)
-    nobody = np.zeros(0, dtype=np.int64)
-    counts = dph.Counts.from_cells(domain, nobody, nobody, nobody)
-    release = dph.release(counts, epsilon="1/3", width=30)
+    plan = dph.plan(domain, epsilon="1/3", users=1000, width=30, design="paper")
+    design = dph.release(nobody(domain), epsilon="1/3", width=30, design="paper").design
+    assert isinstance(design, PaperDesign)
     assert sum(level.epsilon for level in plan.levels) == Fraction(1, 3)
+    assert [level.level for level in plan.levels] == sorted(design.shares)
     for level in plan.levels:
-        assert level.epsilon == release.level_epsilon(level.level)
-        assert level.noise == pytest.approx(math.sqrt(2) * release.noise_scale(level.level))
-        assert level.cells_measured >= len(release.measurements.at(level.level)[0])
+        assert level.epsilon == part(Fraction(1, 3), design.shares[level.level])
+        assert level.noise == pytest.approx(math.sqrt(2) / float(level.epsilon))
+
+
+@pytest.mark.parametrize("people", [50, 3000, 10**6])
+def test_levels_of_the_adaptive_design_are_those_of_a_path_to_the_end(people: int) -> None:
+    """All people in one cell, next to no noise: that cell's path takes what the plan says, after the total."""
+    domain, epsilon = dph.Domain.unit(7), 100
+    weight = np.array([people * UNITS])
+    counts = dph.Counts.from_cells(domain, np.array([77]), np.array([20]), weight)
+    m = seeded_release(counts, seed=1, epsilon=epsilon).measurements
+    plan = dph.plan(domain, epsilon=epsilon, users=people)
+    code = int(encode(np.array([77]), np.array([20]))[0])
+    on_path = [
+        (int(level), part(Fraction(epsilon), int(share)))
+        for level, cell, share in zip(m.levels, m.codes, m.shares, strict=True)
+        if cell == code >> 2 * (7 - level)
+    ]
+    total = Fraction(epsilon) - sum(level.epsilon for level in plan.levels)
+    assert on_path == [(0, total), *((level.level, level.epsilon) for level in plan.levels)]
+
+
+def test_a_busy_place_ends_where_the_release_ends_it() -> None:
+    """Without noise the smallest feature is the size of the cell in which 5 % of the people are finished or closed."""
+    domain, users = dph.Domain.unit(9), 4000
+    people = np.array([users // 20, *np.full(19, users // 20)]) * UNITS
+    places = np.array([5, *range(300, 490, 10)])
+    counts = dph.Counts.from_cells(domain, places, places, people)
+    for epsilon in (Fraction(1, 10), Fraction(1), Fraction(8)):
+        plan = dph.plan(domain, epsilon=epsilon, users=users)
+        deepest = []
+        for seed in range(7):
+            m = seeded_release(counts, seed=seed, epsilon=epsilon).measurements
+            code = int(encode(places[:1], places[:1])[0])
+            deepest.append(max(int(k) for k, c in zip(m.levels, m.codes, strict=True) if c == code >> 2 * (9 - k)))
+        assert plan.smallest_feature is not None
+        assert abs(-math.log2(plan.smallest_feature) - np.median(deepest)) <= 1
 
 
 def test_cells_are_measured_on_the_ground() -> None:
@@ -49,7 +92,8 @@ def test_more_people_and_more_epsilon_never_show_less(epsilon: float, users: int
 def test_the_finest_level_is_said_to_be_reached_where_it_is(south: int) -> None:
     for depth in range(12, 18):
         plan = dph.plan(dph.Domain.bbox(7, south, 8, south + 0.5, depth=depth), epsilon=1, users=3000)
-        assert ("finest level is reached" in plan.advice) == (plan.levels[-1].smallest_share <= 0.05)
+        reached = plan.smallest_feature is not None and plan.smallest_feature == plan.levels[-1].cell
+        assert ("finest level is reached" in plan.advice) == reached
 
 
 def test_a_plan_needs_a_domain() -> None:

@@ -351,7 +351,7 @@ def entry(key: str, value: Any) -> Callable[[dict[str, Any]], Any]:
         (entry("delta", "1/1000"), "units or delta"),
         (entry("units_per_person", 2**20), "units or delta"),
         (entry("width", 0), "can't be understood"),
-        (entry("width", 3), "does not make"),
+        (entry("width", 3), "does not make|cells measured"),
         (entry("width", 11), "cells measured at level"),
         (entry("decay", "2"), "can't be understood"),
         (entry("design", "other"), "can't be understood"),

@@ -28,6 +28,8 @@ class Invented:
         place = Place("north-west", Domain.unit(6), np.arange(1200) % 600, where[:, 0], where[:, 1])
         return Dataset((place,), "invented people", stand_in=True, notes=("Invented.",))
 
+    football = cities
+
     def gaze(self) -> Dataset:
         rng = np.random.default_rng(0)
         places = [

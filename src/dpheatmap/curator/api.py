@@ -159,7 +159,7 @@ def release_from(
     """
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     exact = read_epsilon(epsilon)
-    check(design=design if isinstance(design, str) else design.name, width=width, decay=decay)
+    check(design=design.name if isinstance(design, AdaptiveDesign) else design, width=width, decay=decay)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
     chosen: PaperDesign | AdaptiveDesign
     if isinstance(design, AdaptiveDesign):
