@@ -1,6 +1,7 @@
 """Heatmaps of where people are, not who they are: user-level differential privacy from a table to a map."""
 
 from dpheatmap import errors
+from dpheatmap.difference import Difference, difference
 from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.plan import Plan, plan
@@ -10,18 +11,21 @@ from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
 from dpheatmap.evaluate.baselines import baseline  # isort: skip
 
-# `plan` and `release` are also modules; their functions are bound after them, so `dpheatmap.release` is the function.
+# `plan`, `release` and `difference` are also modules; their functions are bound after them, so `dpheatmap.release` is
+# the function.
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Counts",
+    "Difference",
     "Domain",
     "Heatmap",
     "Plan",
     "Release",
     "aggregate",
     "baseline",
+    "difference",
     "errors",
     "load",
     "metrics",

@@ -18,6 +18,8 @@ from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.parameters import check
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from dpheatmap.estimate.uncertainty import Uncertainty
     from dpheatmap.release import Release
 
@@ -117,15 +119,50 @@ class Heatmap:
     @property
     def density(self) -> Floats:
         """The share of people per square metre on the ground, per square pixel of the image, or per square side."""
-        width, height = _pixel_sides(self.domain, *self.values.shape)
-        density: Floats = self.values / (width * height)[:, None]
+        density: Floats = self.values / self.pixel_areas[:, None]
         return density
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the map to a file, whole or not at all; the suffix tells the format: .png, .npz or .csv."""
+    @property
+    def pixel_areas(self) -> Floats:
+        """The area of the pixels of each row: square metres on the ground, square pixels of the image, or sides."""
+        width, height = _pixel_sides(self.domain, *self.values.shape)
+        area: Floats = width * height
+        return area
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        tiles: str | None = None,
+        background: str | PathLike[str] | None = None,
+    ) -> None:
+        """Write the map to a file, whole or not at all; the suffix tells the format: .html, .png, .npz or .csv.
+
+        An .html is an interactive map that works from disk without a network. ``tiles`` is an address of map tiles
+        with {z}, {x} and {y}, the only thing that it may then ask the network for; ``background`` is a picture under
+        the heat of an image.
+        """
         from dpheatmap.render import save
 
-        save(self, path)
+        given = {"tiles": tiles, "background": background}
+        save(self, path, **{name: value for name, value in given.items() if value is not None})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the map into axes of matplotlib, new ones if none are given; returns them."""
+        from dpheatmap.render.plot import plot
+
+        return plot(self, ax)
+
+    def _repr_html_(self) -> str:
+        from dpheatmap.render.notebook import output
+        from dpheatmap.render.picture import picture_of
+
+        return output(picture_of(self))
+
+    def _repr_png_(self) -> bytes:
+        from dpheatmap.render.png import as_bytes
+
+        return as_bytes(self)
 
     def __repr__(self) -> str:
         rows, columns = self.values.shape

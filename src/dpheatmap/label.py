@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dpheatmap.release import Release
+from typing import Protocol
 
 
-def privacy_label(release: Release) -> Mapping[str, str]:
+class Promise(Protocol):
+    """What the label speaks of: a release, or a map made from one."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """How much may leak."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the noise can be computed."""
+
+
+def privacy_label(release: Promise) -> Mapping[str, str]:
     """The label of a release, from its public facts alone.
 
     >>> odds_in_words(Fraction(1))

@@ -120,6 +120,12 @@ class Release:
 
         write(self, path)
 
+    def _repr_html_(self) -> str:
+        return self.heatmap()._repr_html_()
+
+    def _repr_png_(self) -> bytes:
+        return self.heatmap()._repr_png_()
+
     def __repr__(self) -> str:
         first, last = self.measured_levels
         return (

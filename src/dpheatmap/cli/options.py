@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -55,18 +55,22 @@ def place_options(command: F) -> F:
 
 
 def map_options(command: F) -> F:
-    """-o, --sigma, --size and --method."""
+    """-o, --sigma, --size, --method and --tiles."""
     for option in reversed(
         [
             click.option(
                 "-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
-                help=f"A file to write; the ending tells what: {RELEASE_SUFFIX} (the release), .png, .npz, .csv.",
+                help=f"A file to write, by its ending: {RELEASE_SUFFIX} (the release), .html, .png, .npz or .csv.",
             ),
             click.option("--sigma", type=float, help="Smoothing in ground metres, pixels or fractions of the side."),
             click.option("--size", type=int, metavar="PIXELS", help="Pixels on the longer side of the map."),
             click.option(
                 "--method", default="posterior", show_default=True,
                 help="How the map is made: posterior, or paper (for that design).",
+            ),
+            click.option(
+                "--tiles", metavar="URL",
+                help="Map tiles for an .html, with {z}, {x} and {y}; without them it needs no network.",
             ),
         ]
     ):  # fmt: skip
@@ -108,14 +112,20 @@ def _numbers(option: str, text: str, separator: str, count: int, kind: Callable[
     return values
 
 
-def check_outputs(outputs: tuple[str, ...]) -> None:
+def check_outputs(outputs: tuple[str, ...], tiles: str | None, formats: Sequence[str] | None = None) -> None:
     """Refuse what can't be written before anything is read or spent."""
     from dpheatmap.render import FORMATS
+    from dpheatmap.render.page import check_tiles
 
+    formats = [RELEASE_SUFFIX, *FORMATS] if formats is None else formats
+    if tiles is not None:
+        check_tiles(tiles)
+        if not any(Path(output).suffix.lower() == ".html" for output in outputs):
+            raise ParameterError("--tiles is for .html maps, and none was asked for. Leave it out, or add -o map.html.")
     for output in outputs:
         path = Path(output)
-        if not path.name.endswith(RELEASE_SUFFIX) and path.suffix.lower() not in FORMATS:
-            known = ", ".join([RELEASE_SUFFIX, *FORMATS])
+        if not path.name.lower().endswith(tuple(formats)):
+            known = ", ".join(formats)
             raise ParameterError(f"An output must end in one of {known}; it was {output!r}. Choose one of these.")
         if not path.parent.is_dir():
             raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")

@@ -41,6 +41,7 @@ def command(
     sigma: float | None,
     size: int | None,
     method: str,
+    tiles: str | None,
     private_report: str | None,
     design: str,
     width: int,
@@ -61,7 +62,7 @@ def command(
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
-    check_outputs(outputs)
+    check_outputs(outputs, tiles)
     decay = PAPER_DECAY if decay is None else decay
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
@@ -77,23 +78,28 @@ def command(
             **rest,
         )
     terminal.private_report(seen[0], private_report)
-    written = write_outputs(made, outputs, sigma=sigma, size=size, method=method)
+    written = write_outputs(made, outputs, tiles, sigma=sigma, size=size, method=method)
     terminal.say(made.label["how_strongly"])
     terminal.answer(
         as_json, {"epsilon": str(made.epsilon), "outputs": written, "label": dict(made.label)}, "\n".join(written)
     )
 
 
-def write_outputs(
-    release: Release, outputs: tuple[str, ...], *, sigma: float | None, size: int | None, method: str
-) -> list[str]:
-    """Write the release itself first, so that what was paid for is safe, then its maps."""
+def write_outputs(release: Release, outputs: tuple[str, ...], tiles: str | None, **settings: Any) -> list[str]:
+    """Write the release itself first, so that what was paid for is safe, then its maps; settings are the map's."""
     ordered = sorted(outputs, key=lambda output: not output.endswith(RELEASE_SUFFIX))
     heat = None
     for output in ordered:
         if output.endswith(RELEASE_SUFFIX):
             release.save(output)
         else:
-            heat = heat or release.heatmap(sigma=sigma, size=size, method=method)
-            heat.save(output)
+            heat = heat or release.heatmap(**settings)
+            heat.save(output, **options_for(output, tiles=tiles))
     return ordered
+
+
+def options_for(output: str, **options: Any) -> dict[str, Any]:
+    """Those of the options that were given and that the format of a file takes."""
+    from dpheatmap.render import options_of
+
+    return {name: value for name, value in options.items() if value is not None and name in options_of(output)}

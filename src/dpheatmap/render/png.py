@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -11,21 +12,26 @@ from dpheatmap.domain import Floats
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.colour import colours
 from dpheatmap.render.layout import BAR_HEIGHT, BAR_WIDTH, LABEL, NOTE, TICK, TITLE, Layout, ScaleBar
+from dpheatmap.render.picture import is_smooth
 from dpheatmap.render.text import Colour, draw_text
-from dpheatmap.render.wording import density_in_words, epsilon_in_words, length_in_words
+from dpheatmap.render.wording import NO_SIGNAL, NOT_PRIVATE, density_in_words, facts_of, warnings_of
 
 _PAPER: Colour = (255, 255, 255)
 _INK: Colour = (30, 30, 38)
 _GREY: Colour = (105, 105, 116)
 _RED: Colour = (200, 16, 32)
 
-_NOT_PRIVATE = "NOT PRIVATE: made with a seed"
-_NO_SIGNAL = "No signal above the noise: every cell has the same share"
-
 
 def write(heat: Heatmap, path: Path) -> None:
     """Draw the picture and write it as PNG; the file holds the picture and nothing else."""
     figure(heat).save(path, format="PNG")
+
+
+def as_bytes(heat: Heatmap) -> bytes:
+    """The same picture without a file."""
+    packed = io.BytesIO()
+    figure(heat).save(packed, format="PNG")
+    return packed.getvalue()
 
 
 def figure(heat: Heatmap) -> Image.Image:
@@ -35,14 +41,16 @@ def figure(heat: Heatmap) -> Image.Image:
     image = Image.new("RGB", (place.width, place.height), _PAPER)
     draw = ImageDraw.Draw(image)
     draw_text(draw, place.left, place.title, "Where people are", size=place.px(TITLE), colour=_INK)
-    heat_colours = colours(_enlarged(density / place.top_value, place.factor, smooth=_is_smooth(heat)))
+    heat_colours = colours(
+        _enlarged(density / place.top_value, place.factor, smooth=is_smooth(heat.domain, heat.sigma, heat.values))
+    )
     image.paste(Image.fromarray(heat_colours), (place.left, place.top))
     _draw_frame(draw, place)
     _draw_colour_bar(image, draw, place)
     if place.scale_bar:
         _draw_scale_bar(draw, place, place.scale_bar)
     for line, note in enumerate(place.notes):
-        colour = {_NOT_PRIVATE: _RED, _NO_SIGNAL: _INK}.get(note, _GREY)
+        colour = {NOT_PRIVATE: _RED, NO_SIGNAL: _INK}.get(note, _GREY)
         draw_text(draw, place.legend[0], place.note(line), note, size=place.px(NOTE), colour=colour)
     return image
 
@@ -52,25 +60,7 @@ def layout_of(heat: Heatmap, density: Floats, unit: str) -> Layout:
     # Of a map without signal nothing is hot, so nothing should glow: it stays in the lower part of the scale.
     top = float(density.max()) * (4.0 if heat.empty else 1.0)
     rows, columns = heat.values.shape
-    return Layout(heat.domain, rows, columns, top, f"{unit}, linear scale", _warnings(heat), _facts(heat))
-
-
-def _warnings(heat: Heatmap) -> tuple[str, ...]:
-    return (_NOT_PRIVATE,) * heat.seeded + (_NO_SIGNAL,) * heat.empty
-
-
-def _facts(heat: Heatmap) -> tuple[str, ...]:
-    return (
-        f"epsilon = {epsilon_in_words(heat.epsilon)} per person",
-        f"smoothing {length_in_words(heat.sigma, heat.domain)}",
-        f"made with dpheatmap, {heat.made:%Y-%m-%d}",
-    )
-
-
-def _is_smooth(heat: Heatmap) -> bool:
-    """Whether the bell is so wide that values between pixels can be told from those around them."""
-    pixel: float = heat.domain.longer_side / max(heat.values.shape)
-    return heat.sigma >= 2.0 * pixel
+    return Layout(heat.domain, rows, columns, top, f"{unit}, linear scale", warnings_of(heat), facts_of(heat))
 
 
 def _enlarged(values: Floats, factor: int, *, smooth: bool) -> Floats:

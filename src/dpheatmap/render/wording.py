@@ -7,6 +7,9 @@ from fractions import Fraction
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.heatmap import Heatmap
 
+NOT_PRIVATE = "NOT PRIVATE: made with a seed"
+NO_SIGNAL = "No signal above the noise: every cell has the same share"
+
 # Areas in square metres or square pixels, and what they are called.
 _GROUND = (
     (1e-2, "100 cm²"),
@@ -27,14 +30,31 @@ def density_in_words(heat: Heatmap) -> tuple[Floats, str]:
     The unit is the smallest area that holds half a per cent of people somewhere, so that the hottest spot reads
     as 0.5 to 50 %.
     """
-    density = heat.density
-    if heat.domain.kind == "unit":
-        return density, "density (1 = uniform)"
-    areas = _GROUND if heat.domain.kind == "bbox" else _PIXELS
-    percent = 100.0 * density
-    hottest = float(percent.max())
-    area, name = next((unit for unit in areas if hottest * unit[0] >= 0.5), areas[-1])
-    return percent * area, f"% of people per {name}"
+    factor, name = unit_of_density(heat.domain, float(heat.density.max()))
+    return factor * heat.density, name
+
+
+def unit_of_density(domain: Domain, hottest: float) -> tuple[float, str]:
+    """The unit for densities up to the hottest: the factor that takes them to it, and its name."""
+    if domain.kind == "unit":
+        return 1.0, "density (1 = uniform)"
+    areas = _GROUND if domain.kind == "bbox" else _PIXELS
+    area, name = next((unit for unit in areas if 100.0 * hottest * unit[0] >= 0.5), areas[-1])
+    return 100.0 * area, f"% of people per {name}"
+
+
+def warnings_of(heat: Heatmap) -> tuple[str, ...]:
+    """What must be said before anything else."""
+    return (NOT_PRIVATE,) * heat.seeded + (NO_SIGNAL,) * heat.empty
+
+
+def facts_of(heat: Heatmap) -> tuple[str, ...]:
+    """How a map was made, in short."""
+    return (
+        f"epsilon = {epsilon_in_words(heat.epsilon)} per person",
+        f"smoothing {length_in_words(heat.sigma, heat.domain)}",
+        f"made with dpheatmap, {heat.made:%Y-%m-%d}",
+    )
 
 
 def length_in_words(length: float, domain: Domain) -> str:

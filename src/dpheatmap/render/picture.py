@@ -1,0 +1,122 @@
+"""What an interactive map shows: values in a readable unit, their uncertainty, and the words around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.domain import Domain, Floats
+from dpheatmap.label import privacy_label
+from dpheatmap.render.layers import averaged
+from dpheatmap.render.wording import epsilon_in_words, facts_of, length_in_words, unit_of_density, warnings_of
+
+if TYPE_CHECKING:
+    from dpheatmap.difference import Difference
+    from dpheatmap.heatmap import Heatmap
+
+HEADINGS = {
+    "warning": "Warning",
+    "who": "Who is protected",
+    "from_what": "From what",
+    "how_strongly": "How strongly",
+    "not_promised": "What is not promised",
+}
+"""The parts of a privacy label, in the order in which people read them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A map as it is shown: ``values`` and ``std`` are in ``unit``, and ``significant`` tells what is no noise."""
+
+    title: str
+    domain: Domain
+    values: Floats
+    std: Floats | None
+    significant: NDArray[np.bool_] | None
+    unit: str
+    signed: bool
+    smooth: bool
+    warnings: tuple[str, ...]
+    facts: tuple[str, ...]
+    label: Mapping[str, str]
+
+    def at_most(self, pixels: int) -> Picture:
+        """The same with at most so many pixels on the longer side.
+
+        A standard deviation becomes the mean of those it stands for, which is at least that of the mean; a pixel
+        stands out of the noise if most of what it stands for does.
+        """
+        rows, columns = self.values.shape
+        longer = max(rows, columns)
+        if longer <= pixels:
+            return self
+        size = max(1, round(rows * pixels / longer)), max(1, round(columns * pixels / longer))
+        std, clear = self.std, self.significant
+        return replace(
+            self,
+            values=averaged(self.values, *size),
+            std=None if std is None else averaged(std, *size),
+            significant=None if clear is None else averaged(clear.astype(np.float64), *size) > 0.5,
+        )
+
+
+def picture_of(heat: Heatmap) -> Picture:
+    """A heatmap as it is shown: people per area."""
+    areas = heat.pixel_areas[:, None]
+    factor, unit = unit_of_density(heat.domain, float(heat.density.max()))
+    return Picture(
+        "Where people are",
+        heat.domain,
+        heat.values / areas * factor,
+        None if heat.std is None else heat.std / areas * factor,
+        None if heat.std is None else heat.significant(),
+        unit,
+        signed=False,
+        smooth=is_smooth(heat.domain, heat.sigma, heat.values),
+        warnings=warnings_of(heat),
+        facts=facts_of(heat),
+        label=privacy_label(heat),
+    )
+
+
+def picture_of_difference(change: Difference) -> Picture:
+    """A difference as it is shown: people per area, more or fewer."""
+    after, before = change.after, change.before
+    both = (("A", before), ("B", after))
+    areas = after.pixel_areas[:, None]
+    factor, unit = unit_of_density(change.domain, float(np.abs(change.values / areas).max()))
+    label = dict(privacy_label(after))
+    strengths = [f"{name}: {privacy_label(heat)['how_strongly']}" for name, heat in both]
+    label["how_strongly"] = " ".join(
+        ["Made from two releases, A and B.", *strengths, "For people who are in both, the two epsilons add up."]
+    )
+    return Picture(
+        "What changed: B minus A",
+        change.domain,
+        change.values / areas * factor,
+        None if change.std is None else change.std / areas * factor,
+        None if change.std is None else change.significant(),
+        f"{unit}, B minus A",
+        signed=True,
+        smooth=is_smooth(change.domain, change.sigma, change.values),
+        warnings=tuple(dict.fromkeys(warnings_of(before) + warnings_of(after))),
+        facts=(
+            *(
+                f"{name}: epsilon = {epsilon_in_words(heat.epsilon)} per person, {heat.made:%Y-%m-%d}"
+                for name, heat in both
+            ),
+            f"smoothing {length_in_words(change.sigma, change.domain)}",
+            "made with dpheatmap",
+        ),
+        label=label,
+    )
+
+
+def is_smooth(domain: Domain, sigma: float, values: Floats) -> bool:
+    """Whether the bell is so wide that values between pixels can be told from those around them."""
+    pixel: float = domain.longer_side / max(values.shape)
+    return sigma >= 2.0 * pixel

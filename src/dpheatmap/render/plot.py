@@ -1,0 +1,95 @@
+"""Maps in matplotlib: a part of a figure of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpheatmap import projection
+from dpheatmap.domain import Domain, Floats
+from dpheatmap.errors import MissingDependency
+from dpheatmap.render import basemap, colour
+from dpheatmap.render.picture import Picture, picture_of, picture_of_difference
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpheatmap.difference import Difference
+    from dpheatmap.heatmap import Heatmap
+
+
+def plot(heat: Heatmap, ax: Axes | None = None) -> Axes:
+    """Draw a heatmap into axes, with its coordinates and a colour bar that names its unit."""
+    picture = picture_of(heat)
+    # Of a map without signal nothing is hot, so nothing should glow.
+    return _draw(picture, new_axes() if ax is None else ax, 0.0, float(picture.values.max()) * (4 if heat.empty else 1))
+
+
+def plot_difference(change: Difference, ax: Axes | None = None) -> Axes:
+    """Draw a difference into axes, in colours about zero."""
+    picture = picture_of_difference(change)
+    most = float(np.abs(picture.values).max()) or 1.0
+    return _draw(picture, new_axes() if ax is None else ax, -most, most)
+
+
+def save(change: Difference, path: Path, suffix: str) -> None:
+    """Draw a difference into a figure of its own and write it."""
+    ax = plot_difference(change)
+    figure = ax.get_figure(root=True)
+    if figure is not None:
+        figure.savefig(path, format=suffix.removeprefix("."), dpi=150)
+
+
+def new_axes() -> Axes:
+    """Axes of a new figure that belongs to nobody else: pyplot would keep it, and show it twice in a notebook."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependency("matplotlib", "A plot") from error
+    return Figure(layout="constrained").add_subplot()
+
+
+def _draw(picture: Picture, ax: Axes, low: float, high: float) -> Axes:
+    from matplotlib.colors import ListedColormap
+
+    scale = "balance" if picture.signed else "heat"
+    table = colour.colours(np.linspace(0.0, 1.0, colour.STEPS), scale) / 255.0
+    x, y = _edges(picture.domain, *picture.values.shape)
+    mesh = ax.pcolormesh(x, y, picture.values, cmap=ListedColormap(table), vmin=low, vmax=high, rasterized=True)
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(y[-1], y[0])
+    if picture.domain.kind == "bbox":
+        _draw_lines(ax, picture.domain)
+        ax.set_aspect(1.0 / np.cos(np.radians((y[0] + y[-1]) / 2)))
+        ax.locator_params(axis="x", nbins=4)
+        ax.set_xlabel("longitude")
+        ax.set_ylabel("latitude")
+    else:
+        ax.set_aspect(1.0)
+    ax.set_title(picture.title)
+    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8)
+    bar.set_label(f"{picture.unit}, linear scale")
+    if picture.warnings:
+        ax.text(0.01, 0.99, "\n".join(picture.warnings), transform=ax.transAxes, va="top", color="#ff9090", wrap=True)
+    return ax
+
+
+def _edges(domain: Domain, rows: int, columns: int) -> tuple[Floats, Floats]:
+    """The edges of the columns and rows in the domain's coordinates, rows from the top."""
+    bounds, finest = domain.bounds, domain.cells(domain.depth)
+    x = np.linspace(bounds.x0, bounds.x1, columns + 1)
+    if domain.kind == "bbox":
+        at = np.linspace(finest.y0, finest.y1, rows + 1) / 2**domain.depth
+        return x, np.array([projection.latitude_of_row(row) for row in at.tolist()])
+    return x, np.linspace(bounds.y0, bounds.y1, rows + 1)
+
+
+def _draw_lines(ax: Axes, domain: Domain) -> None:
+    """Coast and borders."""
+    from matplotlib.collections import LineCollection
+
+    near = domain.bounds
+    for lines, style in ((basemap.land(near), "solid"), (basemap.borders(near), "dashed")):
+        ax.add_collection(LineCollection(lines, colors="#a8b6c4", linewidths=0.7, linestyles=style), autolim=False)

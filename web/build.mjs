@@ -1,0 +1,47 @@
+// Builds what the package carries, byte for byte the same each time: node build.mjs [FOLDER]
+import { build } from "esbuild";
+import { mkdirSync, readFileSync, writeFileSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+const target = process.argv[2] ?? "../src/dpheatmap/render/static";
+const common = { bundle: true, minify: true, write: false, format: "iife", target: "es2022", charset: "utf8", legalComments: "none" };
+
+// MapLibre's worker is a module; as a classic script it also starts from a page opened from disk.
+const worker = {
+  name: "worker",
+  setup(build_) {
+    build_.onResolve({ filter: /^worker:maplibre$/ }, () => ({ path: "maplibre", namespace: "worker" }));
+    build_.onLoad({ filter: /.*/, namespace: "worker" }, async () => {
+      const made = await build({ ...common, entryPoints: ["node_modules/maplibre-gl/dist/maplibre-gl-worker.mjs"], logOverride: { "empty-import-meta": "silent" } });
+      return { contents: made.outputFiles[0].text, loader: "text" };
+    });
+  },
+};
+
+mkdirSync(target, { recursive: true });
+const entries = [["page.ts", "map"], ["boot.ts", "boot"], ["notebook.ts", "notebook"]];
+for (const [source, name] of entries) {
+  const made = await build({ ...common, entryPoints: [`src/${source}`], outfile: `${name}.js`, plugins: [worker], logOverride: { "empty-import-meta": "silent" } });
+  for (const file of made.outputFiles) writeFileSync(join(target, file.path.split("/").pop()), file.text);
+}
+writeFileSync(join(target, "THIRD-PARTY.txt"), licences(["maplibre-gl"]));
+
+// The licence of everything that is bundled, found by following what each package depends on.
+function licences(names) {
+  const seen = new Set();
+  const queue = [...names];
+  const parts = [];
+  while (queue.length) {
+    const name = queue.shift();
+    if (seen.has(name) || name.startsWith("@types/")) continue;
+    seen.add(name);
+    const folder = `node_modules/${name}`;
+    if (!existsSync(folder)) continue;
+    const { version, license, dependencies } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+    queue.push(...Object.keys(dependencies ?? {}));
+    const file = readdirSync(folder).sort().find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file ? readFileSync(`${folder}/${file}`, "utf8").trim() : "(the package carries no text of its own)";
+    parts.push(`${name} ${version}, ${license}\n\n${text.replace(/\r/g, "")}\n`);
+  }
+  return `The interactive map is built from these packages.\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`;
+}

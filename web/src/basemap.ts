@@ -1,0 +1,162 @@
+/** What lies under and over the heat: land, coast, borders and names, drawn from what the page carries. */
+import type { LayerSpecification, SourceSpecification, StyleSpecification, SymbolLayerSpecification } from "maplibre-gl";
+import { type Basemap, type MapData, pointsOf } from "./data";
+import { corners, pixelAt } from "./place";
+
+interface Inks {
+  sea: string;
+  land: string;
+  coast: string;
+  border: string;
+  name: string;
+  halo: string;
+}
+
+const LIGHT: Inks = {
+  sea: "#d5dfe8",
+  land: "#f6f4ef",
+  coast: "#7b8fa2",
+  border: "#9a8ca1",
+  name: "#1d2230",
+  halo: "#ffffffd0",
+};
+const DARK: Inks = {
+  sea: "#10161d",
+  land: "#262b33",
+  coast: "#8ca0b3",
+  border: "#a294a8",
+  name: "#f2f4f8",
+  halo: "#0b0e13d8",
+};
+
+/** Layers above the heat, and what they are called in the style. */
+const PAINTS: [layer: string, property: string, ink: keyof Inks][] = [
+  ["sea", "background-color", "sea"],
+  ["land", "fill-color", "land"],
+  ["coast", "line-color", "coast"],
+  ["borders", "line-color", "border"],
+  ["names", "text-color", "name"],
+  ["names", "text-halo-color", "halo"],
+  ["edge", "line-color", "name"],
+];
+
+/** The colours of a theme, as paint properties of the layers that are there. */
+export function inks(dark: boolean): [layer: string, property: string, colour: string][] {
+  const chosen = dark ? DARK : LIGHT;
+  return PAINTS.map(([layer, property, ink]) => [layer, property, chosen[ink]]);
+}
+
+export function styleOf(
+  data: MapData,
+  basemap: Basemap | null,
+  heat: HTMLCanvasElement,
+  background: HTMLCanvasElement | null,
+): StyleSpecification {
+  const place = corners(data);
+  const sources: Record<string, SourceSpecification> = {
+    heat: { type: "canvas", canvas: heat, animate: false, coordinates: place } as unknown as SourceSpecification,
+    edge: { type: "geojson", data: line([...place, place[0]]) },
+  };
+  const below: LayerSpecification[] = [{ id: "sea", type: "background" }];
+  const above: LayerSpecification[] = [];
+  if (basemap) addBasemap(data, basemap, sources, below, above);
+  if (data.tiles) {
+    sources.tiles = { type: "raster", tiles: [data.tiles.url], tileSize: 256, maxzoom: 19 };
+    below.push({ id: "tiles", type: "raster", source: "tiles" });
+  }
+  if (background) {
+    const spec = { type: "canvas", canvas: background, animate: false, coordinates: place };
+    sources.background = spec as unknown as SourceSpecification;
+    below.push({ id: "background", type: "raster", source: "background", paint: { "raster-fade-duration": 0 } });
+  }
+  const resampling = data.smooth ? "linear" : "nearest";
+  const layers: LayerSpecification[] = [
+    ...below,
+    {
+      id: "heat",
+      type: "raster",
+      source: "heat",
+      paint: { "raster-fade-duration": 0, "raster-resampling": resampling },
+    },
+    { id: "edge", type: "line", source: "edge", paint: { "line-width": 1, "line-opacity": 0.5 } },
+    ...above,
+  ];
+  return { version: 8, sources, layers };
+}
+
+function addBasemap(
+  data: MapData,
+  basemap: Basemap,
+  sources: Record<string, SourceSpecification>,
+  below: LayerSpecification[],
+  above: LayerSpecification[],
+): void {
+  sources.land = { type: "geojson", data: landOf(basemap), tolerance: 0.1 };
+  below.push({ id: "land", type: "fill", source: "land", paint: { "fill-antialias": false } });
+  if (data.tiles) return;
+  sources.coast = { type: "geojson", data: linesOf(basemap.land), tolerance: 0.1 };
+  sources.borders = { type: "geojson", data: linesOf(basemap.borders), tolerance: 0.1 };
+  sources.cities = { type: "geojson", data: citiesOf(data, basemap) };
+  above.push(
+    { id: "coast", type: "line", source: "coast", paint: { "line-width": 1.1 } },
+    { id: "borders", type: "line", source: "borders", paint: { "line-width": 1.1, "line-dasharray": [4, 2] } },
+    names("names", false, {}),
+    // White with a dark rim can be read on every colour that the heat may have.
+    names("names-on-heat", true, { "text-color": "#ffffff", "text-halo-color": "#14161de0" }),
+  );
+}
+
+function names(id: string, onHeat: boolean, paint: SymbolLayerSpecification["paint"]): LayerSpecification {
+  return {
+    id,
+    type: "symbol",
+    source: "cities",
+    filter: ["==", ["get", "onHeat"], onHeat],
+    layout: {
+      "text-field": ["get", "name"],
+      "text-font": ["system-ui", "Helvetica Neue", "Arial", "sans-serif"],
+      "text-size": ["interpolate", ["linear"], ["get", "rank"], 8.5, 11, 16, 15],
+      "text-padding": 6,
+      "symbol-sort-key": ["-", ["get", "rank"]],
+    },
+    paint: { "text-halo-width": 1.4, ...paint },
+  };
+}
+
+type Line = GeoJSON.Feature<GeoJSON.LineString>;
+
+function line(points: [number, number][]): Line {
+  return { type: "Feature", properties: {}, geometry: { type: "LineString", coordinates: points } };
+}
+
+function linesOf(lines: number[][]): GeoJSON.FeatureCollection {
+  return { type: "FeatureCollection", features: lines.map((steps) => line(pointsOf(steps))) };
+}
+
+/** Shores run clockwise; a ring that runs the other way is an inland sea in the land before it. */
+export function landOf(basemap: Basemap): GeoJSON.FeatureCollection<GeoJSON.Polygon> {
+  const features: GeoJSON.Feature<GeoJSON.Polygon>[] = [];
+  for (const ring of basemap.land.map(pointsOf)) {
+    const last = features.at(-1);
+    if (last && turn(ring) > 0) last.geometry.coordinates.push(ring);
+    else features.push({ type: "Feature", properties: {}, geometry: { type: "Polygon", coordinates: [ring] } });
+  }
+  return { type: "FeatureCollection", features };
+}
+
+function turn(ring: [number, number][]): number {
+  let sum = 0;
+  for (let i = 1; i < ring.length; i++) sum += ring[i - 1][0] * ring[i][1] - ring[i][0] * ring[i - 1][1];
+  return sum;
+}
+
+function citiesOf(data: MapData, basemap: Basemap): GeoJSON.FeatureCollection {
+  return {
+    type: "FeatureCollection",
+    features: basemap.cities.map(([name, lon, lat, population]) => ({
+      type: "Feature",
+      properties: { name, rank: Math.log(population), onHeat: pixelAt(data, { lng: lon, lat }) !== null },
+      geometry: { type: "Point", coordinates: [lon, lat] },
+    })),
+  };
+}

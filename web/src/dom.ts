@@ -1,0 +1,25 @@
+/** Elements made of text and attributes only: nothing that is given can become markup. */
+
+type Child = Node | string;
+
+export function el<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, string> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+export function button(text: string, action: () => void, attributes: Record<string, string> = {}): HTMLButtonElement {
+  const element = el("button", { type: "button", ...attributes }, text);
+  element.addEventListener("click", action);
+  return element;
+}
+
+/** A name and what it names. */
+export function field(name: string, input: HTMLElement): HTMLLabelElement {
+  return el("label", { class: "field" }, el("span", {}, name), input);
+}

@@ -1,0 +1,15 @@
+/** A page of its own: reads what it carries and shows it. */
+import "maplibre-gl/dist/maplibre-gl.css";
+import "./style.css";
+import { HeatmapView } from "./component";
+import type { MapData } from "./data";
+
+const root = document.getElementById("dpheatmap");
+const text = document.getElementById("dpheatmap-data")?.textContent;
+if (root && text) {
+  const mounted = HeatmapView.mount(root, JSON.parse(text) as MapData);
+  mounted.then(
+    () => root.setAttribute("data-ready", "true"),
+    () => root.replaceChildren("This map could not be read: the file is damaged or the browser too old."),
+  );
+}
