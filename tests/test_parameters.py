@@ -40,7 +40,7 @@ BAD: list[Any] = [
 ]
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
-NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5]}
+NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5], "confidence": [0.5]}
 GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
@@ -74,6 +74,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "Release.distribution": lambda **k: release().distribution(**k),
     "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),
     "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),
+    "difference": lambda **k: dph.difference(release(), release(), **k),
+    "Difference.significant": lambda **k: dph.difference(release(), release()).significant(**k),
 }
 """Each public function that takes a name of the rules, with everything else that it needs. The tables don't exist:
 whatever is refused is refused before a table is opened."""

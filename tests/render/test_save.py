@@ -22,7 +22,7 @@ CITY, IMAGE = Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12), Domain.image(7, 5)
 
 @pytest.mark.parametrize("name", ["map", "map.", "map.jpg", "map.png.bak", "png"])
 def test_an_unknown_suffix_gets_the_known_ones(make_heat: MakeHeat, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ParameterError, match=r"must be one of \.png, \.npz, \.csv; the file was '.*"):
+    with pytest.raises(ParameterError, match=r"must be one of \.png, \.npz, \.csv, \.html; the file was '.*"):
         make_heat(IMAGE).save(tmp_path / name)
     assert os.listdir(tmp_path) == []
 

@@ -81,7 +81,7 @@ export function styleOf(
     { id: "edge", type: "line", source: "edge", paint: { "line-width": 1, "line-opacity": 0.5 } },
     ...above,
   ];
-  return { version: 8, sources, layers };
+  return { version: 8, transition: { duration: 0, delay: 0 }, sources, layers };
 }
 
 function addBasemap(

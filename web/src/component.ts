@@ -10,7 +10,7 @@ import { Legend } from "./legend";
 import { HeatMap } from "./map";
 import { paint } from "./paint";
 import { controls } from "./panel";
-import { type LngLat, pixelAt, placeInWords } from "./place";
+import { type LngLat, pixelAt, placeInWords, toLngLat } from "./place";
 import { type Reading, Readout } from "./readout";
 import { type Axis, axisOf, withUncertainty, words } from "./scale";
 import { isDark, startOf, type State } from "./state";
@@ -63,6 +63,14 @@ export class HeatmapView {
     if (part.opacity !== undefined) this.map?.setOpacity(this.state.opacity);
     if (part.theme !== undefined) this.showTheme();
     if (Object.keys(part).some((name) => name !== "opacity" && name !== "theme")) this.showHeat();
+  }
+
+  /** Where a pixel of the heat lies in the window: the middle of it, or null without a map. */
+  screenOf(row: number, column: number): { x: number; y: number } | null {
+    const [left, top, right, bottom] = this.data.place;
+    const x = left + ((right - left) * (column + 0.5)) / this.data.columns;
+    const y = top + ((bottom - top) * (row + 0.5)) / this.data.rows;
+    return this.map?.screenOf(toLngLat(x, y)) ?? null;
   }
 
   destroy(): void {
@@ -193,7 +201,7 @@ export class HeatmapView {
   }
 
   private speak(centre: LngLat): void {
-    const middle = this.map?.map.project(centre as [number, number] & LngLat);
+    const middle = this.map?.screenOf(centre);
     const reading = this.read(centre);
     this.readout.speak(reading);
     this.readout.cross.hidden = false;

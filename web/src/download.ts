@@ -2,7 +2,7 @@
 import type { MapData } from "./data";
 import { drawColours } from "./legend";
 import { edges } from "./place";
-import { type Axis, position, ticks, words } from "./scale";
+import { type Axis, position, roomyTicks, words } from "./scale";
 
 const MOST_BLOCKS = 128; // of pixels along a side: a file that other programs open without pain
 
@@ -80,15 +80,14 @@ export function pictureWithCaption(map: HTMLCanvasElement, caption: Caption): HT
   const bar = document.createElement("canvas");
   [bar.width, bar.height] = [256, 1];
   drawColours(bar, caption.colours);
-  const long = Math.min(320 * scale, width - 2 * margin - 20 * scale);
+  const long = Math.min(320 * scale, width - 2 * margin);
   context.drawImage(bar, margin, y + 54 * scale, long, 12 * scale);
-  context.textAlign = "center";
-  for (const value of ticks(caption.axis, 5)) {
-    const x = margin + long * position(caption.axis, value);
-    context.fillRect(x - scale / 2, y + 66 * scale, scale, 4 * scale);
-    context.fillText(words(value), Math.max(x, margin + 4 * scale), y + 83 * scale);
+  for (const value of roomyTicks(caption.axis, long / scale)) {
+    const at = position(caption.axis, value);
+    const x = margin + long * at;
+    context.fillRect(x - at * scale, y + 66 * scale, scale, 4 * scale);
+    context.fillText(words(value), x - at * context.measureText(words(value)).width, y + 83 * scale);
   }
-  context.textAlign = "left";
   lines.forEach((text, i) => context.fillText(text, margin, y + (104 + 18 * i) * scale));
   return canvas;
 }

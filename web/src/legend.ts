@@ -1,6 +1,6 @@
 /** The legend: colours, round values below them, the unit, and what kind of scale it is. */
 import { el } from "./dom";
-import { type Axis, position, ticks, words } from "./scale";
+import { type Axis, position, roomyTicks, words } from "./scale";
 
 export interface LegendFacts {
   axis: Axis;
@@ -10,6 +10,7 @@ export interface LegendFacts {
 }
 
 const STEPS = 256;
+const TYPICAL = 236; // pixels of the bar's length, before it is laid out
 
 export class Legend {
   readonly element: HTMLElement;
@@ -26,8 +27,7 @@ export class Legend {
   show({ axis, colours, name, noise }: LegendFacts): void {
     this.name.textContent = `${name}, ${axis.kind === "log" ? "logarithmic" : "linear"} scale`;
     drawColours(this.bar, colours);
-    const labels = ticks(axis, 5).map((value) => mark("legend-tick", position(axis, value), words(value)));
-    if (axis.kind === "log" && labels.length > 0) labels.unshift(mark("legend-tick legend-below", 0, "less"));
+    const labels = roomyTicks(axis, this.bar.clientWidth || TYPICAL).map((value) => mark("legend-tick", position(axis, value), words(value)));
     const marked = noise !== null && noise > axis.low && noise < axis.high;
     if (marked) labels.push(mark("legend-floor", position(axis, noise), ""));
     this.marks.replaceChildren(...labels);
@@ -49,6 +49,6 @@ export function drawColours(canvas: HTMLCanvasElement, colours: Uint8Array): voi
 
 function mark(kind: string, at: number, text: string): HTMLElement {
   const element = el("span", { class: kind }, text);
-  element.style.left = `${100 * at}%`;
+  element.style.setProperty("--at", String(at));
   return element;
 }

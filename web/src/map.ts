@@ -75,6 +75,12 @@ export class HeatMap {
     }
   }
 
+  /** Where a point of the map lies in it, in pixels of the window. */
+  screenOf({ lng, lat }: LngLat): { x: number; y: number } {
+    const { x, y } = this.map.project([lng, lat]);
+    return { x, y };
+  }
+
   /** The map as it is seen. */
   picture(): HTMLCanvasElement {
     this.map.redraw();

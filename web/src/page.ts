@@ -1,4 +1,4 @@
-/** A page of its own: reads what it carries and shows it. */
+/** A page of its own: reads what it carries and shows it; `window.dpheatmap` is the view, for scripts. */
 import "maplibre-gl/dist/maplibre-gl.css";
 import "./style.css";
 import { HeatmapView } from "./component";
@@ -9,7 +9,10 @@ const text = document.getElementById("dpheatmap-data")?.textContent;
 if (root && text) {
   const mounted = HeatmapView.mount(root, JSON.parse(text) as MapData);
   mounted.then(
-    () => root.setAttribute("data-ready", "true"),
+    (view) => {
+      Object.assign(window, { dpheatmap: view });
+      root.setAttribute("data-ready", "true");
+    },
     () => root.replaceChildren("This map could not be read: the file is damaged or the browser too old."),
   );
 }

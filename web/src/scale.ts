@@ -27,10 +27,33 @@ export function position(axis: Axis, value: number): number {
   return Math.min(Math.max(part, 0), 1);
 }
 
+const LETTER = 7.5; // pixels, in the legend's letters
+
+/**
+ * Round values on an axis of a length in pixels: as many, up to five, as can stand beside each other.
+ *
+ * Labels stay on the axis: the one at its low end starts there, the one at its high end ends there.
+ */
+export function roomyTicks(axis: Axis, length: number): number[] {
+  for (let most = 5; most > 2; most--) {
+    const values = ticks(axis, most);
+    let end = -Infinity;
+    const fits = values.map((value) => {
+      const [at, width] = [position(axis, value), LETTER * (words(value).length + 1)];
+      const start = (length - width) * at;
+      const free = start >= end;
+      end = start + width;
+      return free;
+    });
+    if (fits.every(Boolean)) return values;
+  }
+  return ticks(axis, 2);
+}
+
 /** Round values on the axis, at most so many. */
 export function ticks(axis: Axis, most: number): number[] {
   if (!(axis.high > axis.low)) return [axis.low];
-  if (axis.kind === "log") return decades(axis);
+  if (axis.kind === "log") return decades(axis, most);
   const span = axis.high - axis.low;
   for (let power = Math.floor(Math.log10(span)) - 2; ; power++) {
     for (const digit of [1, 2, 5]) {
@@ -44,10 +67,11 @@ export function ticks(axis: Axis, most: number): number[] {
   }
 }
 
-function decades(axis: Axis): number[] {
+function decades(axis: Axis, most: number): number[] {
   const first = Math.ceil(Math.log10(axis.low) - 1e-9);
   const last = Math.floor(Math.log10(axis.high) + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, i) => round(10 ** (first + i)));
+  const step = Math.ceil((last - first + 1) / most);
+  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => round(10 ** (last - i * step))).reverse();
 }
 
 function round(value: number): number {
@@ -59,7 +83,7 @@ const SHORT = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 /** A number to three digits; very small ones with their power of ten. */
 export function words(value: number): string {
   const size = Math.abs(value);
-  if (size > 0 && size < 1e-5) return value.toExponential(1).replace("-", "−").replace("e-", " · 10^−");
+  if (size > 0 && size < 1e-5) return value.toExponential(1).replace("e-", " · 10^−").replace("-", "−");
   return SHORT.format(value).replace("-", "−");
 }
 

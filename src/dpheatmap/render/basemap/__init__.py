@@ -39,7 +39,7 @@ def land(near: Bounds | None = None) -> list[Floats]:
     """The rings of land, each an array of longitudes and latitudes whose last point is its first.
 
     Shores run clockwise and those of inland seas, which follow the land around them, anticlockwise. With ``near``,
-    the lines are in full detail there and coarser with distance.
+    the lines are there in all the detail that a picture of 9,000 pixels can show, and coarser with distance.
 
     >>> len(land()) > 3000 > len(land(Bounds(7.3, 46.8, 7.6, 47.1))) > 100
     True
@@ -103,7 +103,8 @@ def _arcs(near: Bounds | None) -> list[Floats]:
     keep = np.ones(len(points), dtype=np.bool_)
     if near is not None:
         beyond = [near.x0 - points[:, 0], points[:, 0] - near.x1, near.y0 - points[:, 1], points[:, 1] - near.y1]
-        needed = _COARSENING * np.maximum.reduce(beyond)
+        size = max(near.x1 - near.x0, near.y1 - near.y0)
+        needed = _COARSENING * np.maximum(np.maximum.reduce(beyond), size / 15)
         keep = (ranks == 255) | (FINEST * 2.0 ** ranks.clip(0, 15) >= needed)
     ends = np.cumsum(archive["arc_lengths"], dtype=np.int64)
     kept = np.cumsum(keep)[ends - 1]

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deflateSync } from "node:zlib";
+import { decodeBits, inflate, pointsOf, undoDifferences } from "../src/data";
+
+/** What Python's side does: integers, differenced along both axes, folded, as two planes of bytes. */
+function planes(integers: number[][]): Uint8Array {
+  const [rows, columns] = [integers.length, integers[0].length];
+  const at = (row: number, column: number) => (row < 0 || column < 0 ? 0 : integers[row][column]);
+  const folded = integers.flatMap((line, row) =>
+    line.map((value, column) => {
+      const difference = ((value - at(row - 1, column) - at(row, column - 1) + at(row - 1, column - 1)) << 16) >> 16;
+      return ((difference << 1) ^ (difference >> 15)) & 0xffff;
+    }),
+  );
+  assert.equal(folded.length, rows * columns);
+  return Uint8Array.from([...folded.map((value) => value & 255), ...folded.map((value) => value >> 8)]);
+}
+
+test("values come back, also where differences leave 16 bits", () => {
+  const integers = [
+    [0, 5, -32767, 32767],
+    [32767, -32767, 32767, -32767],
+    [1, 2, 3, -4],
+  ];
+  const found = undoDifferences(planes(integers), 3, 4, { unit: 2, step: 1e-4 });
+  assert.deepEqual([...found], integers.flat().map((q) => Math.fround(2 * Math.sinh(1e-4 * q))));
+});
+
+test("damaged values are refused", () => {
+  assert.throws(() => undoDifferences(new Uint8Array(7), 2, 2, { unit: 1, step: 1 }), /damaged/);
+});
+
+test("bytes and bits are inflated", async () => {
+  const packed = deflateSync(Uint8Array.from([0b10110000, 0b01000000])).toString("base64");
+  assert.deepEqual([...(await inflate(packed))], [0b10110000, 0b01000000]);
+  assert.deepEqual([...(await decodeBits(packed, 10))], [1, 0, 1, 1, 0, 0, 0, 0, 0, 1]);
+});
+
+test("lines are steps of a thousandth", () => {
+  assert.deepEqual(pointsOf([7000, 47000, 500, -1]), [[7, 47], [7.5, 46.999]]);
+});
