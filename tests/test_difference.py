@@ -27,7 +27,7 @@ def change_of(values: Floats, std: Floats | None) -> Difference:
 
 
 def released(people: int, domain: dph.Domain = DOMAIN) -> dph.Release:
-    table = generated_people(people, extent=tuple(domain.extent))
+    table = generated_people(people, extent=domain.extent)
     return dph.release(table, domain, epsilon=2, user="person", x="x", y="y", design="adaptive")
 
 

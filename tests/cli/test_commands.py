@@ -228,7 +228,8 @@ def test_plan_reads_no_data_and_answers_both_ways(capsys: pytest.CaptureFixture[
 def test_demo_does_the_whole_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["demo", "--folder", str(tmp_path / "d"), "--people", "500", "--json", "--no-open"]) == 0
     out, err = capsys.readouterr()
-    table, saved, picture = json.loads(out)["outputs"]
+    table, saved, picture, page = json.loads(out)["outputs"]
+    assert Path(page).read_text(encoding="utf-8").startswith("<!doctype html>")
     assert dph.load(saved).epsilon == 1
     with Image.open(picture) as drawn:
         assert min(drawn.size) > 500

@@ -81,6 +81,7 @@ export class HeatmapView {
 
   private async build(basemap: Basemap | null, background: HTMLCanvasElement | null): Promise<void> {
     const { data, readout } = this;
+    this.root.classList.add("dpheatmap");
     const { open, dialog } = privacyLabel(data);
     const settings = el("details", { class: "settings" }, el("summary", {}, "Settings"), controls(data, this.state, {
       change: (part) => this.set(part),
@@ -88,7 +89,7 @@ export class HeatmapView {
       saveGeoJson: () => this.saveGeoJson(),
       showAll: () => this.fit(),
     }));
-    settings.open = this.root.clientWidth > 700;
+    settings.open = this.root.clientWidth > 700 && this.root.clientHeight > 600;
     this.panel.append(
       el("h1", {}, data.title),
       ...data.warnings.map((text) => el("p", { class: "warning" }, text)),
@@ -98,7 +99,6 @@ export class HeatmapView {
       open,
     );
     const credits = el("p", { class: "credits" }, [...data.credits, ...(data.tiles ? [data.tiles.credit] : [])].join(" · "));
-    this.root.classList.add("dpheatmap");
     this.root.replaceChildren(this.stage, this.panel, credits, readout.tip, readout.cross, readout.spoken, dialog);
     this.showHeat();
     this.showTheme();

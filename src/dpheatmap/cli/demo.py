@@ -30,7 +30,8 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
     from dpheatmap.testing import generated_people
 
     place = Path(folder)
-    table, saved, picture = (str(place / name) for name in ("people.parquet", "city.dph.parquet", "map.png"))
+    names = ("people.parquet", "city.dph.parquet", "map.png", "map.html")
+    table, saved, picture, page = (str(place / name) for name in names)
     domain = Domain.bbox(*CITY, resolution=SETTINGS["resolution"])
     foreseen = plan(domain, epsilon=epsilon, users=people)
     place.mkdir(parents=True, exist_ok=True)
@@ -40,15 +41,17 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
     with progress("Releasing") as tick:
         made = release(table, domain, epsilon=epsilon, user="person", x="x", y="y", progress=tick)
     made.save(saved)
-    made.heatmap(sigma=SETTINGS["sigma"]).save(picture)
+    heat = made.heatmap(sigma=SETTINGS["sigma"])
+    heat.save(picture)
+    heat.save(page)
     options = " ".join(f"--{name} {value}" for name, value in SETTINGS.items())
     box = ",".join(f"{edge:g}" for edge in CITY)
     say(
         f"\nThe same by hand:\n  dpheatmap release {table} --epsilon {epsilon} --user person --x x --y y "
-        f"--bbox={box} {options} -o {picture} -o {saved}\nAnother map, free of charge:\n"
+        f"--bbox={box} {options} -o {page} -o {picture} -o {saved}\nAnother map, free of charge:\n"
         f"  dpheatmap export {saved} -o {place / 'smoother.png'} --sigma 600\n"
     )
-    written = [table, saved, picture]
+    written = [table, saved, picture, page]
     answer(as_json, {"outputs": written, "label": dict(made.label)}, "\n".join(written))
     if not no_open and sys.stdout.isatty():
-        click.launch(picture)
+        click.launch(page)

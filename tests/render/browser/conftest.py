@@ -1,13 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from browser import Open, Opened, launch
+from dpheatmap.domain import Domain
+from dpheatmap.heatmap import Heatmap
+from dpheatmap.render.page import page as page_of
+from dpheatmap.render.picture import Picture, picture_of
+
+MakeHeat = Callable[..., Heatmap]
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +61,31 @@ def open_map(browser: Browser) -> Iterator[Open]:
     yield opening
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def make_picture(make_heat: MakeHeat) -> Callable[..., Picture]:
+    """A map whose pixels all differ, each with a standard deviation of its own; the lower half is noise."""
+
+    def make(domain: Domain, **changes: Any) -> Picture:
+        finest = domain.cells(domain.depth)
+        count = finest.rows * finest.columns
+        order = np.random.default_rng(3).permutation(count).reshape(finest.rows, finest.columns)
+        picture = picture_of(make_heat(domain, (order + 1.0) ** 2, sigma=1e-9 * domain.longer_side))
+        rows = np.arange(finest.rows)[:, None] < finest.rows / 2
+        std = 0.3 * picture.values[::-1, ::-1]
+        return replace(picture, std=std, significant=np.broadcast_to(rows, order.shape), **changes)
+
+    return make
+
+
+@pytest.fixture
+def open_picture(open_map: Open, tmp_path: Path) -> Callable[..., Opened]:
+    """Writes a picture's page and opens it."""
+
+    def opening(picture: Picture, *, tiles: str | None = None, background: Path | None = None, **view: Any) -> Opened:
+        path = tmp_path / "map.html"
+        path.write_text(page_of(picture, tiles=tiles, background=background), encoding="utf-8")
+        return open_map(path, **view)
+
+    return opening

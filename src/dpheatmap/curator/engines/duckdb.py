@@ -55,7 +55,9 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
                 "autoinstall_known_extensions": "false",
             }
         )
-        con.execute("SET enable_progress_bar = false")
+        # In a notebook without ipywidgets there is no bar, and DuckDB refuses to be told so.
+        if con.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (True,):
+            con.execute("SET enable_progress_bar = false")
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
         con.execute(f"SET disabled_optimizers = '{','.join(sorted(UNWANTED & known))}'")
         try:
