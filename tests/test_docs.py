@@ -70,5 +70,5 @@ def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     people = generated_people(300, extent=(-74.1, 40.6, -73.8, 40.9))
     people.project("person AS rider, x AS lon, y AS lat").write_parquet(str(tmp_path / "trips.parquet"))
     subprocess.run([sys.executable, "-W", "error", "-c", code.group(1)], cwd=tmp_path, check=True)
-    assert (tmp_path / "map.png").stat().st_size > 10_000
+    assert (tmp_path / "map.html").stat().st_size > 500_000
     assert dph.load(tmp_path / "trips.dph.parquet").epsilon == 1
