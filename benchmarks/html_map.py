@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 
 from common import bar, cpu_seconds
-
 from dpheatmap import Domain, release
 from dpheatmap.testing import generated_people
 

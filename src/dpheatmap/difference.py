@@ -104,7 +104,7 @@ def difference(
     *,
     sigma: float | None = None,
     size: int | None = None,
-    method: str | None = None,
+    method: str = "posterior",
 ) -> Difference:
     """What changed from one release to another of the same place: ``after`` minus ``before``, free of charge.
 
@@ -115,7 +115,7 @@ def difference(
     >>> from dpheatmap import Counts, Domain, release
     >>> cells = np.array([1, 2]), np.array([1, 1]), np.array([2**30, 2**30])
     >>> a, b = (release(Counts.from_cells(Domain.unit(4), *cells), epsilon=1) for _ in range(2))
-    >>> abs(difference(b, a).values.sum()) < 1e-9
+    >>> bool(abs(difference(b, a).values.sum()) < 1e-9)
     True
     """
     if after is before or (isinstance(after, Release) and isinstance(before, Release) and _equal(after, before)):
