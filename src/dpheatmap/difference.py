@@ -50,9 +50,10 @@ class Difference:
     @property
     def std(self) -> Floats | None:
         """The standard deviation of the change: the two noises are independent, so their variances add up."""
-        if self.before.std is None or self.after.std is None:
+        before, after = self.before.std, self.after.std
+        if before is None or after is None:
             return None
-        std: Floats = np.hypot(self.before.std, self.after.std)
+        std: Floats = np.hypot(before, after)
         return std
 
     def significant(self, *, confidence: float = 0.95) -> NDArray[np.bool_]:
@@ -61,13 +62,14 @@ class Difference:
         The changes are taken for normal, and the rule of Benjamini and Hochberg picks among them.
         """
         check(confidence=confidence)
-        if self.std is None:
+        std = self.std
+        if std is None:
             raise ParameterError(
                 "Which changes are noise is known only where both maps have a standard deviation. "
                 "Make both with method='posterior'."
             )
         with np.errstate(divide="ignore", invalid="ignore"):
-            strength = np.nan_to_num(np.abs(self.values) / self.std, nan=0.0, posinf=np.inf).ravel()
+            strength = np.nan_to_num(np.abs(self.values) / std, nan=0.0, posinf=np.inf).ravel()
         chance = np.array([math.erfc(z / math.sqrt(2.0)) for z in strength.tolist()])
         allowed = (1.0 - confidence) * np.arange(1, len(chance) + 1) / len(chance)
         passing = np.flatnonzero(np.sort(chance) <= allowed)

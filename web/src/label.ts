@@ -7,7 +7,8 @@ export function privacyLabel(data: MapData): { open: HTMLButtonElement; dialog: 
   const dialog = el(
     "dialog",
     { class: "label", "aria-labelledby": "dpheatmap-label" },
-    el("h2", { id: "dpheatmap-label" }, "What this map promises"),
+    // The heading takes the focus, so that reading starts there and not at the button below.
+    el("h2", { id: "dpheatmap-label", tabindex: "-1", autofocus: "" }, "What this map promises"),
     ...data.label.flatMap(({ heading, text }) => [el("h3", {}, heading), el("p", {}, text)]),
     close,
   );

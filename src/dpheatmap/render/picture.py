@@ -66,14 +66,14 @@ class Picture:
 
 def picture_of(heat: Heatmap) -> Picture:
     """A heatmap as it is shown: people per area."""
-    areas = heat.pixel_areas[:, None]
-    factor, unit = unit_of_density(heat.domain, float(heat.density.max()))
+    values, std, areas = heat.values, heat.std, heat.pixel_areas[:, None]
+    factor, unit = unit_of_density(heat.domain, float((values / areas).max()))
     return Picture(
         "Where people are",
         heat.domain,
-        heat.values / areas * factor,
-        None if heat.std is None else heat.std / areas * factor,
-        None if heat.std is None else heat.significant(),
+        values / areas * factor,
+        None if std is None else std / areas * factor,
+        None if std is None else heat.significant(),
         unit,
         signed=False,
         smooth=is_smooth(heat.domain, heat.sigma, heat.values),
@@ -87,22 +87,23 @@ def picture_of_difference(change: Difference) -> Picture:
     """A difference as it is shown: people per area, more or fewer."""
     after, before = change.after, change.before
     both = (("A", before), ("B", after))
-    areas = after.pixel_areas[:, None]
-    factor, unit = unit_of_density(change.domain, float(np.abs(change.values / areas).max()))
-    label = dict(privacy_label(after))
-    strengths = [f"{name}: {privacy_label(heat)['how_strongly']}" for name, heat in both]
-    label["how_strongly"] = " ".join(
-        ["Made from two releases, A and B.", *strengths, "For people who are in both, the two epsilons add up."]
+    values, std, areas = change.values, change.std, after.pixel_areas[:, None]
+    factor, unit = unit_of_density(change.domain, float(np.abs(values / areas).max()))
+    together = replace(after, epsilon=before.epsilon + after.epsilon, seeded=before.seeded or after.seeded)
+    label = dict(privacy_label(together))
+    epsilons = " and ".join(f"{name} with epsilon = {epsilon_in_words(heat.epsilon)}" for name, heat in both)
+    label["how_strongly"] = (
+        f"Made from two releases, {epsilons}; for people who are in both, they add up. {label['how_strongly']}"
     )
     return Picture(
         "What changed: B minus A",
         change.domain,
-        change.values / areas * factor,
-        None if change.std is None else change.std / areas * factor,
-        None if change.std is None else change.significant(),
+        values / areas * factor,
+        None if std is None else std / areas * factor,
+        None if std is None else change.significant(),
         f"{unit}, B minus A",
         signed=True,
-        smooth=is_smooth(change.domain, change.sigma, change.values),
+        smooth=is_smooth(change.domain, change.sigma, values),
         warnings=tuple(dict.fromkeys(warnings_of(before) + warnings_of(after))),
         facts=(
             *(
