@@ -11,6 +11,7 @@ import dpheatmap as dph
 from dpheatmap.difference import Difference
 from dpheatmap.domain import Floats
 from dpheatmap.errors import ParameterError
+from dpheatmap.render.picture import picture_of_difference
 from dpheatmap.testing import generated_people
 
 DOMAIN = dph.Domain.image(64, 48)
@@ -110,3 +111,9 @@ def test_files(releases: tuple[dph.Release, dph.Release], tmp_path: Path) -> Non
     with pytest.raises(ParameterError, match=r"must be one of \.html, \.png, \.svg, \.pdf"):
         change.save(tmp_path / "d.csv")
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_no_change_is_drawn_in_the_middle_of_the_scale() -> None:
+    picture = picture_of_difference(change_of(np.zeros((4, 4)), None))
+    assert picture.top > 0
+    assert not picture.values.any()

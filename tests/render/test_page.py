@@ -137,3 +137,10 @@ def test_a_place_lies_where_mercator_puts_it() -> None:
 def test_a_map_without_uncertainty_says_nothing_of_it(make_heat: MakeHeat) -> None:
     data = data_in(page(picture_of(make_heat(CITY))))
     assert data["std"] is data["significant"] is data["noise"] is None
+
+
+def test_a_map_without_signal_does_not_glow(make_heat: MakeHeat) -> None:
+    empty = picture_of(make_heat(IMAGE, np.ones((5, 7)), empty=True))
+    assert empty.top == pytest.approx(4 * empty.values.max())
+    assert "No signal above the noise" in empty.warnings[0]
+    assert picture_of(make_heat(IMAGE)).top == picture_of(make_heat(IMAGE)).values.max()

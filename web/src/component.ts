@@ -147,8 +147,10 @@ export class HeatmapView {
   }
 
   private get axis(): Axis {
-    const layer = this.state.layer === "std" && this.data.std ? this.data.std : this.data.values;
-    return axisOf(this.state.axis, layer.top, this.data.signed && this.state.layer === "values");
+    const { std, top, signed } = this.data;
+    return this.state.layer === "std" && std
+      ? axisOf(this.state.axis, std.largest, false)
+      : axisOf(this.state.axis, top, signed);
   }
 
   /** Differences have their own colours about zero, the first; their standard deviation has the second. */

@@ -14,6 +14,8 @@ export interface MapData {
   unit: string;
   /** Whether values are differences, with a scale about zero. */
   signed: boolean;
+  /** The value at the end of the colour scale. */
+  top: number;
   values: Layer;
   std: Layer | null;
   /** A bit a pixel, deflated: whether its value stands out of the noise. */
@@ -34,7 +36,7 @@ export interface MapData {
 export interface Layer {
   unit: number;
   step: number;
-  top: number;
+  largest: number;
   data: string;
 }
 

@@ -33,7 +33,7 @@ def layer(values: Floats) -> dict[str, Any]:
     differences = np.diff(np.diff(steps, axis=0, prepend=0), axis=1, prepend=0).astype(np.uint16).view(np.int16)
     folded = ((differences << 1) ^ (differences >> 15)).view(np.uint16)
     planes = np.stack([folded & 255, folded >> 8]).astype(np.uint8)
-    return {"unit": unit, "step": step, "top": top, "data": deflated(planes.tobytes())}
+    return {"unit": unit, "step": step, "largest": top, "data": deflated(planes.tobytes())}
 
 
 def bits(flags: NDArray[np.bool_]) -> str:

@@ -72,8 +72,8 @@ def _where() -> tuple[object, object]:
 def _still(picture: Picture) -> str:
     """The heat alone, as a small PNG."""
     small = picture.at_most(_STILL)
-    most = float(np.abs(small.values).max()) or 1.0
-    shown = colours(0.5 + small.values / most / 2, "balance") if small.signed else colours(small.values / most)
+    part = small.values / small.top
+    shown = colours(0.5 + part / 2, "balance") if small.signed else colours(part)
     packed = io.BytesIO()
     Image.fromarray(shown).quantize(64).save(packed, format="PNG")
     return f"data:image/png;base64,{base64.b64encode(packed.getvalue()).decode('ascii')}"

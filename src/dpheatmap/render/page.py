@@ -94,6 +94,7 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
         "smooth": picture.smooth,
         "unit": picture.unit,
         "signed": picture.signed,
+        "top": picture.top,
         "values": layer(picture.values),
         "std": None if std is None else layer(std),
         "significant": None if picture.significant is None else bits(picture.significant),

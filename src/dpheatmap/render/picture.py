@@ -30,7 +30,10 @@ HEADINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A map as it is shown: ``values`` and ``std`` are in ``unit``, and ``significant`` tells what is no noise."""
+    """A map as it is shown: ``values`` and ``std`` are in ``unit``, and ``significant`` tells what is no noise.
+
+    ``top`` is the value at the end of the colour scale, which is about zero if ``signed``.
+    """
 
     title: str
     domain: Domain
@@ -38,6 +41,7 @@ class Picture:
     std: Floats | None
     significant: NDArray[np.bool_] | None
     unit: str
+    top: float
     signed: bool
     smooth: bool
     warnings: tuple[str, ...]
@@ -75,6 +79,8 @@ def picture_of(heat: Heatmap) -> Picture:
         None if std is None else std / areas * factor,
         None if std is None else heat.significant(),
         unit,
+        # Of a map without signal nothing is hot, so nothing should glow: it stays in the lower part of the scale.
+        top=float((values / areas).max()) * factor * (4.0 if heat.empty else 1.0),
         signed=False,
         smooth=is_smooth(heat.domain, heat.sigma, heat.values),
         warnings=warnings_of(heat),
@@ -102,6 +108,7 @@ def picture_of_difference(change: Difference) -> Picture:
         None if std is None else std / areas * factor,
         None if std is None else change.significant(),
         f"{unit}, B minus A",
+        top=float(np.abs(values / areas).max()) * factor or 1.0,
         signed=True,
         smooth=is_smooth(change.domain, change.sigma, values),
         warnings=tuple(dict.fromkeys(warnings_of(before) + warnings_of(after))),

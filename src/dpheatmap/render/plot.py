@@ -22,16 +22,12 @@ if TYPE_CHECKING:
 
 def plot(heat: Heatmap, ax: Axes | None = None) -> Axes:
     """Draw a heatmap into axes, with its coordinates and a colour bar that names its unit."""
-    picture = picture_of(heat)
-    # Of a map without signal nothing is hot, so nothing should glow.
-    return _draw(picture, new_axes() if ax is None else ax, 0.0, float(picture.values.max()) * (4 if heat.empty else 1))
+    return _draw(picture_of(heat), new_axes() if ax is None else ax)
 
 
 def plot_difference(change: Difference, ax: Axes | None = None) -> Axes:
     """Draw a difference into axes, in colours about zero."""
-    picture = picture_of_difference(change)
-    most = float(np.abs(picture.values).max()) or 1.0
-    return _draw(picture, new_axes() if ax is None else ax, -most, most)
+    return _draw(picture_of_difference(change), new_axes() if ax is None else ax)
 
 
 def save(change: Difference, path: Path, suffix: str) -> None:
@@ -51,12 +47,13 @@ def new_axes() -> Axes:
     return Figure(layout="constrained").add_subplot()
 
 
-def _draw(picture: Picture, ax: Axes, low: float, high: float) -> Axes:
+def _draw(picture: Picture, ax: Axes) -> Axes:
     from matplotlib.colors import ListedColormap
 
     scale = "balance" if picture.signed else "heat"
     table = colour.colours(np.linspace(0.0, 1.0, colour.STEPS), scale) / 255.0
     x, y = _edges(picture.domain, *picture.values.shape)
+    low, high = -picture.top if picture.signed else 0.0, picture.top
     mesh = ax.pcolormesh(x, y, picture.values, cmap=ListedColormap(table), vmin=low, vmax=high, rasterized=True)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[-1], y[0])

@@ -270,7 +270,7 @@ def test_nothing_is_cut_or_overlaps(
     picture = make_picture(CAPE, warnings=("NOT PRIVATE: made with a seed",))
     factor = top / picture.values.max()
     assert picture.std is not None
-    picture = replace(picture, values=picture.values * factor, std=picture.std * factor)
+    picture = replace(picture, values=picture.values * factor, std=picture.std * factor, top=top)
     opened = open_picture(picture, width=width, height=height)
     page = opened.page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
