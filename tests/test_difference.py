@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -17,9 +18,20 @@ from dpheatmap.testing import generated_people
 DOMAIN = dph.Domain.image(64, 48)
 
 
+@dataclass(frozen=True, eq=False)
+class Known(dph.Heatmap):
+    """A map whose standard deviation is what a test says it is."""
+
+    given: Floats | None = None
+
+    @property
+    def std(self) -> Floats | None:
+        return self.given
+
+
 def heat(values: Floats, std: Floats | None) -> dph.Heatmap:
     made = datetime(2026, 1, 31, tzinfo=UTC)
-    return dph.Heatmap(values, dph.Domain.unit(4), 0.1, Fraction(1), made, seeded=False, empty=False, std=std)
+    return Known(values, dph.Domain.unit(4), 0.1, Fraction(1), made, seeded=False, empty=False, given=std)
 
 
 def change_of(values: Floats, std: Floats | None) -> Difference:
@@ -29,7 +41,7 @@ def change_of(values: Floats, std: Floats | None) -> Difference:
 
 def released(people: int, domain: dph.Domain = DOMAIN) -> dph.Release:
     table = generated_people(people, extent=domain.extent)
-    return dph.release(table, domain, epsilon=2, user="person", x="x", y="y", design="adaptive")
+    return dph.release(table, domain, epsilon=2, user="person", x="x", y="y")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +55,10 @@ def test_values_subtract_and_variances_add(releases: tuple[dph.Release, dph.Rele
     assert (change.values == b.values - a.values).all()
     assert change.values.sum() == pytest.approx(0, abs=1e-12)
     assert (change.domain, change.sigma) == (DOMAIN, 3)
+    assert a.std is not None
+    assert b.std is not None
+    assert change.std == pytest.approx(np.sqrt(a.std**2 + b.std**2))
+    assert change.significant().shape == change.values.shape
     assert "32 x 24 pixels" in repr(change)
     made = Difference(heat(np.ones((1, 2)), np.array([[3.0, 0.0]])), heat(np.zeros((1, 2)), np.array([[4.0, 2.0]])))
     assert made.values.tolist() == [[-1.0, -1.0]]

@@ -40,7 +40,7 @@ BAD: list[Any] = [
 ]
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
-NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5], "confidence": [0.5]}
+NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5]}
 GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],

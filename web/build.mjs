@@ -35,8 +35,8 @@ function licences(names) {
     const name = queue.shift();
     if (seen.has(name) || name.startsWith("@types/")) continue;
     seen.add(name);
-    const folder = `node_modules/${name}`;
-    if (!existsSync(folder)) continue;
+    const folder = [`node_modules/maplibre-gl/node_modules/${name}`, `node_modules/${name}`].find(existsSync);
+    if (!folder) continue;
     const { version, license, dependencies } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
     queue.push(...Object.keys(dependencies ?? {}));
     const file = readdirSync(folder).sort().find((entry) => /^licen[cs]e/i.test(entry));

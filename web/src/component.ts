@@ -191,7 +191,7 @@ export class HeatmapView {
     return {
       value: lone ? `± ${words(std[i])}` : withUncertainty(values[i], std && std[i]),
       unit: this.data.unit,
-      note: significant && !significant[i] ? "within the noise" : "",
+      note: significant && !significant[i] ? this.data.quiet : "",
       place: placeInWords(this.data, pixel.row, pixel.column),
     };
   }

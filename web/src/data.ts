@@ -20,6 +20,8 @@ export interface MapData {
   std: Layer | null;
   /** A bit a pixel, deflated: whether its value stands out of the noise. */
   significant: string | null;
+  /** What is said of a pixel that does not. */
+  quiet: string;
   /** A value below which noise is all there may be: marked in the legend. */
   noise: number | null;
   scales: Scale[];

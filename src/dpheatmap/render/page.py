@@ -98,6 +98,7 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
         "values": layer(picture.values),
         "std": None if std is None else layer(std),
         "significant": None if picture.significant is None else bits(picture.significant),
+        "quiet": "may be noise" if picture.signed else "not clearly more than an even spread",
         "noise": None if std is None else float(np.median(std)),
         "scales": _scales(picture.signed),
         "warnings": picture.warnings,

@@ -120,7 +120,7 @@ def test_hover_tells_value_uncertainty_and_place(
         assert float(f"{value:.3g}") == pytest.approx(picture.values[row, column], rel=6e-3)
         assert std == pytest.approx(picture.std[row, column], rel=0.06)
         assert picture.unit in text
-        assert ("within the noise" in text) == (row >= rows / 2)
+        assert ("not clearly more than an even spread" in text) == (row >= rows / 2)
     opened.page.mouse.move(5, 300)
     assert not tip.is_visible()
     opened.check()
