@@ -160,9 +160,9 @@ class Heatmap:
         return output(picture_of(self))
 
     def _repr_png_(self) -> bytes:
-        from dpheatmap.render.png import as_bytes
+        from dpheatmap.render.notebook import still
 
-        return as_bytes(self)
+        return still(self)
 
     def __repr__(self) -> str:
         rows, columns = self.values.shape

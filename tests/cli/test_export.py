@@ -33,13 +33,25 @@ def test_an_interactive_map_from_a_release(releases: tuple[str, str], tmp_path: 
     assert "connect-src blob: https://tile.example;" in page.read_text()
 
 
-def test_tiles_are_checked_before_anything_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tiles_are_checked(releases: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for output, tiles, words in (
         ("map.html", "https://tile.example/1.png", "{z}, {x} and {y}; it was"),
         ("map.png", TILES, "--tiles is for .html maps, and none was asked for"),
     ):
-        assert run(["export", "none.dph.parquet", "-o", str(tmp_path / output), "--tiles", tiles]) == 2
+        assert run(["export", releases[0], "-o", str(tmp_path / output), "--tiles", tiles]) == 2
         assert words in capsys.readouterr().err
+        assert not (tmp_path / output).exists()
+
+
+def test_tiles_on_an_image_are_refused_before_anything_is_spent(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "a.dph.parquet"
+    columns = ["--user", "person", "--x", "x", "--y", "y", "--image", "8x8", "--epsilon", "1"]
+    outputs = ["-o", str(saved), "-o", str(tmp_path / "map.html")]
+    assert run(["release", table, *columns, *outputs, "--tiles", TILES]) == 2
+    assert "Map tiles go with a box" in capsys.readouterr().err
+    assert not saved.exists()
 
 
 def test_a_difference(releases: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

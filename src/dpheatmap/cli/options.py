@@ -115,13 +115,10 @@ def _numbers(option: str, text: str, separator: str, count: int, kind: Callable[
 def check_outputs(outputs: tuple[str, ...], tiles: str | None, formats: Sequence[str] | None = None) -> None:
     """Refuse what can't be written before anything is read or spent."""
     from dpheatmap.render import FORMATS
-    from dpheatmap.render.page import check_tiles
 
     formats = [RELEASE_SUFFIX, *FORMATS] if formats is None else formats
-    if tiles is not None:
-        check_tiles(tiles)
-        if not any(Path(output).suffix.lower() == ".html" for output in outputs):
-            raise ParameterError("--tiles is for .html maps, and none was asked for. Leave it out, or add -o map.html.")
+    if tiles is not None and not any(output.lower().endswith(".html") for output in outputs):
+        raise ParameterError("--tiles is for .html maps, and none was asked for. Leave it out, or add -o map.html.")
     for output in outputs:
         path = Path(output)
         if not path.name.lower().endswith(tuple(formats)):
@@ -129,3 +126,19 @@ def check_outputs(outputs: tuple[str, ...], tiles: str | None, formats: Sequence
             raise ParameterError(f"An output must end in one of {known}; it was {output!r}. Choose one of these.")
         if not path.parent.is_dir():
             raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")
+
+
+def check_maps(domain: Domain, outputs: tuple[str, ...], tiles: str | None) -> None:
+    """Refuse maps of a place that can't be written, before anything is read or spent."""
+    from dpheatmap.render import refuse
+
+    for output in outputs:
+        if not output.endswith(RELEASE_SUFFIX):
+            refuse(domain, output, **options_for(output, tiles=tiles))
+
+
+def options_for(output: str, **options: Any) -> dict[str, Any]:
+    """Those of the options that were given and that the format of a file takes."""
+    from dpheatmap.render import options_of
+
+    return {name: value for name, value in options.items() if value is not None and name in options_of(output)}

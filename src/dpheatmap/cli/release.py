@@ -10,10 +10,12 @@ import click
 from dpheatmap.cli import terminal
 from dpheatmap.cli.options import (
     RELEASE_SUFFIX,
+    check_maps,
     check_outputs,
     domain_from,
     json_option,
     map_options,
+    options_for,
     place_options,
     table_options,
 )
@@ -63,6 +65,7 @@ def command(
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
     check_outputs(outputs, tiles)
+    check_maps(domain, outputs, tiles)
     decay = PAPER_DECAY if decay is None else decay
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
@@ -96,10 +99,3 @@ def write_outputs(release: Release, outputs: tuple[str, ...], tiles: str | None,
             heat = heat or release.heatmap(**settings)
             heat.save(output, **options_for(output, tiles=tiles))
     return ordered
-
-
-def options_for(output: str, **options: Any) -> dict[str, Any]:
-    """Those of the options that were given and that the format of a file takes."""
-    from dpheatmap.render import options_of
-
-    return {name: value for name, value in options.items() if value is not None and name in options_of(output)}

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.files import replace_whole
 
 if TYPE_CHECKING:
+    from dpheatmap.domain import Domain
     from dpheatmap.heatmap import Heatmap
 
 FORMATS = {
@@ -31,26 +32,33 @@ FORMATS = {
 
 def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
     """Write a heatmap to the format that the suffix of ``path`` names."""
-    write = _writer(path)
     for name in sorted(options.keys() - options_of(path)):
         raise ParameterError(
             f"{name} is no option of {Path(path).suffix} files; the file was {os.fspath(path)!r}. Leave it out."
         )
+    refuse(heat.domain, path, **options)
+    write = _module(path).write
     with replace_whole(path) as temporary:
         write(heat, temporary, **options)
 
 
 def options_of(path: str | PathLike[str]) -> set[str]:
     """The names of the options that the format of a file takes."""
-    return set(inspect.signature(_writer(path)).parameters) - {"heat", "path"}
+    return set(inspect.signature(_module(path).write).parameters) - {"heat", "path"}
 
 
-def _writer(path: str | PathLike[str]) -> Callable[..., None]:
+def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
+    """Refuse a file that no map of a domain can be written to, before anything is read, made or spent for it."""
+    refusal = getattr(_module(path), "refuse", None)
+    if refusal is not None:
+        refusal(domain, **options)
+
+
+def _module(path: str | PathLike[str]) -> ModuleType:
     module = FORMATS.get(Path(path).suffix.lower())
     if module is None:
         raise ParameterError(
             f"The suffix of a heatmap's file must be one of {', '.join(FORMATS)}; the file was {os.fspath(path)!r}. "
             "Pick one of these: it tells the format."
         )
-    write: Callable[..., None] = import_module(module).write
-    return write
+    return import_module(module)

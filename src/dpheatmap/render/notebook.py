@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
+from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.colour import colours
 from dpheatmap.render.page import between_tags, data_of, frame, static, surroundings
 from dpheatmap.render.picture import Picture
+from dpheatmap.render.png import figure
 
 _SIDE = 512  # pixels of a map's longer side: a notebook holds many
 _STILL = 400  # and of the picture that stands in where scripts don't run
@@ -55,6 +57,13 @@ def output(picture: Picture) -> str:
         f'<script type="application/json" class="dpheatmap-map">{data}</script></div>'
         f"<script>{static('notebook.js')}</script>"
     )
+
+
+def still(heat: Heatmap) -> bytes:
+    """The picture to publish, as PNG, for notebooks that show nothing else."""
+    packed = io.BytesIO()
+    figure(heat).save(packed, format="PNG")
+    return packed.getvalue()
 
 
 def _where() -> tuple[object, object]:

@@ -122,11 +122,8 @@ def surroundings(
     picture: Picture, tiles: str | None = None, background: str | PathLike[str] | None = None
 ) -> dict[str, Any]:
     """What lies around and under the heat."""
+    check_surroundings(picture.domain, tiles, background)
     geographic = picture.domain.kind == "bbox"
-    if tiles is not None and not geographic:
-        raise ParameterError("Map tiles go with a box of longitudes and latitudes. Leave tiles out for images.")
-    if background is not None and geographic:
-        raise ParameterError("A background goes with an image or a square. Leave it out for a box, or use tiles.")
     credits = [basemap.CREDIT] if geographic and tiles is None else []
     return {
         "basemap": deflated(between_tags(_basemap(picture.domain)).encode()) if geographic else None,
@@ -196,6 +193,18 @@ def _background(path: str | PathLike[str], domain: Domain) -> str:
     packed = io.BytesIO()
     canvas.save(packed, format="JPEG", quality=85)
     return f"data:image/jpeg;base64,{base64.b64encode(packed.getvalue()).decode('ascii')}"
+
+
+def check_surroundings(domain: Domain, tiles: str | None, background: str | PathLike[str] | None) -> None:
+    """Refuse what does not go with a place, or can't be read."""
+    if tiles is not None:
+        check_tiles(tiles)
+        if domain.kind != "bbox":
+            raise ParameterError("Map tiles go with a box of longitudes and latitudes. Leave tiles out for images.")
+    if background is not None:
+        if domain.kind == "bbox":
+            raise ParameterError("A background goes with an image or a square. Leave it out for a box, or use tiles.")
+        _background(background, domain)
 
 
 def check_tiles(tiles: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
@@ -25,13 +24,6 @@ _RED: Colour = (200, 16, 32)
 def write(heat: Heatmap, path: Path) -> None:
     """Draw the picture and write it as PNG; the file holds the picture and nothing else."""
     figure(heat).save(path, format="PNG")
-
-
-def as_bytes(heat: Heatmap) -> bytes:
-    """The same picture without a file."""
-    packed = io.BytesIO()
-    figure(heat).save(packed, format="PNG")
-    return packed.getvalue()
 
 
 def figure(heat: Heatmap) -> Image.Image:
