@@ -58,8 +58,7 @@ export class HeatmapView {
 
   /** Change what is shown. */
   set(part: Partial<State>): void {
-    const before = this.state;
-    this.state = { ...before, ...part };
+    this.state = { ...this.state, ...part };
     if (part.opacity !== undefined) this.map?.setOpacity(this.state.opacity);
     if (part.theme !== undefined) this.showTheme();
     if (Object.keys(part).some((name) => name !== "opacity" && name !== "theme")) this.showHeat();

@@ -3,18 +3,23 @@ import { button, el } from "./dom";
 import type { MapData } from "./data";
 
 export function privacyLabel(data: MapData): { open: HTMLButtonElement; dialog: HTMLDialogElement } {
+  const heading = el("h2", { id: "dpheatmap-label", tabindex: "-1" }, "What this map promises");
   const close = button("Close", () => dialog.close(), { class: "close" });
   const dialog = el(
     "dialog",
     { class: "label", "aria-labelledby": "dpheatmap-label" },
-    // The heading takes the focus, so that reading starts there and not at the button below.
-    el("h2", { id: "dpheatmap-label", tabindex: "-1", autofocus: "" }, "What this map promises"),
+    heading,
     ...data.label.flatMap(({ heading, text }) => [el("h3", {}, heading), el("p", {}, text)]),
     close,
   );
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });
-  const open = button("Privacy label", () => dialog.showModal(), { class: "privacy", "aria-haspopup": "dialog" });
+  const show = () => {
+    dialog.showModal();
+    heading.focus(); // reading starts here, and not at the button below
+    dialog.scrollTop = 0;
+  };
+  const open = button("Privacy label", show, { class: "privacy", "aria-haspopup": "dialog" });
   return { open, dialog };
 }

@@ -16,11 +16,17 @@ for (const output of document.querySelectorAll<HTMLElement>("div.dpheatmap-outpu
   const data = output.querySelector("script.dpheatmap-map")?.textContent;
   if (!data || !shared.page) continue;
   output.setAttribute("data-seen", "true");
+  const still = [...output.children];
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-scripts allow-downloads");
   frame.title = output.dataset.title ?? "Map";
-  frame.style.cssText = "width: 100%; height: 520px; border: 0;";
+  frame.style.cssText = "position: absolute; inset: 0; width: 100%; height: 100%; border: 0;";
+  output.style.cssText = "position: relative; height: 520px; overflow: hidden;";
+  // The still picture shows through until the map is there, and stays if it never comes.
+  window.addEventListener("message", (event) => {
+    if (event.source === frame.contentWindow && event.data === "dpheatmap:ready") still.forEach((part) => part.remove());
+  });
   frame.srcdoc = shared.page.join(data);
-  output.replaceChildren(frame);
+  output.append(frame);
 }
 export {};

@@ -12,6 +12,7 @@ if (root && text) {
     (view) => {
       Object.assign(window, { dpheatmap: view });
       root.setAttribute("data-ready", "true");
+      if (parent !== window) parent.postMessage("dpheatmap:ready", "*");
     },
     () => root.replaceChildren("This map could not be read: the file is damaged or the browser too old."),
   );
