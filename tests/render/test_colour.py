@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpheatmap.render.colour import STEPS, colours, linear_rgb, scale_in_oklab
+from dpheatmap.render.colour import SCALES, STEPS, colours, linear_rgb, scale_in_oklab
+
+scales = pytest.mark.parametrize("scale", SCALES)
 
 
 def oklab_of_srgb(rgb: np.ndarray) -> np.ndarray:
@@ -25,13 +27,15 @@ def oklab_of_srgb(rgb: np.ndarray) -> np.ndarray:
     return lab
 
 
-def test_equal_steps_of_value_are_equal_steps_for_the_eye() -> None:
-    steps = np.linalg.norm(np.diff(scale_in_oklab(), axis=0), axis=1)
+@scales
+def test_equal_steps_of_value_are_equal_steps_for_the_eye(scale: str) -> None:
+    steps = np.linalg.norm(np.diff(scale_in_oklab(scale), axis=0), axis=1)
     assert steps.max() / steps.min() < 1.001
 
 
-def test_lightness_rises_evenly() -> None:
-    lightness = scale_in_oklab()[:, 0]
+@scales
+def test_lightness_rises_evenly(scale: str) -> None:
+    lightness = scale_in_oklab(scale)[:, 0]
     steps = np.diff(lightness)
     assert steps.min() > 0
     assert steps.max() / steps.min() < 1.2
@@ -47,16 +51,18 @@ def test_so_do_the_colours_as_shown() -> None:
     assert steps.max() / steps.min() < 1.06
 
 
-def test_grey_and_red_green_blind_readers_see_it_rise() -> None:
-    s = colours(np.linspace(0, 1, 32)) / 255
+@scales
+def test_grey_and_red_green_blind_readers_see_it_rise(scale: str) -> None:
+    s = colours(np.linspace(0, 1, 32), scale) / 255
     linear = np.where(s <= 0.04045, s / 12.92, ((s + 0.055) / 1.055) ** 2.4)
     # Luminance, and what is left of it without long-wave (protan) or medium-wave (deutan) cones, roughly.
     for weights in ([0.2126, 0.7152, 0.0722], [0.1, 0.82, 0.08], [0.35, 0.57, 0.08]):
         assert (np.diff(linear @ weights) > 0).all()
 
 
-def test_every_colour_can_be_shown() -> None:
-    rgb = linear_rgb(scale_in_oklab())
+@pytest.mark.parametrize("scale", [*SCALES, "balance"])
+def test_every_colour_can_be_shown(scale: str) -> None:
+    rgb = linear_rgb(scale_in_oklab(scale))
     assert rgb.min() >= 0
     assert rgb.max() <= 1
 
@@ -69,3 +75,16 @@ def test_shapes_and_values_outside() -> None:
     assert colours(np.zeros((4, 5))).shape == (4, 5, 3)
     assert colours(0.5).dtype == np.uint8
     assert (colours([-1.0, 2.0]) == colours([0.0, 1.0])).all()
+
+
+def test_differences_get_darker_away_from_zero_alike_on_both_sides() -> None:
+    lab = scale_in_oklab("balance")
+    assert lab.shape == (STEPS, 3)
+    below, above = lab[: STEPS // 2], lab[STEPS // 2 :][::-1]
+    assert np.abs(below[:, 0] - above[:, 0]).max() < 0.02
+    assert (np.diff(below[:, 0]) > 0).all()
+    assert (np.diff(above[:, 0]) > 0).all()
+    # Blue against yellow is what red-green blind readers tell apart; the middle is neither.
+    assert below[: STEPS // 4, 2].max() < -0.05
+    assert above[: STEPS // 4, 2].min() > 0.03
+    assert np.abs(lab[STEPS // 2 - 1 : STEPS // 2 + 1, 1:]).max() < 0.01
