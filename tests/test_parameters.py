@@ -47,6 +47,10 @@ GOOD: dict[str, list[Any]] = {
     "first_level": [0],
     **{name: ["x"] for name in ("user", "x", "y", "weight", "where")},
     "each_row_is_a_person": [True, False],
+    "bare": [True, False],
+    "title": ["x"],
+    "background": ["x"],
+    "h3": [0],
 }
 """Those of the bad values that are good ones for a name."""
 
@@ -71,6 +75,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),
+    "Heatmap.save": lambda **k: release().heatmap().save("/nonexistent/map.png", **k),
+    "Heatmap.to_h3": lambda **k: release().heatmap().to_h3(**k),
     "Release.distribution": lambda **k: release().distribution(**k),
 }
 """Each public function that takes a name of the rules, with everything else that it needs. The tables don't exist:

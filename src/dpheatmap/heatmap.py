@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ class Heatmap:
     seeded: bool
     empty: bool
     uncertainty: Uncertainty | None = None
+    release: Release | None = field(default=None, repr=False)
+    method: str = "posterior"
 
     @property
     def std(self) -> Floats | None:
@@ -117,15 +119,64 @@ class Heatmap:
     @property
     def density(self) -> Floats:
         """The share of people per square metre on the ground, per square pixel of the image, or per square side."""
-        width, height = _pixel_sides(self.domain, *self.values.shape)
-        density: Floats = self.values / (width * height)[:, None]
+        density: Floats = self.values / self.pixel_areas[:, None]
         return density
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the map to a file, whole or not at all; the suffix tells the format: .png, .npz or .csv."""
+    @property
+    def pixel_areas(self) -> Floats:
+        """The area of the pixels of each row: square metres on the ground, square pixels of the image, or sides."""
+        width, height = _pixel_sides(self.domain, *self.values.shape)
+        area: Floats = width * height
+        return area
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str | None = None,
+        scale: str = "linear",
+        style: str = "heat",
+        background: str | PathLike[str] | None = None,
+        bare: bool = False,
+        h3: int | None = None,
+        zooms: tuple[int, int] | None = None,
+    ) -> None:
+        """Write the map to a file, whole or not at all; the suffix tells the format.
+
+        Pictures: .png, .svg, .pdf. For maps and tables: .tif, .geojson, .parquet, .pmtiles, .csv, .npz, .nc.
+
+        ``title`` stands above a picture, whose colours have a ``scale`` "linear" or "log" and whose ``style`` is "heat"
+        or "contour". ``background`` is the image that people looked at, played on or clicked. ``bare`` leaves out
+        everything but the heat. ``h3`` lists hexagons of that resolution instead of the measured cells, and ``zooms``
+        are the first and the last zoom of tiles.
+        """
         from dpheatmap.render import save
 
-        save(self, path)
+        check(scale=scale, style=style, bare=bare)
+        choices = {"title": title, "background": background, "h3": h3, "zooms": zooms}
+        given: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
+        check(**given)
+        usual = {"scale": (scale, "linear"), "style": (style, "heat"), "bare": (bare, False)}
+        given |= {name: value for name, (value, default) in usual.items() if value != default}
+        save(self, path, **given)
+
+    def to_xarray(self) -> Any:
+        """An xarray ``Dataset`` of share, density and, if known, std, by latitude and longitude, or by y and x."""
+        from dpheatmap.render.netcdf import to_xarray
+
+        return to_xarray(self)
+
+    def to_geopandas(self) -> Any:
+        """A ``GeoDataFrame`` of the cells that the release knows: share, std if known, density, and outline."""
+        from dpheatmap.render.frames import to_geopandas
+
+        return to_geopandas(self)
+
+    def to_h3(self, h3: int) -> Any:
+        """A ``GeoDataFrame`` of the hexagons of H3 at a resolution, by their names: share, std if known, density."""
+        from dpheatmap.render.frames import to_h3
+
+        return to_h3(self, h3)
 
     def __repr__(self) -> str:
         rows, columns = self.values.shape
@@ -142,7 +193,7 @@ def render(
     sigma: float | None = None,
     size: int | None = None,
     release: Release,
-    with_uncertainty: bool = False,
+    method: str = "posterior",
 ) -> Heatmap:
     """Smooth a distribution and put the release's promise on it; :meth:`Release.heatmap` is the usual way here.
 
@@ -154,8 +205,10 @@ def render(
     sigma = default_sigma(domain) if sigma is None else sigma
     values = smoothed(distribution, sigma, size)
     rows, columns = values.shape
-    known = Uncertainty(release, float(sigma), (rows, columns)) if with_uncertainty and not empty else None
-    return Heatmap(values, domain, float(sigma), release.epsilon, release.made, release.seeded, empty, known)
+    known = Uncertainty(release, float(sigma), (rows, columns)) if method == "posterior" and not empty else None
+    return Heatmap(
+        values, domain, float(sigma), release.epsilon, release.made, release.seeded, empty, known, release, method
+    )
 
 
 def default_sigma(domain: Domain) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from os import PathLike
 
 from dpheatmap.errors import ParameterError
 
@@ -67,6 +68,15 @@ def _is_epsilon(value: object) -> bool:
         return False
 
 
+def _are_zooms(value: object) -> bool:
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and all(isinstance(zoom, numbers.Integral) and not isinstance(zoom, bool) for zoom in value)
+        and 0 <= value[0] <= value[1] <= DEEPEST
+    )
+
+
 def as_epsilon(value: object) -> Fraction:
     """Read an epsilon exactly: a float as the decimal it prints as, so that ten times 0.1 is 1.
 
@@ -118,6 +128,17 @@ RULES: dict[str, Rule] = {
     ),
     "confidence": _real("a number above 0.5 and below 1", lambda v: 0.5 < v < 1, "0.9 or 0.95 are common."),
     "control": _choice("discovery", "family"),
+    "title": _text("text", "It stands above the map."),
+    "scale": _choice("linear", "log"),
+    "style": _choice("heat", "contour"),
+    "background": Rule(
+        "the path of a picture, or 'pitch'",
+        lambda value: isinstance(value, (str, PathLike)),
+        "The heat is drawn over it; 'pitch' is a football pitch.",
+    ),
+    "bare": Rule("True or False", lambda value: isinstance(value, bool), "True draws the heat and nothing else."),
+    "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
+    "zooms": Rule("two zooms from 0 to 28, as in (6, 13)", _are_zooms, "They are the tiles' first and last zoom."),
     "design": _choice("adaptive", "paper"),
     "method": _choice("paper", "posterior"),
 }

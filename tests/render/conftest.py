@@ -9,8 +9,28 @@ import pytest
 
 from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
+from dpheatmap.release import Release
+from dpheatmap.testing import generated_people, seeded_release
 
 MakeHeat = Callable[..., Heatmap]
+CITY = Domain.bbox(7.30, 46.90, 7.50, 47.02, resolution=100)
+
+
+@pytest.fixture(scope="session")
+def city() -> Release:
+    """A release of an invented city: measured cells of many sizes."""
+    return released(CITY)
+
+
+@pytest.fixture(scope="session")
+def screen() -> Release:
+    """A release of clicks on a screen."""
+    return released(Domain.image(64, 48))
+
+
+def released(domain: Domain) -> Release:
+    people = generated_people(3000, extent=domain.extent)
+    return seeded_release(people, domain, seed=1, epsilon=1, user="person", x="x", y="y", design="adaptive")
 
 
 @pytest.fixture

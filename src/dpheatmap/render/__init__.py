@@ -1,16 +1,18 @@
 """Heatmaps to files, one module a format.
 
-Each module has one function ``write(heat, path)``; :func:`save` picks it by the suffix and makes the file appear whole
-or not at all.
+Each module has one function ``write(heat, path, **options)``; :func:`save` picks it by the suffix, refuses options that
+it does not take, and makes the file appear whole or not at all.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.files import replace_whole
@@ -18,18 +20,61 @@ from dpheatmap.files import replace_whole
 if TYPE_CHECKING:
     from dpheatmap.heatmap import Heatmap
 
-FORMATS = {".png": "dpheatmap.render.png", ".npz": "dpheatmap.render.npz", ".csv": "dpheatmap.render.csv"}
+FORMATS = {
+    ".png": "dpheatmap.render.png",
+    ".tif": "dpheatmap.render.geotiff",
+    ".geojson": "dpheatmap.render.geojson",
+    ".parquet": "dpheatmap.render.geoparquet",
+    ".pmtiles": "dpheatmap.render.tiles",
+    ".csv": "dpheatmap.render.csv",
+    ".npz": "dpheatmap.render.npz",
+    ".nc": "dpheatmap.render.netcdf",
+}
 """Suffixes of the files a heatmap can be saved as, and the modules that write them."""
 
+RELEASE_SUFFIX = ".dph.parquet"
+"""The ending of a release's own file, which is no map."""
 
-def save(heat: Heatmap, path: str | PathLike[str]) -> None:
+
+def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
     """Write a heatmap to the format that the suffix of ``path`` names."""
-    module = FORMATS.get(Path(path).suffix.lower())
-    if module is None:
-        known = ", ".join(FORMATS)
+    if os.fspath(path).endswith(RELEASE_SUFFIX):
         raise ParameterError(
-            f"The suffix of a heatmap's file must be one of {known}; the file was {os.fspath(path)!r}. "
-            "Pick one of these: it tells the format."
+            f"A file that ends in {RELEASE_SUFFIX} holds a release; the file was {os.fspath(path)!r}. "
+            "Use Release.save, or another name for the map."
+        )
+    write = _writer(path)
+    for name in sorted(options.keys() - options_of(path)):
+        raise ParameterError(
+            f"{name} is no option of {Path(path).suffix} files; the file was {os.fspath(path)!r}. Leave it out."
         )
     with replace_whole(path) as temporary:
-        import_module(module).write(heat, temporary)
+        write(heat, temporary, **options)
+    for companion, text in companions(heat, path, **options).items():
+        with replace_whole(companion) as temporary:
+            temporary.write_text(text, encoding="ascii")
+
+
+def options_of(path: str | PathLike[str]) -> set[str]:
+    """The names of the options that the format of a file takes."""
+    return set(inspect.signature(_writer(path)).parameters) - {"heat", "path"}
+
+
+def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict[Path, str]:
+    """Small files that go beside a map: a picture that is nothing but the heat does not say where it lies."""
+    if not options.get("bare") or heat.domain.kind != "bbox":
+        return {}
+    from dpheatmap.render.overlay import world_files
+
+    return world_files(heat, Path(path))
+
+
+def _writer(path: str | PathLike[str]) -> Callable[..., None]:
+    module = FORMATS.get(Path(path).suffix.lower())
+    if module is None:
+        raise ParameterError(
+            f"The suffix of a heatmap's file must be one of {', '.join(FORMATS)}; the file was {os.fspath(path)!r}. "
+            "Pick one of these: it tells the format."
+        )
+    write: Callable[..., None] = import_module(module).write
+    return write
