@@ -48,6 +48,7 @@ GOOD: dict[str, list[Any]] = {
     **{name: ["x"] for name in ("user", "x", "y", "weight", "where")},
     "each_row_is_a_person": [True, False],
     "bare": [True, False],
+    "basemap": [True, False],
     "title": ["x"],
     "background": ["x"],
     "h3": [0],

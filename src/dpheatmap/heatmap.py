@@ -137,6 +137,7 @@ class Heatmap:
         scale: str = "linear",
         style: str = "heat",
         background: str | PathLike[str] | None = None,
+        basemap: bool = True,
         bare: bool = False,
         h3: int | None = None,
         zooms: tuple[int, int] | None = None,
@@ -146,19 +147,19 @@ class Heatmap:
         Pictures: .png, .svg, .pdf. For maps and tables: .tif, .geojson, .parquet, .pmtiles, .csv, .npz, .nc.
 
         ``title`` stands above a picture, whose colours have a ``scale`` "linear" or "log" and whose ``style`` is "heat"
-        or "contour". ``background`` is the image that people looked at, played on or clicked. ``bare`` leaves out
-        everything but the heat. ``h3`` lists hexagons of that resolution instead of the measured cells, and ``zooms``
-        are the first and the last zoom of tiles.
+        or "contour". ``background`` is the image that people looked at or clicked, or "pitch"; ``basemap`` draws coast,
+        borders and towns. ``bare`` leaves out everything but the heat. ``h3`` lists hexagons of that resolution
+        instead of the measured cells, and ``zooms`` are the first and the last zoom of tiles.
         """
         from dpheatmap.render import save
 
-        check(scale=scale, style=style, bare=bare)
-        choices = {"title": title, "background": background, "h3": h3, "zooms": zooms}
-        given: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
-        check(**given)
-        usual = {"scale": (scale, "linear"), "style": (style, "heat"), "bare": (bare, False)}
-        given |= {name: value for name, (value, default) in usual.items() if value != default}
-        save(self, path, **given)
+        usual = {"scale": "linear", "style": "heat", "basemap": True, "bare": False}
+        options: dict[str, Any] = {
+            "title": title, "scale": scale, "style": style, "background": background, "basemap": basemap, "bare": bare,
+            "h3": h3, "zooms": zooms,
+        }  # fmt: skip
+        check(**{name: value for name, value in options.items() if name in usual or value is not None})
+        save(self, path, **{name: value for name, value in options.items() if value != usual.get(name)})
 
     def to_xarray(self) -> Any:
         """An xarray ``Dataset`` of share, density and, if known, std, by latitude and longitude, or by y and x."""

@@ -136,6 +136,7 @@ RULES: dict[str, Rule] = {
         lambda value: isinstance(value, (str, PathLike)),
         "The heat is drawn over it; 'pitch' is a football pitch.",
     ),
+    "basemap": Rule("True or False", lambda value: isinstance(value, bool), "False draws no coast, borders and towns."),
     "bare": Rule("True or False", lambda value: isinstance(value, bool), "True draws the heat and nothing else."),
     "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
     "zooms": Rule("two zooms from 0 to 28, as in (6, 13)", _are_zooms, "They are the tiles' first and last zoom."),

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rasterio
+import rasterio.warp
 import xarray
 from PIL import Image
 from pmtiles.reader import MmapSource, Reader, all_tiles

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FORMATS = {
     ".png": "dpheatmap.render.png",
+    ".svg": "dpheatmap.render.vector",
+    ".pdf": "dpheatmap.render.vector",
     ".tif": "dpheatmap.render.geotiff",
     ".geojson": "dpheatmap.render.geojson",
     ".parquet": "dpheatmap.render.geoparquet",

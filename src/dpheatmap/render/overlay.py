@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from dpheatmap.domain import Floats
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.colour import STEPS, colours
 from dpheatmap.render.geotiff import mercator_bounds
@@ -20,8 +21,12 @@ _MOST_OPAQUE = 0.85
 def see_through() -> NDArray[np.uint8]:
     """The scale with a fourth column, how opaque each step is: nothing at 0, so that what lies below shows."""
     at = np.linspace(0.0, 1.0, STEPS)
-    opacity = _MOST_OPAQUE * np.minimum(at / _OPAQUE_FROM, 1.0)
-    return np.column_stack([colours(at), np.rint(255.0 * opacity).astype(np.uint8)])
+    return np.column_stack([colours(at), opacity(at)])
+
+
+def opacity(values: Floats) -> NDArray[np.uint8]:
+    """How opaque heat is that lies over something, from its value between 0 and 1."""
+    return np.rint(255.0 * _MOST_OPAQUE * np.minimum(values / _OPAQUE_FROM, 1.0)).astype(np.uint8)
 
 
 def bare(heat: Heatmap) -> Image.Image:
