@@ -76,7 +76,7 @@ def test_a_failure_leaves_the_old_file(make_heat: MakeHeat, tmp_path: Path, monk
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_a_missing_folder(make_heat: MakeHeat, tmp_path: Path, suffix: str) -> None:
     with pytest.raises(DpheatmapError, match="could not be written: No such file or directory"):
-        make_heat(IMAGE).save(tmp_path / "none" / f"map{suffix}")
+        make_heat(CITY).save(tmp_path / "none" / f"map{suffix}")
 
 
 def test_npz_round_trips(make_heat: MakeHeat, tmp_path: Path) -> None:

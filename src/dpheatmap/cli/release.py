@@ -9,15 +9,18 @@ import click
 
 from dpheatmap.cli import terminal
 from dpheatmap.cli.options import (
-    RELEASE_SUFFIX,
+    check_maps,
     check_outputs,
     domain_from,
     json_option,
+    look_for,
+    look_from,
     map_options,
     place_options,
     table_options,
 )
 from dpheatmap.release import Release, check_method
+from dpheatmap.render import RELEASE_SUFFIX
 
 
 @click.command("release")
@@ -62,6 +65,8 @@ def command(
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
     check_outputs(outputs)
+    look = look_from(rest, outputs)
+    check_maps(domain, outputs, look)
     decay = PAPER_DECAY if decay is None else decay
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
@@ -77,7 +82,7 @@ def command(
             **rest,
         )
     terminal.private_report(seen[0], private_report)
-    written = write_outputs(made, outputs, sigma=sigma, size=size, method=method)
+    written = write_outputs(made, outputs, look, sigma=sigma, size=size, method=method)
     terminal.say(made.label["how_strongly"])
     terminal.answer(
         as_json, {"epsilon": str(made.epsilon), "outputs": written, "label": dict(made.label)}, "\n".join(written)
@@ -85,9 +90,15 @@ def command(
 
 
 def write_outputs(
-    release: Release, outputs: tuple[str, ...], *, sigma: float | None, size: int | None, method: str
+    release: Release,
+    outputs: tuple[str, ...],
+    look: dict[str, Any],
+    *,
+    sigma: float | None,
+    size: int | None,
+    method: str,
 ) -> list[str]:
-    """Write the release itself first, so that what was paid for is safe, then its maps."""
+    """Write the release itself first, so that what was paid for is safe, then its maps, each with its own options."""
     ordered = sorted(outputs, key=lambda output: not output.endswith(RELEASE_SUFFIX))
     heat = None
     for output in ordered:
@@ -95,5 +106,5 @@ def write_outputs(
             release.save(output)
         else:
             heat = heat or release.heatmap(sigma=sigma, size=size, method=method)
-            heat.save(output)
+            heat.save(output, **look_for(output, look))
     return ordered

@@ -1,23 +1,25 @@
 """Heatmaps to files, one module a format.
 
-Each module has one function ``write(heat, path, **options)``; :func:`save` picks it by the suffix, refuses options that
-it does not take, and makes the file appear whole or not at all.
+Each module has a function ``write(heat, path, **options)``, and ``refuse(domain, **options)`` if there is something
+that can't be written; :func:`save` picks them by the suffix, refuses options that the format does not take, and makes
+the file appear whole or not at all.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.files import replace_whole
 
 if TYPE_CHECKING:
+    from dpheatmap.domain import Domain
     from dpheatmap.heatmap import Heatmap
 
 FORMATS = {
@@ -45,11 +47,12 @@ def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
             f"A file that ends in {RELEASE_SUFFIX} holds a release; the file was {os.fspath(path)!r}. "
             "Use Release.save, or another name for the map."
         )
-    write = _writer(path)
     for name in sorted(options.keys() - options_of(path)):
         raise ParameterError(
             f"{name} is no option of {Path(path).suffix} files; the file was {os.fspath(path)!r}. Leave it out."
         )
+    refuse(heat.domain, path, **options)
+    write = _module(path).write
     with replace_whole(path) as temporary:
         write(heat, temporary, **options)
     for companion, text in companions(heat, path, **options).items():
@@ -59,7 +62,14 @@ def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
 
 def options_of(path: str | PathLike[str]) -> set[str]:
     """The names of the options that the format of a file takes."""
-    return set(inspect.signature(_writer(path)).parameters) - {"heat", "path"}
+    return set(inspect.signature(_module(path).write).parameters) - {"heat", "path"}
+
+
+def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
+    """Refuse a file that no map of a domain can be written to, before anything is read, made or spent for it."""
+    refusal = getattr(_module(path), "refuse", None)
+    if refusal is not None:
+        refusal(domain, **options)
 
 
 def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict[Path, str]:
@@ -71,12 +81,11 @@ def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict
     return world_files(heat, Path(path))
 
 
-def _writer(path: str | PathLike[str]) -> Callable[..., None]:
+def _module(path: str | PathLike[str]) -> ModuleType:
     module = FORMATS.get(Path(path).suffix.lower())
     if module is None:
         raise ParameterError(
             f"The suffix of a heatmap's file must be one of {', '.join(FORMATS)}; the file was {os.fspath(path)!r}. "
             "Pick one of these: it tells the format."
         )
-    write: Callable[..., None] = import_module(module).write
-    return write
+    return import_module(module)

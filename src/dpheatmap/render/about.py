@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.render.wording import epsilon_in_words
 
@@ -37,11 +38,11 @@ def warnings(heat: Heatmap) -> tuple[str, ...]:
     return (NOT_PRIVATE,) * heat.seeded + (NO_SIGNAL,) * heat.empty
 
 
-def refuse_without_ground(heat: Heatmap, what: str, instead: str) -> None:
+def refuse_without_ground(domain: Domain, what: str, instead: str) -> None:
     """Refuse to put an image or a unit square on the ground."""
-    if heat.domain.kind != "bbox":
+    if domain.kind != "bbox":
         raise ParameterError(
-            f"{what} lies on the ground, and the place of this map is {_KINDS[heat.domain.kind]}. Use {instead}."
+            f"{what} lies on the ground, and the place of this map is {_KINDS[domain.kind]}. Use {instead}."
         )
 
 

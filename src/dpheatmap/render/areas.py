@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap.domain import Floats
+from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap import Heatmap
+from dpheatmap.render.about import refuse_without_ground
+from dpheatmap.render.extras import needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +40,19 @@ class Areas:
 
 def areas_of(heat: Heatmap, h3: int | None = None) -> Areas:
     """The areas of a map: cells of H3 at a resolution, or the cells that its release knows."""
+    refuse_areas(heat.domain, h3)
     if h3 is None:
         return measured_areas(heat)
     from dpheatmap.render.hexagons import hexagons
 
     return hexagons(heat, h3)
+
+
+def refuse_areas(domain: Domain, h3: int | None) -> None:
+    """Refuse hexagons that are not on the ground, or without their package."""
+    if h3 is not None:
+        refuse_without_ground(domain, "H3", "a map of a box")
+        needed("h3", "geo", "H3 cells")
 
 
 def measured_areas(heat: Heatmap) -> Areas:

@@ -21,13 +21,15 @@ _COLOUR_KEPT = 0.35  # of the picture's own colours, which would compete with th
 _OFF = 0.02  # by how much the shapes of picture and domain may differ
 
 
-def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, int]) -> NDArray[np.uint8]:
-    """The background of a domain, in pixels of the map: ``size`` is its width and height."""
+def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, int] | None = None) -> NDArray[np.uint8]:
+    """The background of a domain, in pixels of the map: ``size`` is its width and height, its cells' if not given."""
     if domain.kind == "bbox":
         raise ParameterError(
             "A background goes under a map of an image or a unit square; the place of this map is a box on the ground. "
             "Leave it out: coast, borders and towns are drawn."
         )
+    cells = domain.cells(domain.depth)
+    size = size or (cells.columns, cells.rows)
     if os.fspath(given) == PITCH:
         return np.asarray(football_pitch(*size))
     return _quietened(_read(given, size[0] / size[1]).resize(size, Image.Resampling.LANCZOS))

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
-from dpheatmap.render.areas import areas_of
+from dpheatmap.render.areas import areas_of, refuse_areas
 
 
 def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
@@ -29,3 +30,8 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
         for y, *rows in zip(heat.y.tolist(), *layers, strict=True):
             texts = [map(repr, row.tolist()) for row in rows]
             file.writelines(f"{x},{y!r},{','.join(values)}\n" for x, *values in zip(across, *texts, strict=True))
+
+
+def refuse(domain: Domain, *, h3: int | None = None) -> None:
+    """Hexagons are on the ground."""
+    refuse_areas(domain, h3)

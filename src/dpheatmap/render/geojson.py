@@ -7,17 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from dpheatmap.domain import Floats
+from dpheatmap.domain import Domain, Floats
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.about import facts, refuse_without_ground
-from dpheatmap.render.areas import areas_of
+from dpheatmap.render.areas import areas_of, refuse_areas
 
 _DIGITS = 7  # of a degree: a centimetre
 
 
 def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
     """A collection of polygons in degrees; how the map was made stands under ``dpheatmap``."""
-    refuse_without_ground(heat, "GeoJSON", ".parquet or .csv")
     areas = areas_of(heat, h3)
     columns = {name: np.asarray(column).tolist() for name, column in areas.columns().items()}
     rows = zip(*columns.values(), strict=True)
@@ -31,6 +30,12 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
             }
             file.write(",\n" * (k > 0) + json.dumps(feature))
         file.write("\n]}\n")
+
+
+def refuse(domain: Domain, *, h3: int | None = None) -> None:
+    """GeoJSON is in degrees."""
+    refuse_without_ground(domain, "GeoJSON", ".parquet or .csv")
+    refuse_areas(domain, h3)
 
 
 def _closed(ring: Floats) -> list[list[float]]:

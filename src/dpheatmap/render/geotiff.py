@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.render.about import facts, refuse_without_ground
@@ -19,9 +20,9 @@ def write(heat: Heatmap, path: Path) -> None:
 
     Densities, not shares of a pixel: they stay right in overviews, which average pixels.
     """
-    refuse_without_ground(heat, "A GeoTIFF", ".npz or .png")
-    rasterio = needed("rasterio", "geo", "A GeoTIFF")
-    needed("rasterio.shutil", "geo", "A GeoTIFF")
+    import rasterio
+    import rasterio.shutil
+
     km2 = heat.pixel_areas[:, None] / 1e6
     density = heat.values / km2
     std = np.full(density.shape, np.nan) if heat.std is None else heat.std / km2
@@ -39,6 +40,12 @@ def write(heat: Heatmap, path: Path) -> None:
         rasterio.shutil.copy(
             plain, path, driver="COG", compress="DEFLATE", predictor="YES", blocksize=256, overview_resampling="average"
         )
+
+
+def refuse(domain: Domain) -> None:
+    """Images and unit squares lie nowhere."""
+    refuse_without_ground(domain, "A GeoTIFF", ".npz or .png")
+    needed("rasterio", "geo", "A GeoTIFF")
 
 
 def mercator_bounds(heat: Heatmap) -> tuple[float, float, float, float]:

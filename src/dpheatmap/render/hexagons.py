@@ -16,9 +16,7 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.projection import latitudes_of_rows
 from dpheatmap.quadtree import Ints
-from dpheatmap.render.about import refuse_without_ground
 from dpheatmap.render.areas import Areas, density_name
-from dpheatmap.render.extras import needed
 
 _SAMPLES_AN_EDGE = 4
 _MOST_SAMPLES = 8_000_000
@@ -34,14 +32,13 @@ class _Samples(NamedTuple):
     area: Floats
 
 
-def hexagons(heat: Heatmap, h3: int) -> Areas:
+def hexagons(heat: Heatmap, resolution: int) -> Areas:
     """The hexagons that the map touches; their densities are of what lies inside the domain."""
-    refuse_without_ground(heat, "H3", "a map of a box")
-    cells = needed("h3.api.numpy_int", "geo", "H3 cells")
-    samples = _samples(heat, h3, cells.average_hexagon_edge_length(h3, "m"))
-    at = np.array(
-        [cells.latlng_to_cell(lat, lon, h3) for lat in samples.latitudes for lon in samples.longitudes], np.uint64
-    )
+    import h3.api.numpy_int as cells
+
+    samples = _samples(heat, resolution, cells.average_hexagon_edge_length(resolution, "m"))
+    middles = ((lat, lon) for lat in samples.latitudes.tolist() for lon in samples.longitudes.tolist())
+    at = np.fromiter((cells.latlng_to_cell(*middle, resolution) for middle in middles), np.uint64, samples.share.size)
     found, where = np.unique(at, return_inverse=True)
     share, area = (_sums(column, where) for column in (samples.share, samples.area))
     std = None if samples.std is None else _joint_std(heat, _sums(samples.std, where), area)
@@ -50,15 +47,15 @@ def hexagons(heat: Heatmap, h3: int) -> Areas:
     return Areas({"h3": names}, rings, share, std, 1e6 * share / area, density_name(heat))
 
 
-def _samples(heat: Heatmap, h3: int, edge: float) -> _Samples:
+def _samples(heat: Heatmap, resolution: int, edge: float) -> _Samples:
     """Pixels cut or gathered so that a sample is about a quarter of a hexagon's edge."""
     rows, columns = heat.values.shape
     step = edge / _SAMPLES_AN_EDGE / math.sqrt(float(heat.pixel_areas.max()))  # in pixels
     cut, gathered = max(1, round(1.0 / step)), max(1, math.floor(step))
     if rows * columns * cut**2 > _MOST_SAMPLES:
         raise ParameterError(
-            f"h3 must be a resolution that suits the map; its hexagons at {h3} are about {edge:,.0f} m wide, which are "
-            "too many for this place. Choose a smaller one."
+            f"h3 must be a resolution that suits the map; its hexagons at {resolution} are about {edge:,.0f} m wide, "
+            "which are too many for this place. Choose a smaller one."
         )
     share, std, area = (
         None if layer is None else _cut_or_gathered(layer, cut, gathered)

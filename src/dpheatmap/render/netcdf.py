@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.about import facts
 from dpheatmap.render.areas import density_name
@@ -19,10 +20,15 @@ _DENSITY_UNITS = {"bbox": "km-2", "image": "pixel-2", "unit": "1"}
 
 def write(heat: Heatmap, path: Path) -> None:
     """NetCDF 4, compressed, by the CF conventions."""
-    needed("h5netcdf", "geo", "A NetCDF file")
     data = to_xarray(heat)
     packed = {name: {"zlib": True, "complevel": 4} for name in data.data_vars}
     data.to_netcdf(path, engine="h5netcdf", encoding=packed)
+
+
+def refuse(domain: Domain) -> None:
+    """Two packages are needed."""
+    needed("xarray", "geo", "A NetCDF file")
+    needed("h5netcdf", "geo", "A NetCDF file")
 
 
 def to_xarray(heat: Heatmap) -> Any:

@@ -8,8 +8,10 @@ from typing import Any
 
 from PIL import Image
 
+from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap import Heatmap
+from dpheatmap.render.background import background_of
 from dpheatmap.render.canvas import PillowCanvas
 from dpheatmap.render.figure import figure_of
 
@@ -30,13 +32,21 @@ def write(
         drawn = figure(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
         drawn.save(path, format="PNG")
         return
-    if title or background or style != "heat" or scale != "linear":
-        raise ParameterError(
-            "A bare picture is the heat and nothing else, and title, scale, style or background was given. Drop it."
-        )
     from dpheatmap.render.overlay import bare as only_heat
 
     only_heat(heat).save(path, format="PNG")
+
+
+def refuse(
+    domain: Domain, *, bare: bool = False, background: str | PathLike[str] | None = None, **look: object
+) -> None:
+    """A bare picture has no look, and a background must fit."""
+    if bare and (background is not None or look):
+        raise ParameterError(
+            "A bare picture is the heat and nothing else, and title, scale, style or background was given. Drop it."
+        )
+    if background is not None:
+        background_of(domain, background)
 
 
 def figure(heat: Heatmap, **options: Any) -> Image.Image:

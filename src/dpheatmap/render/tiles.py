@@ -67,12 +67,12 @@ class Grid:
 
 def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) -> None:
     """Eight zooms unless others are asked for, the last being that at which a pixel is one of the map's cells."""
-    refuse_without_ground(heat, "PMTiles", ".png or .npz")
-    pmtiles, writing = (needed(f"pmtiles.{name}", "geo", "PMTiles") for name in ("tile", "writer"))
+    from pmtiles import tile as pmtiles
+    from pmtiles.writer import Writer
+
     grid = finest_grid(heat)
     own = max(0, grid.level - _TILE)
     first, last = zooms or (max(0, own - _ZOOMS + 1), own)
-    _refuse_too_many(heat.domain, last)
     top = float(grid.density(heat.domain).max()) or 1.0
     tiles = {
         pmtiles.zxy_to_tileid(zoom, x, y): picture
@@ -81,10 +81,23 @@ def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) ->
     if not tiles:  # a file needs one
         tiles[pmtiles.zxy_to_tileid(0, 0, 0)] = _png(np.zeros((256, 256), np.uint8))
     with path.open("wb") as file:
-        writer = writing.Writer(file)
+        writer = Writer(file)
         for number, picture in sorted(tiles.items()):
             writer.write_tile(number, picture)
         writer.finalize(_header(heat.domain, pmtiles, first, last), _metadata(heat, top))
+
+
+def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None) -> None:
+    """Images and unit squares lie nowhere, and a file has room for so many tiles."""
+    refuse_without_ground(domain, "A PMTiles file", ".png or .npz")
+    needed("pmtiles", "geo", "A PMTiles file")
+    last = 0 if zooms is None else zooms[1]
+    tiles = domain.cells(min(last, domain.depth)).count * 4 ** max(0, last - domain.depth)
+    if tiles > _MOST_TILES:
+        raise ParameterError(
+            f"zooms must end where the map has at most {_MOST_TILES:,} tiles; zoom {last} has {tiles:,}. "
+            "End earlier: web maps enlarge the last zoom by themselves."
+        )
 
 
 def finest_grid(heat: Heatmap) -> Grid:
@@ -145,15 +158,6 @@ def _png(steps: Steps) -> bytes:
     buffer = BytesIO()
     image.save(buffer, format="PNG", transparency=scale[:, 3].tobytes())
     return buffer.getvalue()
-
-
-def _refuse_too_many(domain: Domain, zoom: int) -> None:
-    tiles = domain.cells(min(zoom, domain.depth)).count * 4 ** max(0, zoom - domain.depth)
-    if tiles > _MOST_TILES:
-        raise ParameterError(
-            f"zooms must end where the map has at most {_MOST_TILES:,} tiles; zoom {zoom} has {tiles:,}. "
-            "End earlier: web maps enlarge the last zoom by themselves."
-        )
 
 
 def _header(domain: Domain, pmtiles: Any, first: int, last: int) -> dict[str, Any]:
