@@ -20,6 +20,9 @@ from dpheatmap.errors import ParameterError
 DEEPEST = 28
 """The deepest level: a Morton code of 2 x 28 bits stays far inside 64-bit integers."""
 
+MOST_IMAGES = 10_000
+"""Images in one release: each gets a quadtree of its own."""
+
 LARGEST_EPSILON = 10**6
 """Far above anything that protects anybody; noise of that epsilon is next to none."""
 
@@ -66,6 +69,11 @@ def _is_epsilon(value: object) -> bool:
         return 0 < as_epsilon(value) <= LARGEST_EPSILON
     except (TypeError, ValueError, ArithmeticError):
         return False
+
+
+def _is_list_of_names(value: object) -> bool:
+    names = isinstance(value, list) and all(isinstance(name, str) and name for name in value)
+    return isinstance(value, list) and names and 1 <= len(value) <= MOST_IMAGES and len(set(value)) == len(value)
 
 
 def _are_zooms(value: object) -> bool:
@@ -118,8 +126,14 @@ RULES: dict[str, Rule] = {
     "memory": _whole(64, 2**20, "It is in megabytes; 400 is enough for tens of millions of rows."),
     **{
         role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")
-        for role in ("user", "x", "y", "weight")
+        for role in ("user", "x", "y", "weight", "image")
     },
+    "images": Rule(
+        f"a list of 1 to {MOST_IMAGES} names, each once",
+        _is_list_of_names,
+        "It is the public list of the images to release, never one taken from the data.",
+    ),
+    "split": _choice("weight", "epsilon"),
     "where": _text("a predicate as text", "Write one such as: time >= '2024-01-01'"),
     "each_row_is_a_person": Rule(
         "True or False",
