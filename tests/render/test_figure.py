@@ -26,7 +26,7 @@ from dpheatmap.render.scale import Contours, Scale
 from render.conftest import CITY, MakeHeat
 
 SCREEN = Domain.image(64, 48)
-HARBOUR = Domain.bbox(-74.3, 40.4, -73.6, 41.0, depth=13)
+HARBOUR = Domain.bbox(-75.0, 40.0, -72.0, 42.0, depth=11)
 
 
 def blob(domain: Domain, wide: float = 0.1) -> np.ndarray:
@@ -59,7 +59,7 @@ def test_towns_are_where_they_are() -> None:
     assert len(towns) == 10
     for name, town in towns.items():
         assert town.x == pytest.approx(1000 * (known[name].lon - b.x0) / (b.x1 - b.x0), abs=1e-6)
-        assert town.y == pytest.approx(1000 * (b.y1 - known[name].lat) / (b.y1 - b.y0), abs=3)  # nearly straight here
+        assert town.y == pytest.approx(1000 * (b.y1 - known[name].lat) / (b.y1 - b.y0), abs=10)  # nearly straight here
 
 
 def test_the_coast_is_where_it_is() -> None:
@@ -68,8 +68,8 @@ def test_the_coast_is_where_it_is() -> None:
     b = HARBOUR.bounds
     points = np.concatenate(ground.coast)
     hook = [1000 * (-74.01 - b.x0) / (b.x1 - b.x0), 1000 * (b.y1 - 40.48) / (b.y1 - b.y0)]
-    assert np.hypot(*(points - hook).T).min() < 15
-    far = [1000 * (-73.75 - b.x0) / (b.x1 - b.x0), 1000 * (b.y1 - 40.45) / (b.y1 - b.y0)]  # the open Atlantic
+    assert np.hypot(*(points - hook).T).min() < 10
+    far = [1000 * (-72.8 - b.x0) / (b.x1 - b.x0), 1000 * (b.y1 - 40.3) / (b.y1 - b.y0)]  # the open Atlantic
     assert np.hypot(*(points - far).T).min() > 100
 
 
@@ -85,8 +85,8 @@ def test_names_keep_clear_of_each_other_and_of_the_edge() -> None:
 
 
 def test_a_small_place_gets_no_coast_that_is_off() -> None:
-    """Lines are good to 400 m; on a map of a few kilometres they would be wrong to the eye."""
-    ground = ground_of(Domain.bbox(-74.02, 40.70, -73.99, 40.72), Box(0, 0, 9, 9), 1, lambda name: 1.0)
+    """The lines are those of a map of 1:10 million; on a map of a city they would be wrong to the eye."""
+    ground = ground_of(Domain.bbox(-74.2, 40.5, -73.7, 40.9), Box(0, 0, 9, 9), 1, lambda name: 1.0)
     assert ground.coast == []
     assert ground.borders == []
 

@@ -87,8 +87,8 @@ class Figure:
         place, ground = self.place, self.ground
         over_heat = not place.lines_only
         line, halo = (_LIGHT, _DARK) if over_heat else (_GREY, PAPER)
-        canvas.lines(ground.borders, place.map, width=place.px(1.5), colour=line, opacity=0.45)
-        canvas.lines(ground.coast, place.map, width=place.px(2), colour=line, opacity=0.75)
+        canvas.lines(ground.borders, place.map, width=place.px(1.2), colour=line, opacity=0.45)
+        canvas.lines(ground.coast, place.map, width=place.px(1.5), colour=line, opacity=0.7)
         dot = place.px(2.5)
         for town in ground.towns:
             at = Box(round(town.x) - dot, round(town.y) - dot, round(town.x) + dot, round(town.y) + dot)

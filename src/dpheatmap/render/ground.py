@@ -13,7 +13,8 @@ from dpheatmap.render import basemap
 from dpheatmap.render.canvas import Box
 
 _MOST_TOWNS = 10
-_COARSEST = 0.02  # a place smaller than this many of the lines' details a side would get a coast that is off
+_SPOT = 2.0  # pixels: finer detail would only blur
+_SMALLEST = 1.0  # degrees: on a smaller map, lines of 1:10 million would lie visibly off
 
 
 class Town(NamedTuple):
@@ -43,9 +44,9 @@ def ground_of(domain: Domain, box: Box, size: float, width: Callable[[str], floa
     if domain.kind != "bbox":
         return Ground([], [], [])
     near = domain.bounds
-    fine = _COARSEST * (near.x1 - near.x0) >= basemap.FINEST
+    fine = near.x1 - near.x0 >= _SMALLEST
     coast, borders = (
-        [part for line in read(near) for part in _inside(_placed(domain, line, box), box)] if fine else []
+        [part for line in read(near) for part in _inside(_thinned(_placed(domain, line, box)), box)] if fine else []
         for read in (basemap.land, basemap.borders)
     )
     return Ground(coast, borders, _towns(domain, near, box, size, width))
@@ -58,6 +59,13 @@ def _placed(domain: Domain, points: Floats, box: Box) -> Floats:
     x = ((points[:, 0] / 360.0 + 0.5) * whole - finest.x0) / finest.columns
     y = (rows * whole - finest.y0) / finest.rows
     return np.column_stack([box.left + x * (box.right - box.left), box.top + y * (box.bottom - box.top)])
+
+
+def _thinned(line: Floats) -> Floats:
+    """The line without vertices that fall onto the same spot as the one before; what is but a spot goes altogether."""
+    spots = np.floor(line / _SPOT)
+    moved = np.append(True, (np.diff(spots, axis=0) != 0).any(axis=1))
+    return line[moved] if moved.sum() > 2 else line[:1]
 
 
 def _inside(line: Floats, box: Box) -> Iterator[Floats]:

@@ -15,7 +15,7 @@ from dpheatmap.render.geotiff import mercator_bounds
 from dpheatmap.render.noise import within_noise
 
 _OPAQUE_FROM = 0.3  # of the hottest; below, colours fade out
-_MOST_OPAQUE = 0.85
+_MOST_OPAQUE = 0.75
 
 
 def see_through() -> NDArray[np.uint8]:
