@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpheatmap.domain import Floats
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.axis import Tick, number, ticks
-from dpheatmap.render.colour import colours, greys
+from dpheatmap.render.colour import STEPS, colours, greys
 from dpheatmap.render.noise import noise_floor, within_noise
 from dpheatmap.render.overlay import opacity
 from dpheatmap.render.wording import density_in_words
@@ -90,9 +90,10 @@ class Scale:
 
     def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:
         """Each pixel in the colour of its density, or the grey that is as light."""
-        at = self.relative(density)
-        rgb = np.where(noise[..., None], greys(at), colours(at))
-        return np.concatenate([rgb, opacity(at)[..., None]], axis=-1)
+        steps = np.linspace(0.0, 1.0, STEPS)
+        coloured, grey = (np.column_stack([table(steps), opacity(steps)]) for table in (colours, greys))
+        at = np.rint((STEPS - 1) * self.relative(density)).astype(np.uint16)
+        return np.concatenate([coloured, grey])[at + np.uint16(STEPS) * noise]
 
 
 @dataclass(frozen=True)
