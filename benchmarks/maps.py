@@ -24,9 +24,7 @@ def warm_seconds(work: Callable[[], object], repeats: int = 5) -> float:
 
 def main() -> int:
     domain = dph.Domain.bbox(*CITY, depth=20)
-    release = dph.release(
-        generated_people(PEOPLE, extent=CITY), domain, epsilon=1, user="person", x="x", y="y", design="adaptive"
-    )
+    release = dph.release(generated_people(PEOPLE, extent=CITY), domain, epsilon=1, user="person", x="x", y="y")
     with tempfile.TemporaryDirectory() as folder:
 
         def to(suffix: str, **options: object) -> Callable[[], None]:

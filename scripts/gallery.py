@@ -101,7 +101,7 @@ def map_of(
     events: Any, domain: Domain, epsilon: object, sigma: float, columns: dict[str, str] = COLUMNS
 ) -> dph.Heatmap:
     """The map of a fresh release."""
-    return dph.release(events, domain, epsilon=epsilon, design="adaptive", **columns).heatmap(sigma=sigma, size=SIZE)
+    return dph.release(events, domain, epsilon=epsilon, **columns).heatmap(sigma=sigma, size=SIZE)
 
 
 def draw(folder: Path) -> None:

@@ -23,7 +23,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("release") / "city.dph.parquet"
     domain = dph.Domain.bbox(*BOX, resolution=200)
     people = generated_people(500, extent=BOX)
-    dph.release(people, domain, epsilon=1, user="person", x="x", y="y", design="adaptive").save(path)
+    dph.release(people, domain, epsilon=1, user="person", x="x", y="y").save(path)
     return str(path)
 
 

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 import dpheatmap as dph
 from audit import epsilon_lower_bound
 from curator import planted
-from dpheatmap.budget import UNITS
+from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS
 from dpheatmap.curator.api import aggregate_pictures
 from dpheatmap.curator.measure import measure_counts
 from dpheatmap.curator.query import COUNTERS, aggregation
-from dpheatmap.design import design_named
+from dpheatmap.design import PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import decode
 from tables import Columns, by_kind, table
@@ -140,7 +140,7 @@ def lower_bound() -> float:
     With the person each is with probability 1/2 and a bit, 1/4 together; without, less by e^-epsilon if the person's
     weight is shared. Whether 10,000 runs are enough is in `test_privacy.test_power`: 1/4 against e^-4 / 4.
     """
-    design = design_named("paper", range(1), 20, Fraction(1, 2))
+    design = PaperDesign({0: SHARES}, 20, PAPER_DECAY)
     looks = pd.DataFrame([look._replace(user="them") for look in TWO_IMAGES])
     place = {"images": LIST[:2], **COLUMNS}
     added = aggregate_pictures(looks, Domain.unit(0), **place)

@@ -30,7 +30,7 @@ def screen() -> Release:
 
 def released(domain: Domain) -> Release:
     people = generated_people(3000, extent=domain.extent)
-    return seeded_release(people, domain, seed=1, epsilon=1, user="person", x="x", y="y", design="adaptive")
+    return seeded_release(people, domain, seed=1, epsilon=1, user="person", x="x", y="y")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.measure import check_noise, measure_counts
 from dpheatmap.curator.noise import Source
 from dpheatmap.curator.questions import Curator
-from dpheatmap.design import PAPER_WIDTH, Design, PaperDesign
+from dpheatmap.design import PAPER_WIDTH, PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.parameters import as_epsilon, check
@@ -224,7 +224,9 @@ def chosen_design(
     return chosen
 
 
-def measured_release(counts: Counts, epsilon: Fraction, design: Design, source: Source, made: datetime) -> Release:
+def measured_release(
+    counts: Counts, epsilon: Fraction, design: PaperDesign | AdaptiveDesign, source: Source, made: datetime
+) -> Release:
     """Counts across the wall: noisy values, and when and how they were made."""
     return Release(
         domain=counts.domain,

@@ -90,22 +90,19 @@ class Leaves:
         return (across[0] / whole, across[1] / whole), (down[0] / whole, down[1] / whole)
 
 
-def leaves(release: Release, *, method: str | None = None) -> Leaves:
+def leaves(release: Release, *, method: str = "posterior") -> Leaves:
     """The leaves of a release; ``method`` as for :meth:`Release.distribution`.
 
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
     >>> people = generated_people(500)
-    >>> found = leaves(
-    ...     dph.release(people, dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y"), method="posterior"
-    ... )
+    >>> found = leaves(dph.release(people, dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y"))
     >>> round(float(found.share.sum()), 6), round(float(found.area.sum()), 6)
     (1.0, 1.0)
     """
     from dpheatmap.estimate.posterior import posterior
-    from dpheatmap.release import default_method
 
-    if (method or default_method(release.design.name)) == "posterior":
+    if method == "posterior":
         found = of_posterior(posterior(release))
         if found is not None:
             return found

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.heatmap import Heatmap, smoothed
-from dpheatmap.release import default_method
 
 CONFIDENCE = 1.645
 """Standard deviations above nothing that heat must have to be drawn as heat: 95 % on one side."""
@@ -24,10 +23,10 @@ def within_noise(heat: Heatmap) -> NDArray[np.bool_]:
     if heat.std is not None:
         return np.asarray(heat.values < CONFIDENCE * heat.std)
     release = heat.release
-    if release is None or heat.empty or (heat.method or default_method(release.design.name)) != "paper":
+    if release is None or heat.empty or heat.method != "paper":
         return np.zeros(heat.values.shape, dtype=bool)
     shown = release.distribution(method=heat.method)
-    coarse = shown.levels < release.last_level
+    coarse = shown.levels < release.design.last
     left_over = smoothed(shown.only(coarse), heat.sigma, max(heat.values.shape))
     return np.asarray(left_over > _LEFT_OVER * heat.values)
 

@@ -93,7 +93,8 @@ class Scale:
         steps = np.linspace(0.0, 1.0, STEPS)
         coloured, grey = (np.column_stack([table(steps), opacity(steps)]) for table in (colours, greys))
         at = np.rint((STEPS - 1) * self.relative(density)).astype(np.uint16)
-        return np.concatenate([coloured, grey])[at + np.uint16(STEPS) * noise]
+        painted: Pixels = np.concatenate([coloured, grey])[at + np.uint16(STEPS) * noise]
+        return painted
 
 
 @dataclass(frozen=True)
