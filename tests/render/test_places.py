@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -18,6 +19,9 @@ import shapely
 
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.estimate.posterior import draws
+from dpheatmap.heatmap import smoothed
 from dpheatmap.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.release import Release
 from render.conftest import CITY, MakeHeat
@@ -123,6 +127,23 @@ def test_densities_of_hexagons_are_those_of_the_map(make_heat: MakeHeat) -> None
     inside = cells[cells.geometry.within(shapely.box(*CITY.bounds))]
     by_h3 = inside["share"] / [h3.cell_area(name, "km^2") for name in inside.index]
     assert by_h3.median() == pytest.approx(1e6 * even.density.mean(), rel=0.02)  # of samples, on H3's own sphere
+
+
+def test_uncertainty_of_hexagons_is_that_of_draws(city: Release) -> None:
+    """The formula is an approximation: its median is off by at most a quarter, and it is rather too large."""
+    heat = city.heatmap(size=128)
+    levels, codes, masses = draws(city, 60, np.random.default_rng(0))
+    shares = masses / masses.sum(axis=1, keepdims=True)
+    drawn = [smoothed(Distribution(CITY, levels, codes, row, 1.0), heat.sigma, 128) for row in shares]
+    uncertain = replace(heat, std=np.std(drawn, axis=0))
+    for resolution in (7, 8):
+        cells = uncertain.to_h3(resolution)
+        exact = np.std([replace(heat, values=values).to_h3(resolution)["share"] for values in drawn], axis=0)
+        filled = cells["share"].to_numpy() > 0.2 / len(cells)
+        ratio = cells["std"].to_numpy()[filled] / exact[filled]
+        assert filled.sum() > 20
+        assert 0.9 < np.median(ratio) < 1.25
+        assert np.quantile(ratio, 0.05) > 0.7
 
 
 def test_pixels_wider_than_hexagons_are_cut(make_heat: MakeHeat) -> None:

@@ -59,18 +59,13 @@ def aggregate_pictures(
     events: Any,
     domain: Domain,
     *,
-    user: str | None = None,
-    x: str,
-    y: str,
-    weight: str | None = None,
-    where: str | None = None,
-    each_row_is_a_person: bool = False,
     image: str | None = None,
     images: Sequence[str] = ("",),
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
+    **columns: Any,
 ) -> list[Counts]:
-    """The counts of each listed image, or of the one place if no column names images.
+    """The counts of each listed image, or of the one place if no column names images; columns as for `aggregate`.
 
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
@@ -81,18 +76,13 @@ def aggregate_pictures(
 
     checked_domain(domain)
     memory = duckdb.MEMORY if memory is None else memory
-    named = {name: value for name, value in (("user", user), ("weight", weight), ("where", where)) if value is not None}
-    check(memory=memory, x=x, y=y, each_row_is_a_person=each_row_is_a_person, **named)
+    columns = {"user": None, "weight": None, "where": None, "each_row_is_a_person": False, **columns}
+    check(memory=memory, **{name: value for name, value in columns.items() if value is not None})
     with duckdb.connection(memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, user)
-        relation = canonical(
-            table, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person,
-            image=image, images=images,
-        )  # fmt: skip
-        sql = aggregation(
-            relation, domain, weighted=weight is not None, each_row_is_a_person=each_row_is_a_person,
-            pictures=image is not None,
-        )  # fmt: skip
+        table = open_table(con, events, folder, columns["user"])
+        relation = canonical(table, image=image, images=images, **columns)
+        weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
+        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=image is not None)
         answer, seconds = duckdb.run(con, sql, progress)
     is_cell = answer["cx"] >= 0
     counters = answer["weight"][~is_cell][np.argsort(answer["cy"][~is_cell])]

@@ -30,7 +30,6 @@ from typing import Any
 from dpheatmap.budget import read_epsilon
 from dpheatmap.curator.api import aggregate_pictures, checked_domain, chosen_design, measured_release
 from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.noise import Source
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import check
@@ -68,24 +67,6 @@ def release_images(
     >>> {name: str(release.epsilon) for name, release in made.items()}
     {'a.jpg': '1', 'b.jpg': '1'}
     """
-    return release_images_from(
-        os.urandom, events, domain, image=image, images=images, epsilon=epsilon, split=split, seen=seen, **options
-    )
-
-
-def release_images_from(
-    source: Source,
-    events: Any,
-    domain: Domain,
-    *,
-    image: str,
-    images: Iterable[str],
-    epsilon: Any,
-    split: str = "weight",
-    seen: Callable[[Counts], None] | None = None,
-    **options: Any,
-) -> dict[str, Release]:
-    """`release_images`, with the source of randomness given. Everything that can be refused is refused first."""
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     check(image=image, split=split)
     names = listed(images)
@@ -103,7 +84,7 @@ def release_images_from(
         if seen is not None:
             seen(of_image)
     return {
-        name: measured_release(of_image, part, design, source, made)
+        name: measured_release(of_image, part, design, os.urandom, made)
         for name, of_image in zip(names, counts, strict=True)
     }
 
