@@ -1,4 +1,4 @@
-"""From a release to files: the CPU time of a picture and of tiles, once everything is loaded and compiled."""
+"""From a release file to maps: the CPU time of a picture and of tiles, once everything is loaded and compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from common import bar, cpu_seconds
 from dpheatmap.testing import generated_people
 
 CITY = (7.30, 46.90, 7.58, 47.09)
-PEOPLE = 20_000
+PEOPLE = 5_000
 SIDE = 1024
 
 
@@ -26,10 +26,12 @@ def main() -> int:
     domain = dph.Domain.bbox(*CITY, depth=20)
     release = dph.release(generated_people(PEOPLE, extent=CITY), domain, epsilon=1, user="person", x="x", y="y")
     with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder, "city.dph.parquet")
+        release.save(saved)
 
         def to(suffix: str, **options: object) -> Callable[[], None]:
             def save() -> None:
-                release.heatmap(size=SIDE).save(Path(folder, f"map{suffix}"), **options)  # type: ignore[arg-type]
+                dph.load(saved).heatmap(size=SIDE).save(Path(folder, f"map{suffix}"), **options)  # type: ignore[arg-type]
 
             return save
 

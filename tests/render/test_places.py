@@ -20,11 +20,11 @@ import shapely
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.estimate.posterior import draws
+from dpheatmap.estimate.posterior import draws, posterior
 from dpheatmap.heatmap import smoothed
 from dpheatmap.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.release import Release
-from render.conftest import CITY, MakeHeat
+from render.conftest import CITY, MakeHeat, uncertain
 
 HOT = (7.4, 46.96)
 """Where the invented city has its centre, about."""
@@ -132,13 +132,14 @@ def test_densities_of_hexagons_are_those_of_the_map(make_heat: MakeHeat) -> None
 def test_uncertainty_of_hexagons_is_that_of_draws(city: Release) -> None:
     """The formula is an approximation: its median is off by at most a quarter, and it is rather too large."""
     heat = city.heatmap(size=128)
-    levels, codes, masses = draws(city, 60, np.random.default_rng(0))
+    levels, codes, masses = draws(posterior(city), 60, np.random.default_rng(0))
     shares = masses / masses.sum(axis=1, keepdims=True)
     drawn = [smoothed(Distribution(CITY, levels, codes, row, 1.0), heat.sigma, 128) for row in shares]
-    uncertain = replace(heat, std=np.std(drawn, axis=0))
+    known = uncertain(heat, np.std(drawn, axis=0))
     for resolution in (7, 8):
-        cells = uncertain.to_h3(resolution)
-        exact = np.std([replace(heat, values=values).to_h3(resolution)["share"] for values in drawn], axis=0)
+        cells = known.to_h3(resolution)
+        plain = replace(heat, uncertainty=None)
+        exact = np.std([replace(plain, values=values).to_h3(resolution)["share"] for values in drawn], axis=0)
         filled = cells["share"].to_numpy() > 0.2 / len(cells)
         ratio = cells["std"].to_numpy()[filled] / exact[filled]
         assert filled.sum() > 20

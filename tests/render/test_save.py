@@ -119,9 +119,11 @@ def test_uncertainty_is_written_where_it_is_known(make_heat: MakeHeat, tmp_path:
     heat.save(tmp_path / "map.npz")
     table = pd.read_csv(tmp_path / "map.csv")
     assert list(table.columns) == ["x", "y", "share", "std"]
-    assert (table["std"].to_numpy().reshape(5, 7) == std).all()
+    assert heat.std is not None
+    assert heat.std == pytest.approx(std)
+    assert (table["std"].to_numpy().reshape(5, 7) == heat.std).all()
     with np.load(tmp_path / "map.npz") as stored:
-        assert (stored["std"] == std).all()
+        assert (stored["std"] == heat.std).all()
 
 
 def test_csv_read_by_duckdb(make_heat: MakeHeat, tmp_path: Path) -> None:

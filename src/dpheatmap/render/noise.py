@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ CONFIDENCE = 1.645
 """Standard deviations above nothing that heat must have to be drawn as heat: 95 % on one side."""
 
 _LEFT_OVER = 0.5  # of a pixel's heat
+_DRAWS = 40  # tell a standard deviation to 11 %, which is enough for a colour
 
 
 def within_noise(heat: Heatmap) -> NDArray[np.bool_]:
@@ -20,8 +23,9 @@ def within_noise(heat: Heatmap) -> NDArray[np.bool_]:
     they are not; there, pixels whose heat is for the most part left over, that is spread evenly over coarse cells in
     which nothing was singled out.
     """
-    if heat.std is not None:
-        return np.asarray(heat.values < CONFIDENCE * heat.std)
+    if heat.uncertainty is not None:
+        roughly = replace(heat.uncertainty, count=_DRAWS)
+        return np.asarray(CONFIDENCE * roughly.relative_std > 1.0)
     release = heat.release
     if release is None or heat.empty or heat.method != "paper":
         return np.zeros(heat.values.shape, dtype=bool)
@@ -33,6 +37,6 @@ def within_noise(heat: Heatmap) -> NDArray[np.bool_]:
 
 def noise_floor(heat: Heatmap, within: NDArray[np.bool_]) -> float | None:
     """The density below which nearly all pixels are within the noise; None if that is not known."""
-    if heat.std is None or not within.any():
+    if heat.uncertainty is None or not within.any():
         return None
     return float(np.quantile(heat.density[within], 0.95))

@@ -156,7 +156,7 @@ def scale_of(heat: Heatmap, noise: NDArray[np.bool_], *, log: bool = False) -> t
     in_words = float(density.max() / heat.density.max())
     grey = None
     if noise.any():
-        grey = "left over, spread evenly" if heat.std is None else "within the noise"
+        grey = "left over, spread evenly" if heat.uncertainty is None else "within the noise"
     return density, Scale(unit, top, log, None if floor is None else floor * in_words, grey)
 
 
