@@ -237,6 +237,14 @@ def test_what_is_within_the_noise_is_grey_and_the_legend_says_so(make_heat: Make
     assert figure.legend.name.endswith("linear scale; grey: within the noise")
 
 
+def test_over_a_picture_what_is_within_the_noise_is_left_out(make_heat: MakeHeat, photo: Path) -> None:
+    figure = figure_of(with_noise(make_heat, SCREEN), background=photo)
+    half = SCREEN.cells(SCREEN.depth).columns // 2 * figure.place.factor
+    right = pixels_of(figure)[:, half + 5 * figure.place.factor :]
+    assert (right == right[0, 0]).all()  # the picture's blue alone
+    assert figure.legend.name.endswith("linear scale; left out: within the noise")
+
+
 def test_the_noise_floor_is_marked_on_the_colour_bar() -> None:
     strip = Scale("%", 10.0, floor=4.0, grey="within the noise").strip(100, 3).astype(int)
     assert is_grey(strip[0])[:40].all()

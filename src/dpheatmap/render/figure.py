@@ -111,7 +111,8 @@ def figure_of(
     """The figure of a heatmap; options as for :meth:`Heatmap.save`."""
     rows, columns = heat.values.shape
     unit = Layout.factor_of(rows, columns) * max(rows, columns) / LONGER_SIDE
-    density, noise, legend = legend_of(heat, scale=scale, style=style, line=_CONTOUR * unit)
+    look = {"scale": scale, "style": style}
+    density, noise, legend = legend_of(heat, **look, line=_CONTOUR * unit, see_through=background is not None)
     lines_only = style == "contour" and background is None
 
     def layout(credit: tuple[str, ...]) -> Layout:

@@ -26,6 +26,7 @@ Pixels = NDArray[np.uint8]
 DECADES = 3
 """How many powers of ten a logarithmic scale spans, down from the hottest place."""
 
+_NOTHING = 238  # the grey of a legend's part that is not drawn
 _LINES = (0.25, 0.5, 0.75, 0.9)  # of all people, inside each line
 _LINE_COLOURS = (0.74, 0.58, 0.4, 0.22)  # where on the scale
 
@@ -51,7 +52,8 @@ class Legend(Protocol):
 class Scale:
     """Colours from 0, or from a thousandth of ``top`` on a logarithmic scale, to ``top``.
 
-    ``floor`` is the density up to which most is within the noise, and ``grey`` says in words what grey is.
+    ``floor`` is the density up to which most is within the noise, and ``grey`` says in words what grey is. With
+    ``see_through`` there is a picture below, and what would be grey is left out.
     """
 
     unit: str
@@ -59,12 +61,14 @@ class Scale:
     log: bool = False
     floor: float | None = None
     grey: str | None = None
+    see_through: bool = False
 
     @property
     def name(self) -> str:
         """The unit, the kind of scale, and what grey means if there is any."""
         kind = "logarithmic" if self.log else "linear"
-        return f"{self.unit}, {kind} scale" + (f"; grey: {self.grey}" if self.grey else "")
+        instead = "left out" if self.see_through else "grey"
+        return f"{self.unit}, {kind} scale" + (f"; {instead}: {self.grey}" if self.grey else "")
 
     def relative(self, density: Floats) -> Floats:
         """Densities as parts of the scale, from 0 to 1."""
@@ -82,16 +86,19 @@ class Scale:
         return [Tick(width * float(self.relative(np.array(10.0**k))), number(10.0**k, max(0, -k))) for k in powers]
 
     def strip(self, width: int, height: int) -> Pixels:
-        """The colours from left to right, grey up to the noise floor."""
+        """The colours from left to right, grey or nothing up to the noise floor."""
         at = np.linspace(0.0, 1.0, width)
         floor = 0.0 if self.floor is None else float(self.relative(np.array(self.floor)))
-        line = np.where((at < floor)[:, None], greys(at), colours(at))
+        noise = np.full((width, 3), _NOTHING, np.uint8) if self.see_through else greys(at)
+        line = np.where((at < floor)[:, None], noise, colours(at))
         return np.tile(line, (height, 1, 1))
 
     def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:
-        """Each pixel in the colour of its density, or the grey that is as light."""
+        """Each pixel in the colour of its density, or the grey that is as light, or nothing."""
         steps = np.linspace(0.0, 1.0, STEPS)
-        coloured, grey = (np.column_stack([table(steps), opacity(steps)]) for table in (colours, greys))
+        shown = opacity(steps)
+        coloured = np.column_stack([colours(steps), shown])
+        grey = np.column_stack([greys(steps), np.zeros_like(shown) if self.see_through else shown])
         at = np.rint((STEPS - 1) * self.relative(density)).astype(np.uint16)
         painted: Pixels = np.concatenate([coloured, grey])[at + np.uint16(STEPS) * noise]
         return painted
@@ -147,7 +154,9 @@ class Contours:
         return np.rint(painted).astype(np.uint8)
 
 
-def scale_of(heat: Heatmap, noise: NDArray[np.bool_], *, log: bool = False) -> tuple[Floats, Scale]:
+def scale_of(
+    heat: Heatmap, noise: NDArray[np.bool_], *, log: bool = False, see_through: bool = False
+) -> tuple[Floats, Scale]:
     """The densities of a map in a readable unit, and their scale."""
     density, unit = density_in_words(heat)
     # Of a map without signal nothing is hot, so nothing should glow: it stays in the lower part of the scale.
@@ -157,13 +166,13 @@ def scale_of(heat: Heatmap, noise: NDArray[np.bool_], *, log: bool = False) -> t
     grey = None
     if noise.any():
         grey = "left over, spread evenly" if heat.uncertainty is None else "within the noise"
-    return density, Scale(unit, top, log, None if floor is None else floor * in_words, grey)
+    return density, Scale(unit, top, log, None if floor is None else floor * in_words, grey, see_through)
 
 
 def legend_of(
-    heat: Heatmap, *, scale: str = "linear", style: str = "heat", line: float = 3.0
+    heat: Heatmap, *, scale: str = "linear", style: str = "heat", line: float = 3.0, see_through: bool = False
 ) -> tuple[Floats, NDArray[np.bool_], Legend]:
     """The densities of a map, what of it is within the noise, and its legend."""
     noise = within_noise(heat)
-    density, shown = scale_of(heat, noise, log=scale == "log")
+    density, shown = scale_of(heat, noise, log=scale == "log", see_through=see_through)
     return density, noise, shown if style == "heat" else Contours.of(heat, density, line)
