@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dpheatmap as dph
 from dpheatmap.domain import Domain
 from dpheatmap.estimate.leaves import leaves, of_posterior
 from dpheatmap.estimate.posterior import posterior
@@ -73,6 +74,19 @@ def test_standard_deviations_are_those_of_draws() -> None:
     large = found.share > 0.005
     assert large.sum() > 20
     assert found.std[large] == pytest.approx(drawn[large], rel=0.25)
+
+
+@pytest.mark.parametrize(("people", "epsilon"), [(300, 1), (3000, 1), (500, 5)])
+def test_they_hold_the_truth_as_often_as_they_should(people: int, epsilon: int) -> None:
+    """Of intervals of 90 %, by seeded noise: no false alarms. Also of the busiest fifth of the cells."""
+    domain = DOMAINS["square"]
+    counts = dph.aggregate(generated_people(people), domain, user="person", x="x", y="y")
+    found = leaves(seeded_release(counts, seed=3, epsilon=epsilon))
+    assert found.std is not None
+    units = np.array([counts.at(level, code) for level, code in zip(found.levels, found.codes[:, None], strict=True)])
+    held = np.abs(units[:, 0] / counts.sums[-1] - found.share) < 1.645 * found.std
+    assert 0.84 < held.mean() < 0.99
+    assert held[found.share > np.quantile(found.share, 0.8)].mean() > 0.8
 
 
 def test_the_only_cell_has_everything_for_sure() -> None:

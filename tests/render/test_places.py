@@ -67,6 +67,9 @@ def test_geoparquet_by_its_standard(city: Release, tmp_path: Path) -> None:
     everything = geopandas.read_parquet(path)
     assert 0 < len(cells) < len(everything)
     pd.testing.assert_frame_equal(everything, city.heatmap().to_geopandas())
+    assert everything.attrs["epsilon"] == "1"
+    assert "sigma" not in everything.attrs  # measured cells are not smoothed
+    assert city.heatmap(sigma=200).to_h3(7).attrs["sigma"] == 200
 
 
 def test_geoparquet_read_by_duckdb(city: Release, tmp_path: Path) -> None:

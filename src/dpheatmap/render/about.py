@@ -16,19 +16,19 @@ NOT_PRIVATE = "NOT PRIVATE: made with a seed"
 NO_SIGNAL = "No signal above the noise: every cell has the same share"
 
 
-def facts(heat: Heatmap) -> dict[str, Any]:
+def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
     """Everything public about how a map was made, as text and numbers that any format can hold."""
     from dpheatmap import __version__
 
-    about = {
+    about: dict[str, Any] = {
         "title": TITLE,
         "software": f"dpheatmap {__version__}",
         "made": heat.made.isoformat(),
         "privacy": f"user-level differential privacy, epsilon = {epsilon_in_words(heat.epsilon)} per person",
         "epsilon": str(heat.epsilon),
-        "sigma": heat.sigma,
-        "sigma_unit": heat.domain.unit_name,
     }
+    if smoothed:
+        about |= {"sigma": heat.sigma, "sigma_unit": heat.domain.unit_name}
     notes = warnings(heat)
     return about | ({"warning": ". ".join(notes)} if notes else {})
 

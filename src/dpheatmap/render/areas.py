@@ -21,7 +21,7 @@ from dpheatmap.render.extras import needed
 class Areas:
     """Areas by name, their outlines, the share of people in each with its standard deviation, and its density.
 
-    ``names`` are columns that tell areas apart. A ring is an array of corners (x, y), counter-clockwise on a map and
+    ``names`` are columns that tell areas apart, and ``smoothed`` whether the map's smoothing is in them. A ring is an array of corners (x, y), counter-clockwise on a map and
     not closed. ``density`` is per km2 on the ground, per square pixel, or per square side: ``density_name`` tells.
     """
 
@@ -31,6 +31,7 @@ class Areas:
     std: Floats | None
     density: Floats
     density_name: str
+    smoothed: bool
 
     def columns(self) -> dict[str, Any]:
         """Everything but the outlines, as columns; std is left out where it is not known."""
@@ -74,6 +75,7 @@ def measured_areas(heat: Heatmap) -> Areas:
         found.std,
         unit * found.share / found.area,
         density_name(heat),
+        smoothed=False,
     )
 
 

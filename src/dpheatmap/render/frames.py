@@ -31,5 +31,5 @@ def frame(heat: Heatmap, areas: Areas) -> Any:
         geometry=[shapely.Polygon(ring) for ring in areas.rings],
         crs="EPSG:4326" if heat.domain.kind == "bbox" else None,
     )
-    table.attrs = facts(heat)
+    table.attrs = facts(heat, smoothed=areas.smoothed)
     return table

@@ -21,7 +21,8 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
     columns = {name: np.asarray(column).tolist() for name, column in areas.columns().items()}
     rows = zip(*columns.values(), strict=True)
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f'{{"type": "FeatureCollection", "dpheatmap": {json.dumps(facts(heat))}, "features": [\n')
+        about = json.dumps(facts(heat, smoothed=areas.smoothed))
+        file.write(f'{{"type": "FeatureCollection", "dpheatmap": {about}, "features": [\n')
         for k, (ring, row) in enumerate(zip(areas.rings, rows, strict=True)):
             feature = {
                 "type": "Feature",

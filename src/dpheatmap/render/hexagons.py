@@ -44,7 +44,7 @@ def hexagons(heat: Heatmap, resolution: int) -> Areas:
     std = None if samples.std is None else _joint_std(heat, _sums(samples.std, where), area)
     names = [cells.int_to_str(cell) for cell in found]
     rings = [np.array(cells.cell_to_boundary(cell))[:, ::-1] for cell in found]
-    return Areas({"h3": names}, rings, share, std, 1e6 * share / area, density_name(heat))
+    return Areas({"h3": names}, rings, share, std, 1e6 * share / area, density_name(heat), smoothed=True)
 
 
 def _samples(heat: Heatmap, resolution: int, edge: float) -> _Samples:
