@@ -21,8 +21,9 @@ from dpheatmap.render.extras import needed
 class Areas:
     """Areas by name, their outlines, the share of people in each with its standard deviation, and its density.
 
-    ``names`` are columns that tell areas apart, and ``smoothed`` whether the map's smoothing is in them. A ring is an array of corners (x, y), counter-clockwise on a map and
+    ``names`` are columns that tell areas apart. A ring is an array of corners (x, y), counter-clockwise on a map and
     not closed. ``density`` is per km2 on the ground, per square pixel, or per square side: ``density_name`` tells.
+    ``smoothed`` tells whether the map's smoothing is in the shares.
     """
 
     names: dict[str, Any]
