@@ -131,6 +131,7 @@ def test_epsilon_split_over_a_list_in_a_file(
         (["--images", "a,b", "-o", "map.png"], "has {image} in its name"),
         (["-o", "{image}.png"], "--images or --images-file"),
         (["--images", "a", "--images-file", "b", "-o", "{image}.png"], "--images or --images-file"),
+        (["--split", "epsilon", "-o", "{image}.png"], "--images or --images-file"),
         (["--images-file", "none.txt", "-o", "{image}.png"], "There is no list of images 'none.txt'"),
         (["--images", "x/a.jpg,y/a.png", "-o", "{image}.png"], "Two images would be written to one file"),
         (["--images", ",", "-o", "{image}.png"], "images must be a list of 1 to 10000 names"),

@@ -49,11 +49,11 @@ def image_options(command: F) -> F:
 def batch_from(choices: dict[str, Any]) -> Batch | None:
     """The images that the options name, or None; they are taken out of the options."""
     column, listed, file, split = (choices.pop(name) for name in ("image_column", "images", "images_file", "split"))
-    if column is None and listed is None and file is None:
+    if column is None and listed is None and file is None and split == "weight":
         return None
     if column is None or (listed is None) == (file is None):
         raise ParameterError(
-            "Several images need --image-column and their public list, --images or --images-file. "
+            "Several images, and --split, need --image-column and the public list, --images or --images-file. "
             "The list is not read off the data: that would tell which images were looked at."
         )
     if file is not None:

@@ -36,7 +36,7 @@ def within_noise(heat: Heatmap) -> NDArray[np.bool_]:
 
 
 def noise_floor(heat: Heatmap, within: NDArray[np.bool_]) -> float | None:
-    """The density below which nearly all pixels are within the noise; None if that is not known."""
+    """The density that 95 % of the pixels within the noise stay below; None if they are not known."""
     if heat.uncertainty is None or not within.any():
         return None
     return float(np.quantile(heat.density[within], 0.95))

@@ -52,8 +52,8 @@ class Legend(Protocol):
 class Scale:
     """Colours from 0, or from a thousandth of ``top`` on a logarithmic scale, to ``top``.
 
-    ``floor`` is the density up to which most is within the noise, and ``grey`` says in words what grey is. With
-    ``see_through`` there is a picture below, and what would be grey is left out.
+    ``floor`` is the density that most of what is within the noise stays below, and ``grey`` says in words what grey is.
+    With ``see_through`` there is a picture below, and what would be grey is left out.
     """
 
     unit: str
