@@ -186,6 +186,7 @@ def test_hexagons_in_files(city: Release, tmp_path: Path, suffix: str) -> None:
         ("rasterio", "heat.save(folder + '/map.tif')"),
         ("pmtiles", "heat.save(folder + '/map.pmtiles')"),
         ("geopandas", "heat.save(folder + '/map.parquet')"),
+        ("matplotlib", "heat.save(folder + '/map.svg')"),
     ],
 )
 def test_what_is_missing_names_its_extra(city: Release, tmp_path: Path, package: str, call: str) -> None:
@@ -203,5 +204,6 @@ except dpheatmap.errors.MissingDependency as error:
     print(error)
 """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert f"needs the package {package}, which is not installed. Run: pip install 'dpheatmap[geo]'" in out
+    extra = "plot" if package == "matplotlib" else "geo"
+    assert f"needs the package {package}, which is not installed. Run: pip install 'dpheatmap[{extra}]'" in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.dph.parquet"]
