@@ -17,7 +17,7 @@ from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.release import Release
 from dpheatmap.render import basemap, png
-from dpheatmap.render.background import football_pitch
+from dpheatmap.render.background import background_of, football_pitch
 from dpheatmap.render.canvas import Box
 from dpheatmap.render.colour import colours, greys
 from dpheatmap.render.figure import Figure, figure_of
@@ -134,6 +134,16 @@ def test_heat_lies_over_a_background(make_heat: MakeHeat, photo: Path) -> None:
     middle = shown[shown.shape[0] // 2, shown.shape[1] // 2 - 20]
     hot = colours([1.0])[0].astype(int)
     assert np.abs(middle - hot).max() < 60
+
+
+def test_a_background_is_not_stretched_over_cells_beyond_it(tmp_path: Path) -> None:
+    """Cells of 4 pixels: the map of a picture of 100 x 74 is one of 100 x 76, the last rows of which are blank."""
+    Image.new("RGB", (100, 74), (0, 0, 0)).save(tmp_path / "black.png")
+    domain = Domain.image(100, 74, depth=5)
+    assert domain.bounds.y1 == 76
+    under = background_of(domain, tmp_path / "black.png", (1000, 760))
+    assert (under[:740] == 0).all()
+    assert (under[740:] == 255).all()
 
 
 def test_a_background_must_fit(make_heat: MakeHeat, photo: Path, tmp_path: Path) -> None:

@@ -21,18 +21,25 @@ _COLOUR_KEPT = 0.35  # of the picture's own colours, which would compete with th
 _OFF = 0.02  # by how much the shapes of picture and domain may differ
 
 
-def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, int] | None = None) -> NDArray[np.uint8]:
-    """The background of a domain, in pixels of the map: ``size`` is its width and height, its cells' if not given."""
+def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, int] = (64, 64)) -> NDArray[np.uint8]:
+    """The background of a domain, in pixels of the map: ``size`` is its width and height.
+
+    A map is made of whole cells, so it may reach a little beyond the picture, to the right and below: blank there.
+    """
     if domain.kind == "bbox":
         raise ParameterError(
             "A background goes under a map of an image or a unit square; the place of this map is a box on the ground. "
             "Leave it out: coast, borders and towns are drawn."
         )
-    cells = domain.cells(domain.depth)
-    size = size or (cells.columns, cells.rows)
+    picture, whole = domain.extent, domain.bounds
+    width, height = (max(1, round(n * part / of)) for n, part, of in zip(size, picture[2:], whole[2:], strict=True))
+    under = np.full((size[1], size[0], 3), 255, np.uint8)
     if os.fspath(given) == PITCH:
-        return np.asarray(football_pitch(*size))
-    return _quietened(_read(given, size[0] / size[1]).resize(size, Image.Resampling.LANCZOS))
+        under[:height, :width] = np.asarray(football_pitch(width, height))
+    else:
+        found = _read(given, picture.x1 / picture.y1)
+        under[:height, :width] = _quietened(found.resize((width, height), Image.Resampling.LANCZOS))
+    return under
 
 
 def _read(path: str | PathLike[str], shape: float) -> Image.Image:
