@@ -77,7 +77,8 @@ def aggregate_pictures(
     checked_domain(domain)
     memory = duckdb.MEMORY if memory is None else memory
     columns = {"user": None, "weight": None, "where": None, "each_row_is_a_person": False, **columns}
-    check(memory=memory, **{name: value for name, value in columns.items() if value is not None})
+    optional = ("user", "weight", "where")
+    check(memory=memory, **{name: v for name, v in columns.items() if v is not None or name not in optional})
     with duckdb.connection(memory) as (con, folder), unchanged(events):
         table = open_table(con, events, folder, columns["user"])
         relation = canonical(table, image=image, images=images, **columns)
