@@ -45,8 +45,13 @@ GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
     "first_level": [0],
-    **{name: ["x"] for name in ("user", "x", "y", "weight", "where")},
+    **{name: ["x"] for name in ("user", "x", "y", "weight", "where", "image")},
     "each_row_is_a_person": [True, False],
+    "bare": [True, False],
+    "basemap": [True, False],
+    "title": ["x"],
+    "background": ["x"],
+    "h3": [0],
 }
 """Those of the bad values that are good ones for a name."""
 
@@ -68,9 +73,14 @@ CALLS: dict[str, Callable[..., object]] = {
     "Domain.first_level": DOMAIN.first_level,
     "aggregate": lambda **k: dph.aggregate(NOWHERE, DOMAIN, **{**COLUMNS, **k}),
     "release": lambda **k: dph.release(NOWHERE, DOMAIN, **{"epsilon": 1, **COLUMNS, **k}),
+    "release_images": lambda **k: dph.release_images(
+        NOWHERE, DOMAIN, **{"image": "i", "images": ["a"], "epsilon": 1, **COLUMNS, **k}
+    ),
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),
+    "Heatmap.save": lambda **k: release().heatmap().save("/nonexistent/map.png", **k),
+    "Heatmap.to_h3": lambda **k: release().heatmap().to_h3(**k),
     "Release.distribution": lambda **k: release().distribution(**k),
     "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),
     "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),
@@ -129,7 +139,7 @@ def test_every_function_refuses_every_bad_value_in_one_sentence(
         assert len(str(refusal.value)) < 300
 
 
-@pytest.mark.parametrize("where", ["release", "aggregate"])
+@pytest.mark.parametrize("where", ["release", "aggregate", "release_images"])
 def test_with_good_values_the_table_is_opened_and_only_then_missed(where: str) -> None:
     with pytest.raises(DataError, match="No file is called"):
         CALLS[where](memory=64)

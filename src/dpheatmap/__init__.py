@@ -8,6 +8,7 @@ from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
 
 from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
+from dpheatmap.curator.images import release_images  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
 from dpheatmap.evaluate.baselines import baseline  # isort: skip
 
@@ -31,4 +32,5 @@ __all__ = [
     "metrics",
     "plan",
     "release",
+    "release_images",
 ]

@@ -54,5 +54,6 @@ class PrivacyRefusal(DpheatmapError):  # noqa: N818
 class MissingDependency(DpheatmapError):  # noqa: N818
     """An optional package is needed for this and is not installed."""
 
-    def __init__(self, package: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the package {package}, which is not installed. Run: pip install {package}")
+    def __init__(self, package: str, purpose: str, extra: str | None = None) -> None:
+        what = package if extra is None else f"'dpheatmap[{extra}]'"
+        super().__init__(f"{purpose} needs the package {package}, which is not installed. Run: pip install {what}")

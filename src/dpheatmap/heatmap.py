@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class Heatmap:
     seeded: bool
     empty: bool
     uncertainty: Uncertainty | None = None
+    release: Release | None = field(default=None, repr=False)
+    method: str = "posterior"
 
     @property
     def std(self) -> Floats | None:
@@ -133,19 +135,54 @@ class Heatmap:
         self,
         path: str | PathLike[str],
         *,
-        tiles: str | None = None,
+        title: str | None = None,
+        scale: str = "linear",
+        style: str = "heat",
         background: str | PathLike[str] | None = None,
+        basemap: bool = True,
+        bare: bool = False,
+        h3: int | None = None,
+        zooms: tuple[int, int] | None = None,
+        tiles: str | None = None,
     ) -> None:
-        """Write the map to a file, whole or not at all; the suffix tells the format: .html, .png, .npz or .csv.
+        """Write the map to a file, whole or not at all; the suffix tells the format.
 
-        An .html is an interactive map that works from disk without a network. ``tiles`` is an address of map tiles
-        with {z}, {x} and {y}, the only thing that it may then ask the network for; ``background`` is a picture under
-        the heat of an image.
+        .html is an interactive map that works from disk without a network. Pictures: .png, .svg, .pdf. For maps and
+        tables: .tif, .geojson, .parquet, .pmtiles, .csv, .npz, .nc.
+
+        ``title`` stands above a picture, whose colours have a ``scale`` "linear" or "log" and whose ``style`` is "heat"
+        or "contour". ``background`` is the image that people looked at or clicked, or "pitch"; ``basemap`` draws coast,
+        borders and towns. ``bare`` leaves out everything but the heat. ``h3`` lists hexagons of that resolution
+        instead of the measured cells, and ``zooms`` are the first and the last zoom of tiles. ``tiles`` is
+        an address of map tiles with {z}, {x} and {y}, the only thing that an .html may then ask the network for.
         """
         from dpheatmap.render import save
 
-        given = {"tiles": tiles, "background": background}
-        save(self, path, **{name: value for name, value in given.items() if value is not None})
+        usual = {"scale": "linear", "style": "heat", "basemap": True, "bare": False}
+        options: dict[str, Any] = {
+            "title": title, "scale": scale, "style": style, "background": background, "basemap": basemap, "bare": bare,
+            "h3": h3, "zooms": zooms, "tiles": tiles,
+        }  # fmt: skip
+        check(**{name: value for name, value in options.items() if name in usual or value is not None})
+        save(self, path, **{name: value for name, value in options.items() if value != usual.get(name)})
+
+    def to_xarray(self) -> Any:
+        """An xarray ``Dataset`` of share, density and, if known, std, by latitude and longitude, or by y and x."""
+        from dpheatmap.render.netcdf import to_xarray
+
+        return to_xarray(self)
+
+    def to_geopandas(self) -> Any:
+        """A ``GeoDataFrame`` of the cells that the release knows: share, std if known, density, and outline."""
+        from dpheatmap.render.frames import to_geopandas
+
+        return to_geopandas(self)
+
+    def to_h3(self, h3: int) -> Any:
+        """A ``GeoDataFrame`` of the hexagons of H3 at a resolution, by their names: share, std if known, density."""
+        from dpheatmap.render.frames import to_h3
+
+        return to_h3(self, h3)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the map into axes of matplotlib, new ones if none are given; returns them."""
@@ -179,7 +216,7 @@ def render(
     sigma: float | None = None,
     size: int | None = None,
     release: Release,
-    with_uncertainty: bool = False,
+    method: str = "posterior",
 ) -> Heatmap:
     """Smooth a distribution and put the release's promise on it; :meth:`Release.heatmap` is the usual way here.
 
@@ -191,8 +228,10 @@ def render(
     sigma = default_sigma(domain) if sigma is None else sigma
     values = smoothed(distribution, sigma, size)
     rows, columns = values.shape
-    known = Uncertainty(release, float(sigma), (rows, columns)) if with_uncertainty and not empty else None
-    return Heatmap(values, domain, float(sigma), release.epsilon, release.made, release.seeded, empty, known)
+    known = Uncertainty(release, float(sigma), (rows, columns)) if method == "posterior" and not empty else None
+    return Heatmap(
+        values, domain, float(sigma), release.epsilon, release.made, release.seeded, empty, known, release, method
+    )
 
 
 def default_sigma(domain: Domain) -> float:

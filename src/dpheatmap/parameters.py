@@ -13,11 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from os import PathLike
 
 from dpheatmap.errors import ParameterError
 
 DEEPEST = 28
 """The deepest level: a Morton code of 2 x 28 bits stays far inside 64-bit integers."""
+
+MOST_IMAGES = 10_000
+"""Images in one release: each gets a quadtree of its own."""
 
 LARGEST_EPSILON = 10**6
 """Far above anything that protects anybody; noise of that epsilon is next to none."""
@@ -67,6 +71,20 @@ def _is_epsilon(value: object) -> bool:
         return False
 
 
+def _is_list_of_names(value: object) -> bool:
+    names = isinstance(value, list) and all(isinstance(name, str) and name for name in value)
+    return isinstance(value, list) and names and 1 <= len(value) <= MOST_IMAGES and len(set(value)) == len(value)
+
+
+def _are_zooms(value: object) -> bool:
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and all(isinstance(zoom, numbers.Integral) and not isinstance(zoom, bool) for zoom in value)
+        and 0 <= value[0] <= value[1] <= DEEPEST
+    )
+
+
 def as_epsilon(value: object) -> Fraction:
     """Read an epsilon exactly: a float as the decimal it prints as, so that ten times 0.1 is 1.
 
@@ -108,8 +126,14 @@ RULES: dict[str, Rule] = {
     "memory": _whole(64, 2**20, "It is in megabytes; 400 is enough for tens of millions of rows."),
     **{
         role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")
-        for role in ("user", "x", "y", "weight")
+        for role in ("user", "x", "y", "weight", "image")
     },
+    "images": Rule(
+        f"a list of 1 to {MOST_IMAGES} names, each once",
+        _is_list_of_names,
+        "It is the public list of the images to release, never one taken from the data.",
+    ),
+    "split": _choice("weight", "epsilon"),
     "where": _text("a predicate as text", "Write one such as: time >= '2024-01-01'"),
     "each_row_is_a_person": Rule(
         "True or False",
@@ -118,6 +142,19 @@ RULES: dict[str, Rule] = {
     ),
     "confidence": _real("a number above 0.5 and below 1", lambda v: 0.5 < v < 1, "0.9 or 0.95 are common."),
     "control": _choice("discovery", "family"),
+    "title": _text("text", "It stands above the map."),
+    "scale": _choice("linear", "log"),
+    "style": _choice("heat", "contour"),
+    "background": Rule(
+        "the path of a picture, or 'pitch'",
+        lambda value: isinstance(value, (str, PathLike)),
+        "The heat is drawn over it; 'pitch' is a football pitch.",
+    ),
+    "basemap": Rule("True or False", lambda value: isinstance(value, bool), "False draws no coast, borders and towns."),
+    "bare": Rule("True or False", lambda value: isinstance(value, bool), "True draws the heat and nothing else."),
+    "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
+    "tiles": _text("the address of map tiles", "Write one such as https://tile.openstreetmap.org/{z}/{x}/{y}.png"),
+    "zooms": Rule("two zooms from 0 to 28, as in (6, 13)", _are_zooms, "They are the tiles' first and last zoom."),
     "design": _choice("adaptive", "paper"),
     "method": _choice("paper", "posterior"),
 }

@@ -16,6 +16,9 @@ import math
 from collections.abc import Callable
 from typing import Protocol, Self, TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 NORTHERNMOST = math.degrees(math.atan(math.sinh(math.pi)))
 """The latitude at which Web Mercator's square ends, about 85.0511 degrees."""
 
@@ -65,3 +68,9 @@ def mercator_row(latitude: T, sqrt: Callable[[T], T], let: Callable[[T], T]) -> 
 def latitude_of_row(row: float) -> float:
     """The latitude in degrees of a row in [0, 1]: the inverse of :func:`mercator_row`, for labels and scales."""
     return math.degrees(math.atan(math.sinh(math.pi * (1.0 - 2.0 * row))))
+
+
+def latitudes_of_rows(rows: ArrayLike) -> NDArray[np.float64]:
+    """:func:`latitude_of_row` of many rows."""
+    latitudes: NDArray[np.float64] = np.degrees(np.arctan(np.sinh(np.pi * (1.0 - 2.0 * np.asarray(rows)))))
+    return latitudes

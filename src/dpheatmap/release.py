@@ -111,8 +111,7 @@ class Release:
         """
         from dpheatmap.heatmap import render
 
-        distribution = self.distribution(method=method)
-        return render(distribution, sigma=sigma, size=size, release=self, with_uncertainty=method == "posterior")
+        return render(self.distribution(method=method), sigma=sigma, size=size, release=self, method=method)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the release to one Parquet file, whole or not at all."""

@@ -36,7 +36,7 @@ def test_an_interactive_map_from_a_release(releases: tuple[str, str], tmp_path: 
 def test_tiles_are_checked(releases: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for output, tiles, words in (
         ("map.html", "https://tile.example/1.png", "{z}, {x} and {y}; it was"),
-        ("map.png", TILES, "--tiles is for .html maps, and none was asked for"),
+        ("map.png", TILES, "None of the outputs takes --tiles"),
     ):
         assert run(["export", releases[0], "-o", str(tmp_path / output), "--tiles", tiles]) == 2
         assert words in capsys.readouterr().err

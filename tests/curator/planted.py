@@ -184,8 +184,8 @@ def rows_weigh_like_people(patch: pytest.MonkeyPatch) -> None:
     """The aggregation gives each row of a person all W units, and nothing checks what it adds up to."""
     honest = query._of_people
 
-    def careless(weighted: bool) -> tuple[str, str]:
-        totals, placed = honest(weighted)
+    def careless(weighted: bool, place: str) -> tuple[str, str]:
+        totals, placed = honest(weighted, place)
         assert "totals.share AS units" in placed
         return totals, placed.replace("totals.share AS units", f"{UNITS} AS units")
 

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from dpheatmap.domain import Domain
-from dpheatmap.errors import ParameterError
+from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.page import LIMIT, check_tiles, page, place_on_square
 from dpheatmap.render.picture import picture_of
@@ -90,11 +90,11 @@ def test_tiles_and_backgrounds_go_with_their_kinds_of_place(make_heat: MakeHeat,
     with pytest.raises(ParameterError, match="Map tiles go with a box"):
         page(picture_of(make_heat(IMAGE)), tiles=OSM)
     Image.new("RGB", (7, 5)).save(tmp_path / "photo.png")
-    with pytest.raises(ParameterError, match="A background goes with an image"):
+    with pytest.raises(ParameterError, match="A background goes under a map of an image"):
         page(picture_of(make_heat(CITY)), background=tmp_path / "photo.png")
     (tmp_path / "text.png").write_text("no picture")
     for missing in ("text.png", "none.png"):
-        with pytest.raises(ParameterError, match=r"can't be read as a picture\. Give a PNG"):
+        with pytest.raises(DataError, match=r"can't be read as a picture\. Give a PNG|There is no picture"):
             page(picture_of(make_heat(IMAGE)), background=tmp_path / missing)
 
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render import png
 from dpheatmap.render.colour import STEPS, colours
+from dpheatmap.render.figure import figure_of
 from dpheatmap.render.layout import Layout
 from dpheatmap.render.text import text_width
 from dpheatmap.render.wording import density_in_words
@@ -37,15 +39,16 @@ EXTREMES = {
 extremes = pytest.mark.parametrize("domain", EXTREMES.values(), ids=EXTREMES.keys())
 
 
-def layout_of(heat: Heatmap) -> Layout:
+def layout_of(heat: Heatmap, **options: Any) -> Layout:
     """The layout that the picture of a heatmap has."""
-    return png.layout_of(heat, *density_in_words(heat))
+    return figure_of(heat, **options).place
 
 
-def map_of(heat: Heatmap) -> np.ndarray:
-    """The pixels of the picture that show the map."""
-    place = layout_of(heat)
-    picture = np.asarray(png.figure(heat)).astype(int)
+def map_of(heat: Heatmap, **options: Any) -> np.ndarray:
+    """The pixels of the picture that show the map, without coast, borders and towns."""
+    options = {"basemap": False, **options}
+    place = layout_of(heat, **options)
+    picture = np.asarray(png.figure(heat, **options)).astype(int)
     return picture[place.top : place.bottom, place.left : place.right]
 
 
@@ -92,23 +95,25 @@ def test_row_0_is_the_top(make_heat: MakeHeat, domain: Domain) -> None:
 
 @extremes
 @pytest.mark.parametrize("warned", [False, True])
-def test_nothing_is_cut_at_the_edge(make_heat: MakeHeat, domain: Domain, warned: bool) -> None:
+@pytest.mark.parametrize("options", [{}, {"scale": "log"}, {"style": "contour"}], ids=str)
+def test_nothing_is_cut_at_the_edge(make_heat: MakeHeat, domain: Domain, warned: bool, options: dict[str, Any]) -> None:
     heat = make_heat(domain, seeded=warned, empty=warned, epsilon=Fraction(123456789, 1000000007))
-    picture = np.asarray(png.figure(heat))
+    picture = np.asarray(png.figure(heat, **options))
     for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
         assert (edge == 255).all()
 
 
 @extremes
-def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain) -> None:
-    place = layout_of(make_heat(domain, seeded=True, empty=True))
+@pytest.mark.parametrize("options", [{}, {"scale": "log"}, {"style": "contour"}], ids=str)
+def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain, options: dict[str, Any]) -> None:
+    place = layout_of(make_heat(domain, seeded=True, empty=True), **options)
     size, line = place.px(21), place.px(24)
     boxes: list[tuple[float, float, float, float]] = [
         (place.left, place.title - place.px(30), place.left + 300, place.title)
     ]
     boxes.append((place.left, place.top, place.right, place.bottom))
-    x, y = place.legend
-    boxes.append((x, y - size, x + text_width(place.legend_name, size), y))
+    x, y = place.legend_at
+    boxes.append((x, y - size, x + text_width(place.legend.name, size), y))
     boxes.append((x, place.bar, x + place.px(440), place.bar + place.px(64)))
     if place.scale_bar:
         bar = place.scale_bar
@@ -116,6 +121,12 @@ def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain) -> None:
     for row, note in enumerate(place.notes):
         boxes.append((x, place.note(row) - line + place.px(5), x + text_width(note, place.px(19)), place.note(row)))
     below = place.bottom + place.px(8)
+    labels: list[tuple[float, float, float, float]] = []
+    for at, label in place.bar_ticks:
+        half, under = text_width(label, size) / 2, place.bar + place.px(28)
+        assert (place.legend_at[0] + at + half) < place.width - 8
+        labels.append((x + at - half, under, x + at + half, under + line))
+    assert all(a[2] <= b[0] for a, b in pairwise(labels))
     for at, label in place.across:
         half = text_width(label, size) / 2
         boxes.append((place.left + at - half, below, place.left + at + half, below + line))
@@ -141,7 +152,9 @@ def test_a_map_without_signal_says_so_and_does_not_glow(make_heat: MakeHeat) -> 
 
 def test_the_notes_say_what_was_promised(make_heat: MakeHeat) -> None:
     city = make_heat(EXTREMES["city"], sigma=200.0, epsilon=Fraction(1))
-    assert layout_of(city).notes == ("epsilon = 1 per person · smoothing 200 m · made with dpheatmap, 2026-01-31",)
+    promise = "epsilon = 1 per person · smoothing 200 m · made with dpheatmap, 2026-01-31"
+    assert layout_of(city).notes == (promise, "Map: Natural Earth · GeoNames, CC BY 4.0")
+    assert layout_of(city, basemap=False).notes == (promise,)
     assert layout_of(make_heat(EXTREMES["tall"])).notes[0] == "epsilon = 1/3 per person"
 
 

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -14,7 +16,9 @@ import pytest
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.heatmap import Heatmap
+from dpheatmap.release import Release
 from dpheatmap.render import FORMATS, png
+from render.conftest import released
 
 MakeHeat = Callable[..., Heatmap]
 CITY, IMAGE = Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12), Domain.image(7, 5)
@@ -22,27 +26,44 @@ CITY, IMAGE = Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12), Domain.image(7, 5)
 
 @pytest.mark.parametrize("name", ["map", "map.", "map.jpg", "map.png.bak", "png"])
 def test_an_unknown_suffix_gets_the_known_ones(make_heat: MakeHeat, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ParameterError, match=r"must be one of \.png, \.npz, \.csv, \.html; the file was '.*"):
+    with pytest.raises(ParameterError, match=r"must be one of \.png, .*, \.html; the file was '.*"):
         make_heat(IMAGE).save(tmp_path / name)
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("suffix", [*FORMATS, ".PNG", ".Npz", ".CSV"])
-def test_every_format_is_written_whole_and_again(make_heat: MakeHeat, tmp_path: Path, suffix: str) -> None:
+def test_every_format_is_written_whole_and_again(city: Release, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a map{suffix}"
-    make_heat(CITY).save(str(path))
+    city.heatmap().save(str(path))
     first = path.read_bytes()
-    make_heat(IMAGE).save(path)
+    released(CITY).heatmap().save(path)
     assert path.read_bytes() != first
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "words"),
+    [
+        ("map.tif", {"bare": True}, "bare is no option of .tif files"),
+        ("map.png", {"h3": 8}, "h3 is no option of .png files"),
+        ("map.geojson", {"zooms": (3, 4)}, "zooms is no option of .geojson files"),
+        ("map.npz", {"scale": "log"}, "scale is no option of .npz files"),
+    ],
+)
+def test_an_option_that_a_format_does_not_take(
+    make_heat: MakeHeat, tmp_path: Path, name: str, option: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ParameterError, match=re.escape(words)):
+        make_heat(CITY).save(tmp_path / name, **option)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_failure_leaves_the_old_file(make_heat: MakeHeat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "map.png"
     path.write_bytes(b"old")
 
-    def fail(heat: Heatmap, target: Path) -> None:
-        target.write_bytes(b"half")
+    def fail(heat: Heatmap, path: Path) -> None:
+        path.write_bytes(b"half")
         raise MemoryError
 
     monkeypatch.setattr(png, "write", fail)
@@ -55,7 +76,7 @@ def test_a_failure_leaves_the_old_file(make_heat: MakeHeat, tmp_path: Path, monk
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_a_missing_folder(make_heat: MakeHeat, tmp_path: Path, suffix: str) -> None:
     with pytest.raises(DpheatmapError, match="could not be written: No such file or directory"):
-        make_heat(IMAGE).save(tmp_path / "none" / f"map{suffix}")
+        make_heat(CITY).save(tmp_path / "none" / f"map{suffix}")
 
 
 def test_npz_round_trips(make_heat: MakeHeat, tmp_path: Path) -> None:
@@ -89,6 +110,20 @@ def test_csv_read_by_pandas(make_heat: MakeHeat, tmp_path: Path, domain: Domain,
     assert (table["share"].to_numpy() == heat.values.ravel()).all()
     assert (table[names[0]].to_numpy().reshape(heat.values.shape) == heat.x).all()
     assert (table[names[1]].to_numpy().reshape(heat.values.shape) == heat.y[:, None]).all()
+
+
+def test_uncertainty_is_written_where_it_is_known(make_heat: MakeHeat, tmp_path: Path) -> None:
+    std = np.random.default_rng(0).random((5, 7))
+    heat = make_heat(Domain.image(7, 5), std=std)
+    heat.save(tmp_path / "map.csv")
+    heat.save(tmp_path / "map.npz")
+    table = pd.read_csv(tmp_path / "map.csv")
+    assert list(table.columns) == ["x", "y", "share", "std"]
+    assert heat.std is not None
+    assert heat.std == pytest.approx(std)
+    assert (table["std"].to_numpy().reshape(5, 7) == heat.std).all()
+    with np.load(tmp_path / "map.npz") as stored:
+        assert (stored["std"] == heat.std).all()
 
 
 def test_csv_read_by_duckdb(make_heat: MakeHeat, tmp_path: Path) -> None:

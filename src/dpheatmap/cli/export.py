@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
-from dpheatmap.cli.options import check_outputs, json_option, map_options
+from dpheatmap.cli.options import check_outputs, json_option, look_from, map_options
 from dpheatmap.cli.release import write_outputs
 from dpheatmap.cli.terminal import answer
 from dpheatmap.difference import difference
+from dpheatmap.errors import ParameterError
 from dpheatmap.release import load
+from dpheatmap.render.change import FORMATS as CHANGES
 
 
 @click.command("export")
@@ -19,28 +21,36 @@ from dpheatmap.release import load
 @click.option("--minus", metavar="RELEASE", help="Map what changed since this earlier release of the same place.")
 @json_option
 def command(
-    release: str, outputs: tuple[str, ...], tiles: str | None, minus: str | None, as_json: bool, **settings: Any
+    release: str,
+    outputs: tuple[str, ...],
+    sigma: float | None,
+    size: int | None,
+    method: str,
+    minus: str | None,
+    as_json: bool,
+    **choices: Any,
 ) -> None:
     """Make maps from RELEASE, a .dph.parquet file. It costs no budget: make as many as you like.
 
-    Example: dpheatmap export trips.dph.parquet -o map.png --sigma 300
+    Example: dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
     """
+    settings: dict[str, Any] = {"sigma": sigma, "size": size, "method": method}
     if minus is None:
-        check_outputs(outputs, tiles)
-        written = write_outputs(load(release), outputs, tiles, **settings)
+        check_outputs(outputs)
+        written = write_outputs(load(release), outputs, look_from(choices, outputs), **settings)
     else:
-        written = write_difference(release, minus, outputs, tiles, **settings)
+        check_outputs(outputs, CHANGES)
+        written = write_difference(release, minus, outputs, look_from(choices, outputs), **settings)
     answer(as_json, {"outputs": written}, "\n".join(written))
 
 
 def write_difference(
-    after: str, before: str, outputs: tuple[str, ...], tiles: str | None, **settings: Any
+    after: str, before: str, outputs: tuple[str, ...], look: dict[str, Any], **settings: Any
 ) -> list[str]:
     """Write the maps of what changed between two releases."""
-    from dpheatmap.render.change import FORMATS
-
-    check_outputs(outputs, tiles, FORMATS)
+    for name in sorted(look.keys() - {"tiles"}):
+        raise ParameterError(f"A map of what changed does not take --{name}. Leave it out.")
     change = difference(load(after), load(before), **settings)
     for output in outputs:
-        change.save(output, tiles=tiles if output.lower().endswith(".html") else None)
+        change.save(output, **(look if output.lower().endswith(".html") else {}))
     return list(outputs)

@@ -10,8 +10,8 @@ import click
 
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError, ParameterError, PrivacyRefusal
-
-RELEASE_SUFFIX = ".dph.parquet"
+from dpheatmap.parameters import check
+from dpheatmap.render import FORMATS, RELEASE_SUFFIX, options_of, refuse
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,12 +55,12 @@ def place_options(command: F) -> F:
 
 
 def map_options(command: F) -> F:
-    """-o, --sigma, --size, --method and --tiles."""
+    """-o, --sigma, --size and --method, and how maps are drawn."""
     for option in reversed(
         [
             click.option(
                 "-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
-                help=f"A file to write, by its ending: {RELEASE_SUFFIX} (the release), .html, .png, .npz or .csv.",
+                help=f"A file to write; the ending tells what: {RELEASE_SUFFIX} (the release), {', '.join(FORMATS)}.",
             ),
             click.option("--sigma", type=float, help="Smoothing in ground metres, pixels or fractions of the side."),
             click.option("--size", type=int, metavar="PIXELS", help="Pixels on the longer side of the map."),
@@ -68,6 +68,19 @@ def map_options(command: F) -> F:
                 "--method", default="posterior", show_default=True,
                 help="How the map is made: posterior, or paper (for that design).",
             ),
+            click.option("--title", help="What stands above a picture."),
+            click.option("--scale", help="Of a picture's colours: linear, as by default, or log."),
+            click.option("--style", help="Of a picture: heat, as by default, or contour."),
+            click.option(
+                "--background", metavar="FILE", help="A picture under the heat, of its shape; or pitch, for football."
+            ),
+            click.option("--no-basemap", is_flag=True, help="Draw no coast, borders and towns."),
+            click.option("--bare", is_flag=True, help="A .png of the heat alone, with a world file for GIS."),
+            click.option(
+                "--h3", type=int, metavar="RESOLUTION",
+                help="List hexagons of H3 instead of measured cells or pixels, in .geojson, .parquet and .csv.",
+            ),
+            click.option("--zooms", metavar="FIRST-LAST", help="The zooms of .pmtiles; eight if not given."),
             click.option(
                 "--tiles", metavar="URL",
                 help="Map tiles for an .html, with {z}, {x} and {y}; without them it needs no network.",
@@ -76,6 +89,40 @@ def map_options(command: F) -> F:
     ):  # fmt: skip
         command = option(command)
     return command
+
+
+def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any]) -> None:
+    """Refuse maps of a place that can't be written, before anything is read or spent."""
+    for output in outputs:
+        if not output.endswith(RELEASE_SUFFIX):
+            refuse(domain, output, **look_for(output, look))
+
+
+def look_for(output: str, look: dict[str, Any]) -> dict[str, Any]:
+    """Those of the choices that an output takes."""
+    return {name: value for name, value in look.items() if name in options_of(output)}
+
+
+def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, Any]:
+    """How maps are to be drawn, taken out of a command's options; each must be one that some output takes."""
+    look = {name: choices.pop(name) for name in ("title", "scale", "style", "background", "h3", "tiles")}
+    zooms, bare = choices.pop("zooms"), choices.pop("bare")
+    look |= {"zooms": zooms and _zooms(zooms), "bare": bare or None}
+    look |= {"basemap": False if choices.pop("no_basemap") else None}
+    look = {name: value for name, value in look.items() if value is not None}
+    check(**look)
+    taken = set[str]().union(*(options_of(output) for output in outputs if not output.endswith(RELEASE_SUFFIX)))
+    for name in sorted(look.keys() - taken):
+        option = "--no-basemap" if name == "basemap" else f"--{name}"
+        raise ParameterError(f"None of the outputs takes {option}. Leave it out; --help tells what it is for.")
+    return look
+
+
+def _zooms(text: str) -> tuple[int, ...]:
+    first, _, last = text.partition("-")
+    if not (first.isdigit() and last.isdigit()):
+        raise ParameterError(f"--zooms takes two zooms, as in 6-13; it was {text!r}. See --help.")
+    return int(first), int(last)
 
 
 def json_option(command: F) -> F:
@@ -112,13 +159,8 @@ def _numbers(option: str, text: str, separator: str, count: int, kind: Callable[
     return values
 
 
-def check_outputs(outputs: tuple[str, ...], tiles: str | None, formats: Sequence[str] | None = None) -> None:
-    """Refuse what can't be written before anything is read or spent."""
-    from dpheatmap.render import FORMATS
-
-    formats = [RELEASE_SUFFIX, *FORMATS] if formats is None else formats
-    if tiles is not None and not any(output.lower().endswith(".html") for output in outputs):
-        raise ParameterError("--tiles is for .html maps, and none was asked for. Leave it out, or add -o map.html.")
+def check_outputs(outputs: tuple[str, ...], formats: Sequence[str] = (RELEASE_SUFFIX, *FORMATS)) -> None:
+    """Refuse endings that are none, and folders that are not there."""
     for output in outputs:
         path = Path(output)
         if not path.name.lower().endswith(tuple(formats)):
@@ -126,19 +168,3 @@ def check_outputs(outputs: tuple[str, ...], tiles: str | None, formats: Sequence
             raise ParameterError(f"An output must end in one of {known}; it was {output!r}. Choose one of these.")
         if not path.parent.is_dir():
             raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")
-
-
-def check_maps(domain: Domain, outputs: tuple[str, ...], tiles: str | None) -> None:
-    """Refuse maps of a place that can't be written, before anything is read or spent."""
-    from dpheatmap.render import refuse
-
-    for output in outputs:
-        if not output.endswith(RELEASE_SUFFIX):
-            refuse(domain, output, **options_for(output, tiles=tiles))
-
-
-def options_for(output: str, **options: Any) -> dict[str, Any]:
-    """Those of the options that were given and that the format of a file takes."""
-    from dpheatmap.render import options_of
-
-    return {name: value for name, value in options.items() if value is not None and name in options_of(output)}

@@ -7,19 +7,23 @@ from typing import Any
 
 import click
 
+from dpheatmap.budget import read_epsilon
 from dpheatmap.cli import terminal
+from dpheatmap.cli.images import batch_from, files_for, image_options, in_words, looks_for
 from dpheatmap.cli.options import (
-    RELEASE_SUFFIX,
     check_maps,
     check_outputs,
     domain_from,
     json_option,
+    look_for,
+    look_from,
     map_options,
-    options_for,
     place_options,
     table_options,
 )
+from dpheatmap.parameters import check
 from dpheatmap.release import Release, check_method
+from dpheatmap.render import RELEASE_SUFFIX
 
 
 @click.command("release")
@@ -27,6 +31,7 @@ from dpheatmap.release import Release, check_method
 @click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
 @table_options
 @place_options
+@image_options
 @map_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
 @click.option("--design", default="adaptive", show_default=True, help="What is measured: adaptive or paper.")
@@ -43,7 +48,6 @@ def command(
     sigma: float | None,
     size: int | None,
     method: str,
-    tiles: str | None,
     private_report: str | None,
     design: str,
     width: int,
@@ -59,43 +63,59 @@ def command(
     """
     from dpheatmap.budget import PAPER_DECAY
     from dpheatmap.curator.api import Counts, release
-    from dpheatmap.parameters import check
+    from dpheatmap.curator.images import release_images
 
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
-    check_outputs(outputs, tiles)
-    check_maps(domain, outputs, tiles)
-    decay = PAPER_DECAY if decay is None else decay
+    batch = batch_from(rest)
+    files = {"": outputs} if batch is None else files_for(outputs, batch.names)
+    for paths in files.values():
+        check_outputs(paths)
+    looks = looks_for(look_from(rest, outputs), files)
+    for name, paths in files.items():
+        check_maps(domain, paths, looks[name])
+    rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
-        made = release(
-            file,
-            domain,
-            epsilon=epsilon,
-            design=design,
-            width=width,
-            decay=decay,
-            seen=seen.append,
-            progress=tick,
-            **rest,
-        )
-    terminal.private_report(seen[0], private_report)
-    written = write_outputs(made, outputs, tiles, sigma=sigma, size=size, method=method)
-    terminal.say(made.label["how_strongly"])
-    terminal.answer(
-        as_json, {"epsilon": str(made.epsilon), "outputs": written, "label": dict(made.label)}, "\n".join(written)
-    )
+        if batch is None:
+            made = {"": release(file, domain, seen=seen.append, progress=tick, **rest)}
+        else:
+            named: dict[str, Any] = {"image": batch.column, "images": batch.names, "split": batch.split}
+            made = release_images(file, domain, seen=seen.append, progress=tick, **named, **rest)
+    terminal.private_reports(seen, private_report)
+    written = {
+        name: write_outputs(of_image, files[name], looks[name], sigma=sigma, size=size, method=method)
+        for name, of_image in made.items()
+    }
+    label = next(iter(made.values())).label
+    terminal.say(in_words(batch, made) if batch else label["how_strongly"])
+    answer: dict[str, Any] = {"epsilon": str(read_epsilon(epsilon)), "label": dict(label)}
+    if batch is None:
+        answer["outputs"] = written[""]
+    else:
+        answer["images"] = {
+            name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()
+        }
+    terminal.answer(as_json, answer, "\n".join(path for paths in written.values() for path in paths))
 
 
-def write_outputs(release: Release, outputs: tuple[str, ...], tiles: str | None, **settings: Any) -> list[str]:
-    """Write the release itself first, so that what was paid for is safe, then its maps; settings are the map's."""
+def write_outputs(
+    release: Release,
+    outputs: tuple[str, ...],
+    look: dict[str, Any],
+    *,
+    sigma: float | None,
+    size: int | None,
+    method: str,
+) -> list[str]:
+    """Write the release itself first, so that what was paid for is safe, then its maps, each with its own options."""
     ordered = sorted(outputs, key=lambda output: not output.endswith(RELEASE_SUFFIX))
     heat = None
     for output in ordered:
         if output.endswith(RELEASE_SUFFIX):
             release.save(output)
         else:
-            heat = heat or release.heatmap(**settings)
-            heat.save(output, **options_for(output, tiles=tiles))
+            heat = heat or release.heatmap(sigma=sigma, size=size, method=method)
+            heat.save(output, **look_for(output, look))
     return ordered

@@ -46,14 +46,16 @@ def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
         yield tick
 
 
-def private_report(counts: Counts, path: str | None) -> None:
-    """Exact numbers to the data holder: the file they named, and the terminal; never a log or a pipe."""
-    report = counts.report
-    if report is None:
-        return
-    if path is not None:
-        write_private(path, {"private": "exact numbers about people: do not publish", **vars(report)})
-    if sys.stderr.isatty():
+def private_reports(readings: list[Counts], path: str | None) -> None:
+    """Exact numbers of each reading of a table to the data holder: the file they named, and the terminal.
+
+    Never to a log or a pipe. The file has the numbers of the only reading, or a list of those of several.
+    """
+    reports = [counts.report for counts in readings if counts.report is not None]
+    if path is not None and reports:
+        numbers = vars(reports[0]) if len(reports) == 1 else {"readings": [vars(report) for report in reports]}
+        write_private(path, {"private": "exact numbers about people: do not publish", **numbers})
+    for report in reports if sys.stderr.isatty() else []:
         rate = report.rows / max(report.seconds, 1e-9)
         say(
             f"For your eyes only: {report.rows:,} rows ({rate:,.0f} a second), {report.inside:,} inside by "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -49,28 +49,52 @@ def aggregate(
     megabytes. ``progress`` is called while the query runs, with the part done (below 0 if
     unknown) and the seconds gone by.
     """
+    return aggregate_pictures(
+        events, domain, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person,
+        memory=memory, progress=progress,
+    )[0]  # fmt: skip
+
+
+def aggregate_pictures(
+    events: Any,
+    domain: Domain,
+    *,
+    image: str | None = None,
+    images: Sequence[str] = ("",),
+    memory: int | None = None,
+    progress: Callable[[float, float], None] | None = None,
+    **columns: Any,
+) -> list[Counts]:
+    """The counts of each listed image, or of the one place if no column names images; columns as for `aggregate`.
+
+    Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
+    whose sum is at most W. The report, over all of them, is the same in each.
+    """
     from dpheatmap.curator.engines import duckdb
     from dpheatmap.curator.events import canonical, open_table, unchanged
     from dpheatmap.curator.query import COUNTERS, aggregation
 
     checked_domain(domain)
     memory = duckdb.MEMORY if memory is None else memory
-    named = {name: value for name, value in (("user", user), ("weight", weight), ("where", where)) if value is not None}
-    check(memory=memory, x=x, y=y, each_row_is_a_person=each_row_is_a_person, **named)
+    columns = {"user": None, "weight": None, "where": None, "each_row_is_a_person": False, **columns}
+    optional = ("user", "weight", "where")
+    check(memory=memory, **{name: v for name, v in columns.items() if v is not None or name not in optional})
     with duckdb.connection(memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, user)
-        relation = canonical(
-            table, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person
-        )
-        sql = aggregation(relation, domain, weighted=weight is not None, each_row_is_a_person=each_row_is_a_person)
+        table = open_table(con, events, folder, columns["user"])
+        relation = canonical(table, image=image, images=images, **columns)
+        weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
+        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=image is not None)
         answer, seconds = duckdb.run(con, sql, progress)
     is_cell = answer["cx"] >= 0
     counters = answer["weight"][~is_cell][np.argsort(answer["cy"][~is_cell])]
     report = duckdb.RowReport(**dict(zip(COUNTERS, counters.tolist(), strict=True)), seconds=seconds)
-    cells = {name: column[is_cell] for name, column in answer.items()}
-    counts = Counts.from_cells(domain, cells["cx"], cells["cy"], cells["weight"], report)
-    _verify(counts, report)
-    return counts
+    picture = answer.get("picture", np.zeros(len(is_cell), np.int64))
+    found = []
+    for number in range(len(images)):
+        here = is_cell & (picture == number)
+        found.append(Counts.from_cells(domain, answer["cx"][here], answer["cy"][here], answer["weight"][here], report))
+    _verify(found, report)
+    return found
 
 
 def checked_domain(domain: object) -> Domain:
@@ -83,10 +107,11 @@ def checked_domain(domain: object) -> Domain:
     return domain
 
 
-def _verify(counts: Counts, report: Any) -> None:
+def _verify(counts: Sequence[Counts], report: Any) -> None:
     """Stop if the query broke its contract: this is about the engine, not about the data."""
     adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
-    if not adds_up or counts.sums[-1] > UNITS * report.people or np.any(np.diff(counts.sums) < 0):
+    total = sum(int(of_image.sums[-1]) for of_image in counts)
+    if not adds_up or total > UNITS * report.people or any(np.any(np.diff(c.sums) < 0) for c in counts):
         raise AssertionError("the aggregation broke its contract: rows or weights don't add up; please report this")
 
 
@@ -158,25 +183,47 @@ def release_from(
     Everything that can be refused is refused before the table is read, let alone noise drawn.
     """
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
-    exact = read_epsilon(epsilon)
-    check(design=design.name if isinstance(design, AdaptiveDesign) else design, width=width, decay=decay)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
+    exact = read_epsilon(epsilon)
+    chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma)
+    counts = _counts(events, domain, columns)
+    if seen is not None:
+        seen(counts)
+    return measured_release(counts, exact, chosen, source, made)
+
+
+def chosen_design(
+    domain: Domain,
+    epsilon: Fraction,
+    design: str | AdaptiveDesign = "adaptive",
+    width: int = PAPER_WIDTH,
+    decay: float | Fraction = PAPER_DECAY,
+    first_level: int | None = None,
+    depth: int | None = None,
+    sigma: float | None = None,
+) -> PaperDesign | AdaptiveDesign:
+    """The design that the settings of `release` name, after every refusal that they call for."""
+    check(design=design.name if isinstance(design, AdaptiveDesign) else design, width=width, decay=decay)
     chosen: PaperDesign | AdaptiveDesign
     if isinstance(design, AdaptiveDesign):
         chosen = design
     else:
         most = int(width) if design == PaperDesign.name else FIRST_CELLS
-        levels = _measured_levels(given, most, first_level, depth, sigma)
+        levels = _measured_levels(domain, most, first_level, depth, sigma)
         chosen = _design(design, levels, int(width), as_epsilon(decay), start_is_given=first_level is not None)
-    check_noise(exact, chosen, given)
-    counts = _counts(events, domain, columns)
-    if seen is not None:
-        seen(counts)
+    check_noise(epsilon, chosen, domain)
+    return chosen
+
+
+def measured_release(
+    counts: Counts, epsilon: Fraction, design: PaperDesign | AdaptiveDesign, source: Source, made: datetime
+) -> Release:
+    """Counts across the wall: noisy values, and when and how they were made."""
     return Release(
         domain=counts.domain,
-        epsilon=exact,
-        measurements=measure_counts(counts, exact, chosen, source),
-        design=chosen,
+        epsilon=epsilon,
+        measurements=measure_counts(counts, epsilon, design, source),
+        design=design,
         seeded=source is not os.urandom,
         made=made,
     )

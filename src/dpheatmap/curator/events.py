@@ -1,4 +1,4 @@
-"""Any table, file or data frame to one canonical relation: person, x, y, weight.
+"""Any table, file or data frame to one canonical relation: person, x, y, weight and, of several images, picture.
 
 Whose row is it? Ids are compared byte by byte. CSV and JSON ids are read as the text they are (``007`` is not ``7``,
 and in JSON ``"7"`` is not ``7``), other tables keep the type they have, floats are refused, and nothing is hashed,
@@ -40,7 +40,7 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "
 # Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
 _IDS = (*_NUMBERS, "VARCHAR", "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
 _NOBODY = """SELECT CAST(NULL AS VARCHAR) AS person, CAST(NULL AS DOUBLE) AS x, CAST(NULL AS DOUBLE) AS y,
-    CAST(NULL AS BIGINT) AS weight WHERE FALSE"""
+    CAST(NULL AS BIGINT) AS weight, CAST(NULL AS INTEGER) AS picture WHERE FALSE"""
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,13 @@ def open_table(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: s
 
 def canonical(
     table: Table, *, user: str | None, x: str, y: str, weight: str | None = None, where: str | None = None,
-    each_row_is_a_person: bool = False,
+    each_row_is_a_person: bool = False, image: str | None = None, images: Sequence[str] = (),
 ) -> str:  # fmt: skip
-    """The relation person, x, y, weight as SQL, after every refusal that the table's schema calls for."""
+    """The relation person, x, y, weight as SQL, after every refusal that the table's schema calls for.
+
+    With ``image``, the column that names an event's image, it also has picture: the place of that name in ``images``,
+    which is public, and null if it is not in it.
+    """
     if each_row_is_a_person and user is not None:
         raise PrivacyRefusal(f"Either the column {user!r} tells whose a row is, or each row is a person. Choose one.")
     if not each_row_is_a_person and user is None:
@@ -90,8 +94,16 @@ def canonical(
         chosen.insert(0, f"{_person(table, user)} AS person")
     if weight is not None:
         chosen.append(f"{_weight(table, weight)} AS weight")
+    if image is not None:
+        chosen.append(f"{_image(table, image)} AS image")
     only = f" WHERE {row_predicate(where, table.columns)}" if where is not None else ""
-    return f"SELECT {', '.join(chosen)} FROM {table.relation}{only}"
+    relation = f"SELECT {', '.join(chosen)} FROM {table.relation}{only}"
+    if image is None:
+        return relation
+    # Names are listed once each, so no event is doubled.
+    public = ", ".join(f"({_text(name)}, {number})" for number, name in enumerate(images))
+    listed = f"(VALUES {public}) listed(name, picture)"
+    return f"SELECT events.*, picture FROM ({relation}) events LEFT JOIN {listed} ON events.image = listed.name"
 
 
 def _person(table: Table, user: str) -> str:
@@ -127,6 +139,15 @@ def _weight(table: Table, name: str) -> str:
     if kind == "VARCHAR":  # CSV: only what is written as a whole number is one; the cast alone would round 1.5 to 2
         return f"CASE WHEN regexp_full_match({quoted(name)}, '[0-9]+') THEN TRY_CAST({quoted(name)} AS BIGINT) END"
     return f"TRY_CAST({quoted(name)} AS BIGINT)"
+
+
+def _image(table: Table, name: str) -> str:
+    if name not in table.columns:
+        raise DataError(_missing(table, "image", name))
+    kind = table.columns[name]
+    if kind not in _IDS:
+        raise DataError(f"The image column {name!r} is of type {kind}, not text. Name the column that holds the names.")
+    return f"CAST({quoted(name)} AS VARCHAR)"
 
 
 def _missing(table: Table, role: str, name: str) -> str:

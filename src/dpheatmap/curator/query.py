@@ -4,6 +4,10 @@ Each person has W units. An event inside the domain of a person with t such even
 column, ``W * w // T`` where T is the sum of the person's weights inside. Integer division rounds down, so a person's
 events weigh at most W together, exactly: this is the whole of the sensitivity argument.
 
+**Images.** If the table is about several images, a public list of them is given, and `picture` is the number of an
+event's image in it. Only events in listed images are inside, and t and T are over all of them: a person's events in
+*all* listed images weigh at most W together. Each image has cells of its own.
+
 The statement reads the table twice, once to count each person's events and once to place them, inside one statement,
 so both readings see the same rows, as long as nothing changes the table meanwhile (files are checked for that; a data
 frame in memory must be left alone). It ends with the occupied cells ``(cx, cy, weight)`` and, marked by ``cx = -1``,
@@ -57,10 +61,17 @@ def _sql(value: Sql | float) -> str:
     return value.text if isinstance(value, Sql) else f"CAST('{Decimal(value)}' AS DOUBLE)"
 
 
-def aggregation(relation: str, domain: Domain, *, weighted: bool, each_row_is_a_person: bool) -> str:
-    """The statement, for a relation with the columns person (unless each row is one), x, y and, if weighted, weight."""
-    flags = f"SELECT *, {_valid(weighted)} AS valid, {_inside(domain)} AS inside FROM ({relation})"
-    totals, placed = _of_rows(weighted) if each_row_is_a_person else _of_people(weighted)
+def aggregation(
+    relation: str, domain: Domain, *, weighted: bool, each_row_is_a_person: bool, pictures: bool = False
+) -> str:
+    """The statement, for a relation with the columns person (unless each row is one), x, y and, if weighted, weight.
+
+    With ``pictures`` it also has the column picture, null outside the list, and so has the answer.
+    """
+    listed = " AND picture IS NOT NULL" if pictures else ""
+    flags = f"SELECT *, {_valid(weighted)} AS valid, {_inside(domain)}{listed} AS inside FROM ({relation})"
+    place = "picture, cx, cy" if pictures else "cx, cy"
+    totals, placed = (_of_rows if each_row_is_a_person else _of_people)(weighted, place)
     counters = (
         "SUM(row_count)",
         "SUM(CASE WHEN known THEN 0 ELSE row_count END)",
@@ -69,8 +80,9 @@ def aggregation(relation: str, domain: Domain, *, weighted: bool, each_row_is_a_
         "SUM(CASE WHEN known THEN inside_count ELSE 0 END)",
         "SUM(CASE WHEN known THEN people ELSE 0 END)",
     )
+    mark = "-1 AS picture, -1 AS cx" if pictures else "-1 AS cx"
     rows = "\n        UNION ALL ".join(
-        f"SELECT -1 AS cx, {k} AS cy, CAST(COALESCE({counter}, 0) AS BIGINT) AS weight FROM totals"
+        f"SELECT {mark}, {k} AS cy, CAST(COALESCE({counter}, 0) AS BIGINT) AS weight FROM totals"
         for k, counter in enumerate(counters)
     )
     return f"""
@@ -78,7 +90,7 @@ def aggregation(relation: str, domain: Domain, *, weighted: bool, each_row_is_a_
         totals AS MATERIALIZED ({totals}),
         located AS NOT MATERIALIZED ({_located(domain)}),
         placed AS NOT MATERIALIZED ({placed})
-        SELECT cx, cy, CAST(SUM(units) AS BIGINT) AS weight FROM placed GROUP BY cx, cy
+        SELECT {place}, CAST(SUM(units) AS BIGINT) AS weight FROM placed GROUP BY {place}
         UNION ALL {rows}"""
 
 
@@ -86,7 +98,7 @@ _TALLIES = """COUNT(*) AS row_count, COUNT(CASE WHEN valid THEN 1 END) AS valid_
             COUNT(CASE WHEN valid AND inside THEN 1 END) AS inside_count"""
 
 
-def _of_people(weighted: bool) -> tuple[str, str]:
+def _of_people(weighted: bool, place: str) -> tuple[str, str]:
     """Each person's events and their total (the unknown person's too, for the counters), and the events' units.
 
     A null person equals nothing, so the join leaves their rows out.
@@ -104,16 +116,16 @@ def _of_people(weighted: bool) -> tuple[str, str]:
         SELECT *, person IS NOT NULL AS known, CASE WHEN inside_count > 0 THEN 1 ELSE 0 END AS people,
             CASE WHEN {total} > 0 THEN {UNITS} // {total} END AS share FROM ({tallies})"""
     placed = f"""
-        SELECT cx, cy, {units} AS units FROM located JOIN totals ON located.person = totals.person
+        SELECT {place}, {units} AS units FROM located JOIN totals ON located.person = totals.person
         WHERE totals.share IS NOT NULL"""
     return totals, placed
 
 
-def _of_rows(weighted: bool) -> tuple[str, str]:
+def _of_rows(weighted: bool, place: str) -> tuple[str, str]:
     """The same where each row is a person: it has all W units, unless its weight is 0."""
     units = f"CASE WHEN weight > 0 THEN {UNITS} ELSE 0 END" if weighted else f"{UNITS}"
     totals = f"SELECT *, TRUE AS known, inside_count AS people FROM (SELECT {_TALLIES} FROM events)"
-    return totals, f"SELECT cx, cy, {units} AS units FROM located"
+    return totals, f"SELECT {place}, {units} AS units FROM located"
 
 
 def _valid(weighted: bool) -> str:

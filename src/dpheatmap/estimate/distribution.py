@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.quadtree import Ints, decode, encode
@@ -53,6 +54,24 @@ class Distribution:
         """The flagged stand-in for an estimate of zero: all mass in the root cell, evenly on the domain."""
         root = np.zeros(1, np.int64)
         return cls(domain, root, root, np.ones(1), 0.0, empty=True)
+
+    def only(self, chosen: NDArray[np.bool_]) -> Distribution:
+        """The chosen cells alone: a part of the mass."""
+        return replace(self, levels=self.levels[chosen], codes=self.codes[chosen], mass=self.mass[chosen])
+
+    def coarser(self, level: int) -> Distribution:
+        """The same people on the cells of a level and coarser ones: finer cells are added up, none is cut.
+
+        >>> halves = Distribution(Domain.unit(3), np.array([1, 2]), np.array([0, 4]), np.array([0.25, 0.75]), 9.0)
+        >>> halves.coarser(1).codes.tolist(), halves.coarser(0).mass.tolist()
+        ([0, 1], [1.0])
+        """
+        levels = np.minimum(self.levels, level)
+        codes = self.codes >> 2 * (self.levels - levels)
+        cells, where = np.unique(np.stack([levels, codes]), axis=1, return_inverse=True)
+        domain = replace(self.domain, depth=level)
+        mass = np.bincount(where, self.mass, cells.shape[1]).astype(np.float64)
+        return Distribution(domain, cells[0], cells[1], mass, self.total, self.empty)
 
     def raster(self, columns: int, rows: int) -> Floats:
         """The mass of each pixel when the domain's rectangle of finest cells is cut into ``rows x columns`` pixels.

@@ -17,7 +17,7 @@ variances or draws down (:mod:`dpheatmap.estimate.descent`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -149,6 +149,7 @@ def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Fl
     return inside.levels, inside.codes, inside.random_masses(nodes, inner, rng)
 
 
+@lru_cache(maxsize=2)
 def posterior(release: Release, *, fineness: Fineness = FINE) -> Posterior:
     """The posterior of a release's masses."""
     return infer(Observations.of(release), fineness=fineness)

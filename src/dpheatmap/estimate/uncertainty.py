@@ -41,19 +41,20 @@ CAUTION = 0.75
 class Uncertainty:
     """What is not known about the heatmap of a release, smoothed by sigma, on a grid of pixels of that shape.
 
-    Everything is relative to the map: a factor for each pixel of the map, interpolated between the pixels of the
-    coarser grid that the draws are on.
+    ``count`` is the number of draws. Everything is relative to the map: a factor for each pixel of the map,
+    interpolated between the pixels of the coarser grid that the draws are on.
     """
 
     release: Release
     sigma: float
     shape: tuple[int, int]
+    count: int = DRAWS
 
     @cached_property
     def _draws(self) -> Floats:
         """Widened draws, in parts of their mean; pixels in which no draw has anything are 1."""
         found = posterior(self.release)
-        levels, codes, masses = draws(found, DRAWS, np.random.default_rng(seed_of(self.release)))
+        levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
         rows, columns = self._coarse
         heat = np.array(
             [self._smoothed(Distribution.from_people(self.release.domain, levels, codes, m)) for m in masses]
@@ -63,7 +64,7 @@ class Uncertainty:
         signal = found.total * float(self.release.epsilon)
         up = 1.0 + SPIKY / found.concentration * (1.0 + FAINT / math.sqrt(max(signal, 10.0)))
         widened: Floats = np.maximum(1.0 + relative * np.where(relative > 0, up, LOWER), 0.0)
-        return np.where(mean > 0, widened, 1.0).reshape(DRAWS, rows, columns)
+        return np.where(mean > 0, widened, 1.0).reshape(self.count, rows, columns)
 
     @property
     def _coarse(self) -> tuple[int, int]:

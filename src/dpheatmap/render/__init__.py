@@ -1,7 +1,8 @@
 """Heatmaps to files, one module a format.
 
-Each module has one function ``write(heat, path, **options)``; :func:`save` picks it by the suffix, refuses options that
-it does not take, and makes the file appear whole or not at all.
+Each module has a function ``write(heat, path, **options)``, and ``refuse(domain, **options)`` if there is something
+that can't be written; :func:`save` picks them by the suffix, refuses options that the format does not take, and makes
+the file appear whole or not at all.
 """
 
 from __future__ import annotations
@@ -23,15 +24,30 @@ if TYPE_CHECKING:
 
 FORMATS = {
     ".png": "dpheatmap.render.png",
-    ".npz": "dpheatmap.render.npz",
+    ".svg": "dpheatmap.render.vector",
+    ".pdf": "dpheatmap.render.vector",
+    ".tif": "dpheatmap.render.geotiff",
+    ".geojson": "dpheatmap.render.geojson",
+    ".parquet": "dpheatmap.render.geoparquet",
+    ".pmtiles": "dpheatmap.render.tiles",
     ".csv": "dpheatmap.render.csv",
+    ".npz": "dpheatmap.render.npz",
+    ".nc": "dpheatmap.render.netcdf",
     ".html": "dpheatmap.render.html",
 }
 """Suffixes of the files a heatmap can be saved as, and the modules that write them."""
 
+RELEASE_SUFFIX = ".dph.parquet"
+"""The ending of a release's own file, which is no map."""
+
 
 def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
     """Write a heatmap to the format that the suffix of ``path`` names."""
+    if os.fspath(path).endswith(RELEASE_SUFFIX):
+        raise ParameterError(
+            f"A file that ends in {RELEASE_SUFFIX} holds a release; the file was {os.fspath(path)!r}. "
+            "Use Release.save, or another name for the map."
+        )
     for name in sorted(options.keys() - options_of(path)):
         raise ParameterError(
             f"{name} is no option of {Path(path).suffix} files; the file was {os.fspath(path)!r}. Leave it out."
@@ -40,6 +56,9 @@ def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
     write = _module(path).write
     with replace_whole(path) as temporary:
         write(heat, temporary, **options)
+    for companion, text in companions(heat, path, **options).items():
+        with replace_whole(companion) as temporary:
+            temporary.write_text(text, encoding="ascii")
 
 
 def options_of(path: str | PathLike[str]) -> set[str]:
@@ -52,6 +71,15 @@ def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
     refusal = getattr(_module(path), "refuse", None)
     if refusal is not None:
         refusal(domain, **options)
+
+
+def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict[Path, str]:
+    """Small files that go beside a map: a picture that is nothing but the heat does not say where it lies."""
+    if not options.get("bare") or heat.domain.kind != "bbox":
+        return {}
+    from dpheatmap.render.overlay import world_files
+
+    return world_files(heat, Path(path))
 
 
 def _module(path: str | PathLike[str]) -> ModuleType:

@@ -66,8 +66,20 @@ def colours(values: ArrayLike, scale: str = "heat") -> NDArray[np.uint8]:
     >>> colours([0.0, 0.5, 1.0]).tolist()
     [[12, 8, 35], [208, 48, 89], [255, 247, 197]]
     """
-    index = np.rint(np.clip(np.asarray(values, dtype=np.float64), 0.0, 1.0) * (STEPS - 1)).astype(np.intp)
-    return _table(scale)[index]
+    return _table(scale)[_steps(values)]
+
+
+def greys(values: ArrayLike) -> NDArray[np.uint8]:
+    """Greys as light as the colours of the same values, for what must not look like heat.
+
+    >>> greys([0.0, 0.5, 1.0]).tolist()
+    [[13, 13, 13], [119, 119, 119], [245, 245, 245]]
+    """
+    return _grey_table()[_steps(values)]
+
+
+def _steps(values: ArrayLike) -> NDArray[np.intp]:
+    return np.rint(np.clip(np.asarray(values, dtype=np.float64), 0.0, 1.0) * (STEPS - 1)).astype(np.intp)
 
 
 def scale_in_oklab(scale: str = "heat") -> Floats:
@@ -97,6 +109,15 @@ def linear_rgb(lab: Floats) -> Floats:
 
 @cache
 def _table(scale: str) -> NDArray[np.uint8]:
-    linear = np.clip(linear_rgb(scale_in_oklab(scale)), 0.0, 1.0)
+    return _in_8_bits(scale_in_oklab(scale))
+
+
+@cache
+def _grey_table() -> NDArray[np.uint8]:
+    return _in_8_bits(scale_in_oklab() * [1.0, 0.0, 0.0])
+
+
+def _in_8_bits(lab: Floats) -> NDArray[np.uint8]:
+    linear = np.clip(linear_rgb(lab), 0.0, 1.0)
     gamma = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
     return np.rint(255.0 * gamma).astype(np.uint8)

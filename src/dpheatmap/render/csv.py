@@ -1,17 +1,37 @@
-"""A table of pixels: the middle of each, in the domain's coordinates, and its share of people."""
+"""A table of pixels, or of hexagons: where each is, and its share of people."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
+from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
+from dpheatmap.render.areas import areas_of, refuse_areas
 
 
-def write(heat: Heatmap, path: Path) -> None:
-    """Columns ``lon, lat, share`` for a box, else ``x, y, share``, row by row from the top; floats round-trip."""
-    header = "lon,lat,share" if heat.domain.kind == "bbox" else "x,y,share"
-    x = heat.x.tolist()
+def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
+    """Columns ``lon, lat, share`` for a box, else ``x, y, share``, row by row from the top; floats round-trip.
+
+    ``std`` follows where it is known. With ``h3`` there are hexagons instead: their names, shares and densities.
+    """
     with path.open("w", encoding="ascii", newline="\n") as file:
-        file.write(header + "\n")
-        for y, row in zip(heat.y.tolist(), heat.values, strict=True):
-            file.writelines(f"{column!r},{y!r},{share!r}\n" for column, share in zip(x, row.tolist(), strict=True))
+        if h3 is not None:
+            columns = areas_of(heat, h3).columns()
+            file.write(",".join(columns) + "\n")
+            for row in zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True):
+                file.write(",".join(map(str, row)) + "\n")
+            return
+        layers = [heat.values] if heat.std is None else [heat.values, heat.std]
+        names = ["lon", "lat"] if heat.domain.kind == "bbox" else ["x", "y"]
+        file.write(",".join([*names, "share", "std"][: 2 + len(layers)]) + "\n")
+        across = [repr(x) for x in heat.x.tolist()]
+        for y, *rows in zip(heat.y.tolist(), *layers, strict=True):
+            texts = [map(repr, row.tolist()) for row in rows]
+            file.writelines(f"{x},{y!r},{','.join(values)}\n" for x, *values in zip(across, *texts, strict=True))
+
+
+def refuse(domain: Domain, *, h3: int | None = None) -> None:
+    """Hexagons are on the ground."""
+    refuse_areas(domain, h3)

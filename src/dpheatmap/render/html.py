@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -12,12 +13,25 @@ from dpheatmap.render.picture import picture_of
 
 
 def write(
-    heat: Heatmap, path: Path, *, tiles: str | None = None, background: str | PathLike[str] | None = None
+    heat: Heatmap,
+    path: Path,
+    *,
+    title: str | None = None,
+    tiles: str | None = None,
+    background: str | PathLike[str] | None = None,
 ) -> None:
     """Write the map as HTML; nothing but ``tiles``, if they are given, is ever asked of the network."""
-    path.write_text(page(picture_of(heat), tiles=tiles, background=background), encoding="utf-8", newline="\n")
+    picture = picture_of(heat)
+    named = picture if title is None else replace(picture, title=title)
+    path.write_text(page(named, tiles=tiles, background=background), encoding="utf-8", newline="\n")
 
 
-def refuse(domain: Domain, *, tiles: str | None = None, background: str | PathLike[str] | None = None) -> None:
+def refuse(
+    domain: Domain,
+    *,
+    title: str | None = None,
+    tiles: str | None = None,
+    background: str | PathLike[str] | None = None,
+) -> None:
     """Tiles lie on the ground, and a background under an image."""
     check_surroundings(domain, tiles, background)

@@ -13,14 +13,16 @@ from typing import NamedTuple
 
 from dpheatmap import projection
 from dpheatmap.domain import Domain
-from dpheatmap.render.axis import Tick, round_length, ticks, ticks_across, ticks_down
+from dpheatmap.render.axis import Tick, round_length, ticks_across, ticks_down
+from dpheatmap.render.canvas import Box
+from dpheatmap.render.scale import Legend
 from dpheatmap.render.text import text_width
 from dpheatmap.render.wording import length_in_words
 
 LONGER_SIDE = 1100
 """The map's longer side in units; in pixels, the nearest whole multiple of the heatmap's."""
 
-TITLE, LABEL, NOTE = 40, 21, 19
+TITLE_SIZE, LABEL, NOTE = 40, 21, 19
 """Sizes of text, in units."""
 
 TICK, BAR_WIDTH, BAR_HEIGHT = 8, 440, 20
@@ -48,10 +50,12 @@ class Layout:
     domain: Domain
     rows: int
     columns: int
-    top_value: float
-    legend_name: str
+    legend: Legend
+    title_text: str
     warnings: tuple[str, ...]
     facts: tuple[str, ...]
+    credit: tuple[str, ...] = ()
+    lines_only: bool = False
 
     def px(self, units: float) -> int:
         """Units to whole pixels, at least one."""
@@ -66,12 +70,17 @@ class Layout:
     @cached_property
     def factor(self) -> int:
         """How many pixels of the picture a pixel of the heatmap is wide and high."""
-        return max(1, round(LONGER_SIDE / max(self.rows, self.columns)))
+        return self.factor_of(self.rows, self.columns)
+
+    @staticmethod
+    def factor_of(rows: int, columns: int) -> int:
+        """The same, of a heatmap of so many rows and columns."""
+        return max(1, round(LONGER_SIDE / max(rows, columns)))
 
     @cached_property
     def title(self) -> int:
         """Baseline of the title."""
-        return self.px(_MARGIN + 0.75 * TITLE)
+        return self.px(_MARGIN + 0.75 * TITLE_SIZE)
 
     @cached_property
     def left(self) -> int:
@@ -93,6 +102,11 @@ class Layout:
     def bottom(self) -> int:
         """Lower edge of the map."""
         return self.top + self.factor * self.rows
+
+    @property
+    def map(self) -> Box:
+        """The map's edges."""
+        return Box(self.left, self.top, self.right, self.bottom)
 
     @cached_property
     def across(self) -> list[Tick]:
@@ -117,8 +131,8 @@ class Layout:
         return 2 * self.columns <= self.rows
 
     @cached_property
-    def legend(self) -> tuple[int, int]:
-        """Left end and baseline of the colour bar's name."""
+    def legend_at(self) -> tuple[int, int]:
+        """Left end and baseline of the legend's name."""
         if self.strip:
             return max(self.right, self._last_label) + self.px(1.5 * _MARGIN), self.top + self.px(2.5 * LABEL)
         return self.left, self.bottom + self.px(92)
@@ -126,19 +140,18 @@ class Layout:
     @cached_property
     def bar(self) -> int:
         """Top of the colour bar."""
-        return self.legend[1] + self.px(14)
+        return self.legend_at[1] + self.px(14)
 
     @cached_property
     def bar_ticks(self) -> list[Tick]:
-        """Round values along the colour bar, which ends at ``top_value``."""
-        width = self.px(BAR_WIDTH)
-        return ticks(0.0, self.top_value, place=lambda value: width * value / self.top_value, room=self.room)
+        """What the colours along the bar mean."""
+        return self.legend.ticks(self.px(BAR_WIDTH), self.room)
 
     @cached_property
     def _legend_end(self) -> int:
         last = self.bar_ticks[-1]
-        widths = (self.px(BAR_WIDTH), text_width(self.legend_name, self.px(LABEL)), last.at + self.room(last.label) / 2)
-        return self.legend[0] + round(max(widths))
+        widths = (self.px(BAR_WIDTH), text_width(self.legend.name, self.px(LABEL)), last.at + self.room(last.label) / 2)
+        return self.legend_at[0] + round(max(widths))
 
     @cached_property
     def scale_bar(self) -> ScaleBar | None:
@@ -157,13 +170,13 @@ class Layout:
         length, y = round(metres / metres_a_pixel), self.bar + self.px(BAR_HEIGHT)
         width = max(length, round(text_width(label, self.px(LABEL))))
         if self.strip:
-            return ScaleBar(self.legend[0], y + self.px(120), length, width, label)
+            return ScaleBar(self.legend_at[0], y + self.px(120), length, width, label)
         return ScaleBar(max(self.right - width, self._legend_end + self.px(_MARGIN)), y, length, width, label)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """The lines of the notes, warnings first."""
-        return self.warnings + (self.facts if self.strip else (" · ".join(self.facts),))
+        """The lines of the notes, warnings first and the basemap's credit last."""
+        return (*self.warnings, *(self.facts if self.strip else (" · ".join(self.facts),)), *self.credit)
 
     def note(self, line: int) -> int:
         """Baseline of a line of the notes; their left end is the legend's."""
@@ -176,7 +189,8 @@ class Layout:
     def width(self) -> int:
         """Width of the whole picture."""
         ends = [self.right, self._last_label, self._legend_end]
-        ends += [self.legend[0] + round(text_width(note, self.px(NOTE))) for note in self.notes]
+        ends.append(self.left + round(text_width(self.title_text, self.px(TITLE_SIZE))))
+        ends += [self.legend_at[0] + round(text_width(note, self.px(NOTE))) for note in self.notes]
         if self.scale_bar:
             ends.append(self.scale_bar.left + self.scale_bar.width)
         return max(ends) + self.px(_MARGIN)

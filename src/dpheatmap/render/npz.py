@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +14,16 @@ def write(heat: Heatmap, path: Path) -> None:
     """Write ``values`` with the pixels' middles ``x`` and ``y`` and everything else needed to place and to cite them.
 
     ``bounds`` are x0, y0, x1, y1 in ``crs``; the pixels are even in ``grid_crs`` (both empty for images and unit
-    squares). ``epsilon`` is a fraction as text, such as 1/3; ``sigma`` is in ``sigma_unit``.
+    squares). ``std`` is there where the values' standard deviation is known. ``epsilon`` is a fraction as text, such as
+    1/3; ``sigma`` is in ``sigma_unit``.
     """
     geographic = heat.domain.kind == "bbox"
+    uncertainty: dict[str, Any] = {} if heat.std is None else {"std": heat.std}
     with path.open("wb") as file:
         np.savez_compressed(
             file,
             values=heat.values,
+            **uncertainty,
             x=heat.x,
             y=heat.y,
             bounds=np.array(heat.domain.bounds),

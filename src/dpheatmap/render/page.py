@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpheatmap.domain import Bounds, Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.render import basemap, colour
+from dpheatmap.render.background import background_of
 from dpheatmap.render.layers import bits, deflated, layer
 from dpheatmap.render.picture import HEADINGS, Picture
 
@@ -169,29 +170,15 @@ def _scales(signed: bool) -> list[dict[str, str]]:
     return [{"name": name.capitalize(), "colours": packed[name]} for name in names]
 
 
-def _background(path: str | PathLike[str], domain: Domain) -> str:
-    """A picture as a data URI, small enough to be carried, cut or padded to the pixels of the domain."""
-    from PIL import Image, UnidentifiedImageError
+def _background(given: str | PathLike[str], domain: Domain) -> str:
+    """What lies under the heat as a data URI, small enough to be carried."""
+    from PIL import Image
 
-    try:
-        with Image.open(path) as opened:
-            image = opened.convert("RGB")
-    except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
-        raise ParameterError(
-            f"The background {str(path)!r} can't be read as a picture. Give a PNG or a JPEG."
-        ) from error
-    # Cells are whole, so the heat may reach beyond the image's edge; the picture must not be stretched over that.
-    extent, bounds = domain.extent, domain.bounds
-    scale = min(1.0, _BACKGROUND_SIDE / max(image.size))
-    width, height = (max(1, round(side * scale)) for side in image.size)
-    whole = (
-        max(1, round(width * (bounds.x1 - bounds.x0) / (extent.x1 - extent.x0))),
-        max(1, round(height * (bounds.y1 - bounds.y0) / (extent.y1 - extent.y0))),
-    )
-    canvas = Image.new("RGB", whole, (255, 255, 255))
-    canvas.paste(image.resize((width, height), Image.Resampling.LANCZOS), (0, 0))
+    cells = domain.cells(domain.depth)
+    scale = _BACKGROUND_SIDE / max(cells.columns, cells.rows)
+    size = max(1, round(cells.columns * scale)), max(1, round(cells.rows * scale))
     packed = io.BytesIO()
-    canvas.save(packed, format="JPEG", quality=85)
+    Image.fromarray(background_of(domain, given, size)).save(packed, format="JPEG", quality=85)
     return f"data:image/jpeg;base64,{base64.b64encode(packed.getvalue()).decode('ascii')}"
 
 
@@ -202,9 +189,7 @@ def check_surroundings(domain: Domain, tiles: str | None, background: str | Path
         if domain.kind != "bbox":
             raise ParameterError("Map tiles go with a box of longitudes and latitudes. Leave tiles out for images.")
     if background is not None:
-        if domain.kind == "bbox":
-            raise ParameterError("A background goes with an image or a square. Leave it out for a box, or use tiles.")
-        _background(background, domain)
+        background_of(domain, background)
 
 
 def check_tiles(tiles: str) -> str:

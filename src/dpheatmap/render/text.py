@@ -6,6 +6,7 @@ and the 2 of a square is drawn small and high.
 
 from __future__ import annotations
 
+import unicodedata
 from functools import cache
 
 from PIL import ImageDraw, ImageFont
@@ -22,20 +23,45 @@ def text_width(text: str, size: float) -> float:
 
 
 def draw_text(
-    draw: ImageDraw.ImageDraw, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0
-) -> None:
-    """Draw a text on the baseline ``y``; ``align`` is the part of it left of ``x``: 0, 0.5 or 1."""
+    draw: ImageDraw.ImageDraw, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
+    halo: Colour | None = None,
+) -> None:  # fmt: skip
+    """Draw a text on the baseline ``y``; ``align`` is the part of it left of ``x``: 0, 0.5 or 1.
+
+    With a ``halo`` its letters have a rim of that colour, so that they can be read on anything.
+    """
+    rim = 0 if halo is None else max(1, round(size / 10))
     x -= align * text_width(text, size)
     for part, scale in _parts(text):
         font = _font(size * scale)
         raised = 0.0 if scale == 1.0 else _RAISED_BY * size
-        draw.text((round(x), round(y - raised)), part, font=font, fill=colour, anchor="ls")
+        draw.text(
+            (round(x), round(y - raised)), part, font=font, fill=colour, anchor="ls", stroke_width=rim, stroke_fill=halo
+        )
         x += font.getlength(part)
+
+
+def in_plain_letters(text: str) -> str:
+    """A text in the signs that the font has: accents are left out, and a few letters written as two.
+
+    >>> in_plain_letters("Køge"), in_plain_letters("Łódź"), in_plain_letters("Gießen, 5 km²")
+    ('Koge', 'Lodz', 'Giessen, 5 km²')
+    """
+    known = [letter if letter in _KNOWN else unicodedata.normalize("NFKD", letter) for letter in text.translate(_PLAIN)]
+    return "".join(letter for letter in "".join(known) if letter.isascii() or letter in _KNOWN)
+
+
+_KNOWN = "°·²"
+_PLAIN = str.maketrans(
+    {"ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "đ": "d", "Đ": "D"}
+    | {"ð": "d", "þ": "th", "Þ": "Th", "ə": "e", "Ə": "E"}
+    | {"\N{LATIN SMALL LETTER DOTLESS I}": "i", "\N{RIGHT SINGLE QUOTATION MARK}": "'", "\N{EN DASH}": "-"}
+)
 
 
 def _parts(text: str) -> list[tuple[str, float]]:
     """The text cut at its raised twos, with the size of each part."""
-    plain = [(part, 1.0) for part in text.split("²")]
+    plain = [(part, 1.0) for part in in_plain_letters(text).split("²")]
     return [part for pair in zip(plain, [("2", _RAISED_SIZE)] * len(plain), strict=True) for part in pair][:-1]
 
 

@@ -1,0 +1,96 @@
+"""Several images at once: one table of gaze, clicks or positions, one release an image.
+
+**Contract of `release_images`.** All the releases together are epsilon-DP for adding or removing one person's whole
+data, whatever images it is about.
+
+**Why, if a person's weight is split** (the default). The quadtrees of the images are a forest, and the argument of
+`measure.py` never uses that there is one root. Its step 1 is about one measurement. Step 2 multiplies over the
+measurements of all trees: noises are independent, and what is measured in a tree follows from the noisy values of that
+tree, so the ratio of the probabilities of any joint output is at most ``exp(sum over v of b_v p(v) / W)``, v over the
+measured cells of all images. Step 3 exchanges sums: this is the sum, over the finest cells c of all images, of p(c)
+times what was spent along c's path *in its own tree*. That is at most epsilon in every tree, so the sum is at most
+epsilon times the person's units on all images together; and those are at most W, because the one query (`query.py`)
+shares W units over all of a person's events on all listed images. Hence each image is measured with the full epsilon,
+and the promise for all of them together is epsilon.
+
+**Why, if epsilon is split.** Each image has a release of its own, of epsilon / k for k images, in which a person weighs
+up to 1; the parts are exact fractions that add up to epsilon. Better only for people who are on nearly all images.
+
+The list of images is public: one found in the data would tell which images were looked at. Every image of the list gets
+a release, also one that nobody looked at, and events on other images are as if outside the domain.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from dpheatmap.budget import read_epsilon
+from dpheatmap.curator.api import aggregate_pictures, checked_domain, chosen_design, measured_release
+from dpheatmap.curator.counts import Counts
+from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
+from dpheatmap.parameters import check
+from dpheatmap.release import Release
+
+__all__ = ["release_images"]
+
+_SETTINGS = ("design", "width", "decay", "first_level", "depth", "sigma")
+
+
+def release_images(
+    events: Any,
+    domain: Domain,
+    *,
+    image: str,
+    images: Iterable[str],
+    epsilon: Any,
+    split: str = "weight",
+    seen: Callable[[Counts], None] | None = None,
+    **options: Any,
+) -> dict[str, Release]:
+    """Measure where people are on each of several images, all together under user-level epsilon-differential privacy.
+
+    ``image`` names the column that tells which image an event is on, and ``images`` is the public list of those to
+    release; all have the one ``domain``, an image's size or the unit square. By ``split`` "weight" each image is
+    measured with the full epsilon, and a person's weight of 1 is shared over all their events on all listed images; by
+    "epsilon" each image gets an equal part of epsilon, and a person weighs up to 1 on each. ``seen`` is shown counts
+    once for each reading of the table. Other options are those of :func:`release`.
+
+    >>> import dpheatmap as dph
+    >>> from dpheatmap.testing import generated_people
+    >>> looks = generated_people(300).project("*, CASE WHEN x < y THEN 'a.jpg' ELSE 'b.jpg' END AS stimulus")
+    >>> columns = {"image": "stimulus", "user": "person", "x": "x", "y": "y"}
+    >>> made = dph.release_images(looks, dph.Domain.unit(6), images=["a.jpg", "b.jpg"], epsilon=1, **columns)
+    >>> {name: str(release.epsilon) for name, release in made.items()}
+    {'a.jpg': '1', 'b.jpg': '1'}
+    """
+    made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
+    check(image=image, split=split)
+    names = listed(images)
+    part = read_epsilon(epsilon) / (len(names) if split == "epsilon" else 1)
+    settings = {name: options.pop(name) for name in _SETTINGS if name in options}
+    missing = [name for name in ("x", "y") if options.get(name) is None]
+    if missing:
+        raise ParameterError(f"{' and '.join(missing)} must name a column; none was given. Run dpheatmap inspect.")
+    design = chosen_design(checked_domain(domain), part, **settings)
+    together = [names] if split == "weight" else [[name] for name in names]
+    counts = [
+        of for group in together for of in aggregate_pictures(events, domain, image=image, images=group, **options)
+    ]
+    for of_image in counts[: 1 if split == "weight" else None]:
+        if seen is not None:
+            seen(of_image)
+    return {
+        name: measured_release(of_image, part, design, os.urandom, made)
+        for name, of_image in zip(names, counts, strict=True)
+    }
+
+
+def listed(images: Iterable[str]) -> list[str]:
+    """The public list of images as a list, or what is wrong with it."""
+    names = [] if isinstance(images, (str, bytes)) or not isinstance(images, Iterable) else list(images)
+    check(images=names)
+    return names

@@ -1,0 +1,49 @@
+"""What every file says about itself: how it was made, and what is promised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
+from dpheatmap.render.wording import epsilon_in_words
+
+if TYPE_CHECKING:
+    from dpheatmap.heatmap import Heatmap
+
+TITLE = "Where people are"
+NOT_PRIVATE = "NOT PRIVATE: made with a seed"
+NO_SIGNAL = "No signal above the noise: every cell has the same share"
+
+
+def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
+    """Everything public about how a map was made, as text and numbers that any format can hold."""
+    from dpheatmap import __version__
+
+    about: dict[str, Any] = {
+        "title": TITLE,
+        "software": f"dpheatmap {__version__}",
+        "made": heat.made.isoformat(),
+        "privacy": f"user-level differential privacy, epsilon = {epsilon_in_words(heat.epsilon)} per person",
+        "epsilon": str(heat.epsilon),
+    }
+    if smoothed:
+        about |= {"sigma": heat.sigma, "sigma_unit": heat.domain.unit_name}
+    notes = warnings(heat)
+    return about | ({"warning": ". ".join(notes)} if notes else {})
+
+
+def warnings(heat: Heatmap) -> tuple[str, ...]:
+    """What a reader of a map must not miss."""
+    return (NOT_PRIVATE,) * heat.seeded + (NO_SIGNAL,) * heat.empty
+
+
+def refuse_without_ground(domain: Domain, what: str, instead: str) -> None:
+    """Refuse to put an image or a unit square on the ground."""
+    if domain.kind != "bbox":
+        raise ParameterError(
+            f"{what} lies on the ground, and the place of this map is {_KINDS[domain.kind]}. Use {instead}."
+        )
+
+
+_KINDS = {"image": "an image", "unit": "a unit square"}

@@ -1,0 +1,111 @@
+"""Pictures for print, as SVG and PDF: the heat is an image, everything else is lines and text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.domain import Domain, Floats
+from dpheatmap.heatmap import Heatmap
+from dpheatmap.render.background import background_of
+from dpheatmap.render.canvas import Box
+from dpheatmap.render.extras import needed
+from dpheatmap.render.figure import figure_of
+from dpheatmap.render.text import Colour
+
+_DPI = 144.0
+_POINTS = 72.0 / _DPI  # of a pixel
+_NARROWER = 0.86  # matplotlib's font is that much wider than the one texts were measured with
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "dpheatmap",
+    "pdf.fonttype": 42,
+    "font.family": "DejaVu Sans",
+}
+
+
+def write(
+    heat: Heatmap,
+    path: Path,
+    *,
+    title: str | None = None,
+    scale: str = "linear",
+    style: str = "heat",
+    background: str | PathLike[str] | None = None,
+    basemap: bool = True,
+) -> None:
+    """Draw the figure and write it as SVG or PDF, as the suffix says."""
+    import matplotlib
+
+    figure = figure_of(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
+    kind = path.suffix[1:].lower()
+    with matplotlib.rc_context(_STYLE):
+        canvas = figure.draw(MatplotlibCanvas)
+        canvas.figure.savefig(path, format=kind, metadata={"CreationDate" if kind == "pdf" else "Date": None})
+
+
+def refuse(domain: Domain, *, background: str | PathLike[str] | None = None, **look: object) -> None:
+    """The background must fit, and matplotlib is needed."""
+    needed("matplotlib", "plot", "An SVG or PDF file")
+    if background is not None:
+        background_of(domain, background)
+
+
+class MatplotlibCanvas:
+    """One set of axes over the whole figure, in pixels from the upper left corner."""
+
+    def __init__(self, width: int, height: int, colour: Colour) -> None:
+        from matplotlib.figure import Figure
+
+        self.figure: Any = Figure(figsize=(width / _DPI, height / _DPI), facecolor=_of(colour))
+        self._axes = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, width), ylim=(height, 0))
+        self._axes.set_axis_off()
+
+    def image(self, pixels: NDArray[np.uint8], box: Box) -> None:
+        """An image of as many pixels as it has, whatever the size of the paper."""
+        extent = (box.left, box.right, box.bottom, box.top)
+        self._axes.imshow(pixels, extent=extent, interpolation="none", aspect="auto", zorder=1)
+        self._axes.set(xlim=self._axes.get_xlim(), ylim=self._axes.get_ylim())
+
+    def fill(self, box: Box, colour: Colour) -> None:
+        """A rectangle without rim."""
+        from matplotlib.patches import Rectangle
+
+        size = box.right - box.left, box.bottom - box.top
+        self._axes.add_patch(Rectangle((box.left, box.top), *size, facecolor=_of(colour), linewidth=0, zorder=3))
+
+    def lines(self, lines: Sequence[Floats], inside: Box, *, width: float, colour: Colour, opacity: float) -> None:
+        """Lines cut off at the edges of a box."""
+        if not lines:
+            return
+        from matplotlib.collections import LineCollection
+        from matplotlib.patches import Rectangle
+
+        drawn = LineCollection(lines, linewidths=width * _POINTS, colors=[(*_of(colour), opacity)], zorder=2)
+        self._axes.add_collection(drawn, autolim=False)
+        size = inside.right - inside.left, inside.bottom - inside.top
+        drawn.set_clip_path(Rectangle((inside.left, inside.top), *size, transform=self._axes.transData))
+
+    def text(
+        self, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
+        halo: Colour | None = None,
+    ) -> None:  # fmt: skip
+        """Text as text."""
+        from matplotlib.patheffects import withStroke
+
+        points = size * _POINTS
+        rim = [] if halo is None else [withStroke(linewidth=points / 5, foreground=_of(halo))]
+        self._axes.text(
+            x, y, text.replace("$", r"\$"), fontsize=points * _NARROWER, color=_of(colour), path_effects=rim, zorder=4,
+            horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align], verticalalignment="baseline",
+        )  # fmt: skip
+
+
+def _of(colour: Colour) -> tuple[float, float, float]:
+    red, green, blue = (part / 255.0 for part in colour)
+    return red, green, blue
