@@ -45,7 +45,7 @@ GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
     "first_level": [0],
-    **{name: ["x"] for name in ("user", "x", "y", "weight", "where")},
+    **{name: ["x"] for name in ("user", "x", "y", "weight", "where", "population", "part")},
     "each_row_is_a_person": [True, False],
 }
 """Those of the bad values that are good ones for a name."""
@@ -68,6 +68,9 @@ CALLS: dict[str, Callable[..., object]] = {
     "Domain.first_level": DOMAIN.first_level,
     "aggregate": lambda **k: dph.aggregate(NOWHERE, DOMAIN, **{**COLUMNS, **k}),
     "release": lambda **k: dph.release(NOWHERE, DOMAIN, **{"epsilon": 1, **COLUMNS, **k}),
+    "Ledger.limit": lambda **k: dph.Ledger(NOWHERE).limit(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.charge": lambda **k: dph.Ledger(NOWHERE).charge(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),

@@ -124,6 +124,7 @@ def test_the_metadata_tells_everything_public(release: dph.Release, saved: Path)
         "width": 10,
         "decay": str(PAPER_DECAY),
         "seeded": False,
+        "ledger": None,
     }
     assert [entry["level"] for entry in levels] == [1, 2, 3, 4, 5, 6]
     assert sum(Fraction(entry["epsilon"]) for entry in levels) == Fraction(1, 3)

@@ -17,6 +17,7 @@ DOORS = {
     ("dpheatmap.curator.api", "aggregate"),
     ("dpheatmap.curator.api", "release"),
     ("dpheatmap.curator.api", "Counts"),
+    ("dpheatmap.curator.ledger", "Ledger"),
     # Other mechanisms' way to people: noisy answers, each paid for.
     ("dpheatmap.curator.api", "Curator"),
 }

@@ -7,6 +7,7 @@ from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
 
 from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
+from dpheatmap.curator.ledger import Ledger  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
 from dpheatmap.evaluate.baselines import baseline  # isort: skip
 
@@ -18,6 +19,7 @@ __all__ = [
     "Counts",
     "Domain",
     "Heatmap",
+    "Ledger",
     "Plan",
     "Release",
     "aggregate",

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpheatmap.budget import exact_text
+
 if TYPE_CHECKING:
     from dpheatmap.release import Release
 
@@ -17,7 +19,7 @@ def privacy_label(release: Release) -> Mapping[str, str]:
     >>> odds_in_words(Fraction(1))
     '2.72'
     """
-    epsilon = _number(release.epsilon)
+    epsilon = exact_text(release.epsilon)
     label = {
         "who": "Everybody whose rows went into it, and everybody whose rows did not: each person's whole data, all of "
         "their rows together, however many.",
@@ -30,6 +32,7 @@ def privacy_label(release: Release) -> Mapping[str, str]:
         "People who share an id are protected as one, and one person with several ids is protected for each of them "
         "only. Every further release about the same people adds its epsilon to this one's. The domain, the "
         "settings and the time of making are public and not protected.",
+        "budget": _budget(release),
     }
     if release.seeded:
         label["warning"] = "NOT PRIVATE: made with a seed, so the noise can be computed and taken off again."
@@ -43,7 +46,11 @@ def odds_in_words(epsilon: Fraction) -> str:
     return f"{math.exp(epsilon):.3g}"
 
 
-def _number(epsilon: Fraction) -> str:
-    """A fraction as a decimal if it is one, else as it is."""
-    short = f"{float(epsilon):g}"
-    return short if Fraction(short) == epsilon else str(epsilon)
+def _budget(release: Release) -> str:
+    """Whether somebody keeps account of what is spent on these people, and where this release stands there."""
+    if release.ledger is None:
+        return "No ledger keeps account of this release: nothing stops further ones about the same people."
+    return (
+        "Charged to a ledger of what is spent on these people, before any noise was drawn: entry "
+        f"{release.ledger.number}, head of the chain {release.ledger.head}."
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
@@ -25,7 +26,7 @@ from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.files import not_a_pattern, replace_whole
 from dpheatmap.parameters import DEEPEST, as_epsilon, check
 from dpheatmap.quadtree import Ints, encode
-from dpheatmap.release import Measurements, Release
+from dpheatmap.release import LedgerEntry, Measurements, Release
 
 FORMAT = 1
 KEY = "dpheatmap"
@@ -49,7 +50,7 @@ def write(release: Release, path: str | PathLike[str]) -> None:
         try:
             con.execute(
                 f"COPY (SELECT {chosen} FROM measurements) TO '{target}' "
-                f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{KEY}: '{metadata}'}})"
+                f"(FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, KV_METADATA {{{KEY}: '{metadata}'}})"
             )
         except duckdb.IOException as error:
             raise OSError(errno.EIO, "the disk is full or failed") from error
@@ -77,6 +78,7 @@ def describe(release: Release) -> dict[str, Any]:
         },
         **_settings(release),
         "seeded": release.seeded,
+        "ledger": None if release.ledger is None else release.ledger._asdict(),
         "label": dict(release.label),
     }
 
@@ -171,7 +173,18 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
         units=int(metadata["units_per_person"]),
         seeded=bool(metadata["seeded"]),
         made=datetime.fromisoformat(metadata["made"]),
+        ledger=_ledger(metadata.get("ledger")),
     )
+
+
+def _ledger(entry: Any) -> LedgerEntry | None:
+    """Where the release was charged, if it was."""
+    if entry is None:
+        return None
+    number, head = entry["number"], entry["head"]
+    if type(number) is not int or number < 1 or not re.fullmatch("[0-9a-f]{64}", head):
+        raise ValueError("not an entry of a ledger")
+    return LedgerEntry(number, head)
 
 
 class _NotMeasuredError(Exception):

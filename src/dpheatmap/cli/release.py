@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from dpheatmap.cli import terminal
+from dpheatmap.cli.budget import budget_from, budget_options, charged
 from dpheatmap.cli.options import (
     RELEASE_SUFFIX,
     check_outputs,
@@ -26,6 +27,7 @@ from dpheatmap.release import Release, check_method
 @table_options
 @place_options
 @map_options
+@budget_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
 @click.option("--design", default="adaptive", show_default=True, help="What is measured: adaptive or paper.")
 @click.option(
@@ -61,6 +63,7 @@ def command(
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
+    budget = budget_from(file, *(rest.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part")))
     check_outputs(outputs)
     decay = PAPER_DECAY if decay is None else decay
     seen: list[Counts] = []
@@ -74,11 +77,13 @@ def command(
             decay=decay,
             seen=seen.append,
             progress=tick,
+            **budget,
             **rest,
         )
     terminal.private_report(seen[0], private_report)
     written = write_outputs(made, outputs, sigma=sigma, size=size, method=method)
     terminal.say(made.label["how_strongly"])
+    terminal.say(charged(made, **budget))
     terminal.answer(
         as_json, {"epsilon": str(made.epsilon), "outputs": written, "label": dict(made.label)}, "\n".join(written)
     )

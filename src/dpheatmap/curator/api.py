@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ import numpy as np
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
 from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.ledger import Ledger
+from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.measure import check_noise, measure_counts
 from dpheatmap.curator.noise import Source
 from dpheatmap.curator.questions import Curator
@@ -38,6 +42,8 @@ def aggregate(
     weight: str | None = None,
     where: str | None = None,
     each_row_is_a_person: bool = False,
+    partition: Mapping[str, Sequence[str]] | None = None,
+    part: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> Counts:
@@ -48,6 +54,9 @@ def aggregate(
     ``weight`` an integer column; ``where`` is a public predicate on single rows. ``memory`` bounds the engine, in
     megabytes. ``progress`` is called while the query runs, with the part done (below 0 if
     unknown) and the seconds gone by.
+
+    ``partition={"district": ["north", "south"]}, part="north"`` keeps the people of one part: the column's value must
+    be a function of the person, and whoever has rows with two values is left out whole.
     """
     from dpheatmap.curator.engines import duckdb
     from dpheatmap.curator.events import canonical, open_table, unchanged
@@ -57,11 +66,13 @@ def aggregate(
     memory = duckdb.MEMORY if memory is None else memory
     named = {name: value for name, value in (("user", user), ("weight", weight), ("where", where)) if value is not None}
     check(memory=memory, x=x, y=y, each_row_is_a_person=each_row_is_a_person, **named)
+    chosen = Part.of(partition, part)
     with duckdb.connection(memory) as (con, folder), unchanged(events):
         table = open_table(con, events, folder, user)
         relation = canonical(
-            table, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person
-        )
+            table, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person,
+            part=chosen,
+        )  # fmt: skip
         sql = aggregation(relation, domain, weighted=weight is not None, each_row_is_a_person=each_row_is_a_person)
         answer, seconds = duckdb.run(con, sql, progress)
     is_cell = answer["cx"] >= 0
@@ -70,7 +81,7 @@ def aggregate(
     cells = {name: column[is_cell] for name, column in answer.items()}
     counts = Counts.from_cells(domain, cells["cx"], cells["cy"], cells["weight"], report)
     _verify(counts, report)
-    return counts
+    return replace(counts, part=chosen)
 
 
 def checked_domain(domain: object) -> Domain:
@@ -107,6 +118,10 @@ def release(
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
+    partition: Mapping[str, Sequence[str]] | None = None,
+    part: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     seen: Callable[[Counts], None] | None = None,
@@ -123,6 +138,10 @@ def release(
     ``sigma`` tells how much the map will be smoothed: levels whose cells are finer than a quarter of it are not
     measured, which leaves more of epsilon to the others.
 
+    With a ``ledger`` (a file, or the URL of a PostgreSQL database) epsilon is charged to a ``population`` before any
+    noise is drawn, and refused if that goes beyond its limit. Of a ``partition`` of people (see :func:`aggregate`) what
+    is spent on its parts does not add up.
+
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
     >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
@@ -132,7 +151,8 @@ def release(
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, first_level=first_level,
-        depth=depth, sigma=sigma, memory=memory, progress=progress, seen=seen,
+        depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition, part=part, memory=memory,
+        progress=progress, seen=seen,
     )  # fmt: skip
 
 
@@ -148,6 +168,8 @@ def release_from(
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
     seen: Callable[[Counts], None] | None = None,
     **columns: Any,
 ) -> Release:
@@ -155,7 +177,8 @@ def release_from(
 
     ``design`` may also be an adaptive design with other settings, for experiments.
 
-    Everything that can be refused is refused before the table is read, let alone noise drawn.
+    Everything that can be refused is refused before the table is read, let alone noise drawn. The ledger is asked
+    then, too, and charged after the reading: in between, others may have spent what was left.
     """
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     exact = read_epsilon(epsilon)
@@ -169,9 +192,15 @@ def release_from(
         levels = _measured_levels(given, most, first_level, depth, sigma)
         chosen = _design(design, levels, int(width), as_epsilon(decay), start_is_given=first_level is not None)
     check_noise(exact, chosen, given)
+    account = _account(ledger, population)
+    if account is not None:
+        of = events.part if isinstance(events, Counts) else Part.of(columns.get("partition"), columns.get("part"))
+        account.check(str(population), exact, of=of)
     counts = _counts(events, domain, columns)
     if seen is not None:
         seen(counts)
+    # No noise before this line, and nothing that can be refused after it.
+    entry = account.charge(str(population), exact, of=counts.part, made=made) if account is not None else None
     return Release(
         domain=counts.domain,
         epsilon=exact,
@@ -179,6 +208,7 @@ def release_from(
         design=chosen,
         seeded=source is not os.urandom,
         made=made,
+        ledger=entry,
     )
 
 
@@ -191,6 +221,18 @@ def _design(
     if start_is_given:
         return AdaptiveDesign(levels[0], levels[-1], total=Fraction(0))
     return AdaptiveDesign(levels[0], levels[-1])
+
+
+def _account(ledger: str | PathLike[str] | Ledger | None, population: str | None) -> Ledger | None:
+    """The ledger to be charged, if any."""
+    if population is not None:
+        check(population=population)
+    if (ledger is None) != (population is None):
+        raise ParameterError(
+            "ledger and population go together, and one of them is missing. Give ledger='city.ledger', "
+            "population='riders'."
+        )
+    return ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def _measured_levels(
