@@ -186,8 +186,11 @@ def _tipping_point(options: Mapping[str, Any], epsilon: Fraction) -> int:
     domain, first = Domain.unit(1), np.zeros(1, np.int64)
     design = release(Counts.from_cells(domain, first[:0], first[:0], first[:0]), epsilon=epsilon, **options).design
 
-    def decided(people: int) -> list[list[int]]:
-        return [part.tolist() for part in design.decide(domain, epsilon, 0, first, first + people * UNITS)]
+    asked = design.begin(domain)
+
+    def decided(people: int) -> list[tuple[int, list[int], int]]:
+        following = design.after(domain, epsilon, asked, np.full(len(asked.cells), people * UNITS))
+        return [(question.level, question.cells.tolist(), question.share) for question in following]
 
     return next((people for people in range(1000) if decided(people) != decided(people + 1)), 3)
 
