@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from dpheatmap.curator.ledger_chain import Row
-from dpheatmap.errors import LedgerError, MissingDependency
+from dpheatmap.errors import LedgerError, MissingDependency, ParameterError
 
 WAIT = 60
 """Seconds to wait for other processes."""
@@ -90,7 +90,7 @@ class SqliteStore:
                 _check_kind(con, self.name, write)
                 yield _Sqlite(con)
                 con.execute("COMMIT")  # without it, closing rolls back
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from names that are not text
             raise self._readable(error) from error
 
     def _connect(self, write: bool) -> sqlite3.Connection:
@@ -105,7 +105,7 @@ class SqliteStore:
         con.set_progress_handler(lambda: next(calls, None) is None, 1000)
         return con
 
-    def _readable(self, error: sqlite3.Error) -> LedgerError:
+    def _readable(self, error: Exception) -> LedgerError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in _REASONS:
             reason, advice = _REASONS[code]
@@ -156,7 +156,12 @@ class PostgresStore:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        parts = urlsplit(url)  # never shown: user, password, options
+        try:
+            parts = urlsplit(url)  # never shown: user, password, options
+        except ValueError:
+            raise ParameterError(
+                "The URL of the ledger can't be understood. Write it such as postgresql://host/name."
+            ) from None
         self.name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     @contextmanager
