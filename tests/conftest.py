@@ -1,14 +1,22 @@
-"""Property tests draw new examples each time, but the same ones in CI, so that green stays green."""
+"""What all tests share: where they may connect to, which ledger they charge, and what property tests draw.
+
+Property tests draw new examples each time, but the same ones in CI, so that green stays green.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+import network
+
+collect_ignore = ["fuzz/long.py", "mutation/mutate.py"]  # programs that need what the tests don't
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("dev", deadline=None)
@@ -34,3 +42,29 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting is not allowed here")
     yield tmp_path
     subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch the connections of this process and of all that it starts."""
+    if network.RECORD not in os.environ:  # else another process, which is told in the end, has done so
+        descriptor, os.environ[network.RECORD] = tempfile.mkstemp(prefix="dpheatmap-connections-")
+        os.close(descriptor)
+        paths = [str(Path(__file__).parent / "guard"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+        config.stash[WATCHING] = os.environ[network.RECORD]
+    network.watch()
+
+
+WATCHING = pytest.StashKey[str]()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the whole run if anything tried to connect beyond this machine."""
+    record = session.config.stash.get(WATCHING, None)
+    if record is None:
+        return
+    attempts = Path(record).read_text()
+    Path(record).unlink()
+    if attempts:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        print(f"\nTELEMETRY: something tried to connect beyond this machine:\n{attempts}")

@@ -16,6 +16,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.errors import LedgerError
+from stories import story
 
 HERE = Path(__file__).parent
 PROCESSES, FITS = 16, 10
@@ -23,6 +24,7 @@ REFUSED = """
 import os, sys, numpy as np, dpheatmap as dph
 from dpheatmap.curator.api import release_from
 from dpheatmap.errors import LedgerError
+from stories import story
 {before}
 def source(size):
     print("noise was drawn")
@@ -60,10 +62,18 @@ def fresh(database: str) -> str:
     return database
 
 
+@story(
+    "16 processes at once release from a budget that fits 10",
+    "Exactly 10 succeed, in every round; the others are refused with exit code 4.",
+)
 def test_a_race_is_won_by_as_many_as_fit(tmp_path: Path) -> None:
     race(tmp_path / "city.ledger", 8)
 
 
+@story(
+    "The same in PostgreSQL",
+    "The same.",
+)
 def test_a_race_in_postgresql(database: str) -> None:
     race(fresh(database), 8)
 
@@ -97,6 +107,11 @@ def kill(folder: Path, kills: int) -> Counter[tuple[int, int]]:
     return left
 
 
+@story(
+    "`kill -9` at random moments of a release",
+    "Never a release file whose charge is missing, never a broken ledger; the next command works. A charge without its "
+    "file may stay, and a hidden temporary file.",
+)
 def test_kill_9_never_leaves_a_file_without_its_charge(tmp_path: Path) -> None:
     kill(tmp_path, 40)
 
@@ -117,6 +132,10 @@ def refused(where: Path, before: str = "") -> str:
     return done.stdout
 
 
+@story(
+    "A full disk under the ledger",
+    "Refused before noise is drawn; the ledger is as it was.",
+)
 def test_a_full_disk_refuses_before_noise_is_drawn(small_disk: Path) -> None:
     where = small_disk / "city.ledger"
     dph.Ledger(where).limit("riders", 10)
@@ -136,6 +155,10 @@ def test_a_file_that_the_system_does_not_let_grow(tmp_path: Path) -> None:
     assert dph.Ledger(where).verify() == 1
 
 
+@story(
+    "A read-only disk under the ledger",
+    "Refused before noise is drawn; what was spent can still be read.",
+)
 def test_a_read_only_disk_refuses_before_noise_is_drawn(small_disk: Path) -> None:
     where = small_disk / "city.ledger"
     dph.Ledger(where).limit("riders", 10)
@@ -155,6 +178,10 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path) -> None:
         tmp_path.chmod(0o755)
 
 
+@story(
+    "A process that holds the ledger and does not let go",
+    "Others wait for a minute and are refused then.",
+)
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +200,10 @@ def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(
     dph.Ledger(where).charge("riders", 1)
 
 
+@story(
+    "A clock that jumps",
+    "No sum depends on it: entries are ordered by their chain, not by their time.",
+)
 def test_a_clock_that_jumps_changes_no_sum(tmp_path: Path) -> None:
     from datetime import UTC, datetime
 
@@ -184,6 +215,10 @@ def test_a_clock_that_jumps_changes_no_sum(tmp_path: Path) -> None:
     assert ledger.verify() == 4
 
 
+@story(
+    "A database that can't be reached",
+    "Refused before the table is read.",
+)
 def test_a_database_that_is_gone_refuses(tmp_path: Path) -> None:
     drawn: list[int] = []
     none = np.zeros(0, np.int64)

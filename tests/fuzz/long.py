@@ -8,6 +8,7 @@ from pathlib import Path
 
 import atheris
 
+sys.path.insert(0, str(Path(__file__).parent))
 with atheris.instrument_imports(include=["dpheatmap"]):
     import targets
 
