@@ -143,6 +143,22 @@ def test_a_full_disk(small_disk: Path) -> None:
     assert os.listdir(small_disk) == []
 
 
+def test_writing_is_tried_out_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("before")
+    for name in ("there", "new"):
+        check_writable(tmp_path / name)
+    assert os.listdir(tmp_path) == ["there"]
+    assert (tmp_path / "there").read_text() == "before"
+    with pytest.raises(DpheatmapError, match=r"could not be written: .*\. Make the folder first"):
+        check_writable(tmp_path / "no" / "new")
+
+
+def test_a_full_disk_is_found_out_by_trying(small_disk: Path) -> None:
+    with pytest.raises(DpheatmapError, match="could not be written"):
+        check_writable(small_disk / "new")
+    assert os.listdir(small_disk) == []
+
+
 def test_an_error_without_a_system_code(tmp_path: Path) -> None:
     with pytest.raises(DpheatmapError, match="a could not be written: encoder error -2"), replace_whole(tmp_path / "a"):
         raise OSError("encoder error -2")

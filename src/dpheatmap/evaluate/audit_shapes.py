@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap.budget import UNITS
+from dpheatmap.budget import SHARES, UNITS
 from dpheatmap.curator.api import Counts, Curator, release
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints, encode
@@ -141,7 +141,7 @@ def _statistics(m: Measurements, without: Ints, with_them: Ints) -> dict[str, An
     """
     places = ((1 << (2 * m.levels)) - 1) // 3 + m.codes
     c0, c1 = without[places], with_them[places]
-    shares = m.shares.astype(np.float64)
+    shares = m.shares / (SHARES * UNITS)  # so that statistics are in people times parts of epsilon
     first = m.counts[m.levels == m.levels[0]]
     below = m.counts[len(first) : len(first) + 1]
     return {
