@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpheatmap.errors import DpheatmapError
-from dpheatmap.files import replace_whole
+from dpheatmap.files import check_writable, replace_whole
 
 
 def test_the_file_appears_at_the_end_and_alone(tmp_path: Path) -> None:
