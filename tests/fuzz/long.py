@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
 
 import atheris
 
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # what watches coverage can't be compiled
 sys.path.insert(0, str(Path(__file__).parent))
 with atheris.instrument_imports(include=["dpheatmap"]):
     import targets
