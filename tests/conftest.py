@@ -20,7 +20,8 @@ collect_ignore = ["fuzz/long.py", "mutation/mutate.py"]  # programs that need wh
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("dev", deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.register_profile("quick", derandomize=True, deadline=None, max_examples=15)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
 @pytest.fixture(autouse=True, scope="session")

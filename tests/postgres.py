@@ -27,6 +27,9 @@ def _programs() -> Path:
 @contextmanager
 def server() -> Iterator[str]:
     """The URL of a fresh database. PostgreSQL refuses to run as root, so it runs as nobody then."""
+    if "DPHEATMAP_TEST_DATABASE" in os.environ:  # one that runs already
+        yield os.environ["DPHEATMAP_TEST_DATABASE"]
+        return
     programs = _programs()
     as_nobody: dict[str, Any] = {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}
     with tempfile.TemporaryDirectory(prefix="dpheatmap-postgres-", dir="/tmp") as folder:
