@@ -150,8 +150,8 @@ def _child(files: list[str], folder: Path, fresh_kernels: bool) -> None:
         if fresh_kernels:
             shutil.rmtree(kernels, ignore_errors=True)
         os.environ.update(
-            HYPOTHESIS_PROFILE="quick", NUMBA_CACHE_DIR=str(kernels), PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(folder / "src"),
-            TMPDIR=str(folder),
+            HYPOTHESIS_PROFILE="quick", NUMBA_CACHE_DIR=str(kernels), PYTHONDONTWRITEBYTECODE="1",
+            PYTHONPATH=str(folder / "src"), TMPDIR=str(folder),
         )  # fmt: skip
         sys.dont_write_bytecode = True
         null = os.open(os.devnull, os.O_WRONLY)
