@@ -43,6 +43,9 @@ PLANTED: dict[Bug, tuple[str, str, float]] = {
 def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
     design, shape, effort = PLANTED[bug]
     assert effort <= 1
+    made = shapes(design, Fraction(2))  # before the bug, for they follow the design's decisions
+    monkeypatch.setattr("dpheatmap.evaluate.audit.shapes", lambda *of: made)
+    planted.unchecked(monkeypatch)
     bug(monkeypatch)
     found = audit(2, designs=[design], only=[shape], effort=effort, workers=1)
     assert found.refuted, as_text(found)

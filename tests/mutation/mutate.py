@@ -28,7 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 import postgres  # noqa: E402
 
-LIMIT = 300  # seconds; many times what the slowest tests of a module take
+LIMIT = 900  # seconds; many times what the slowest tests of a module take
+LATE, SURVIVED = 99, "survived"
 MODULES = {
     "budget.py": ["test_budget.py", "test_design.py"],
     "curator/api.py": ["test_parameters.py", "curator/test_last_level.py", "curator/test_ledger.py",
@@ -113,20 +114,21 @@ def _annotations(source: str) -> list[tuple[Place, Place]]:
     return found
 
 
-def survives(mutant: Mutant, folder: Path) -> bool:
-    """Whether the tests of its module pass on a copy of the project with this mutant in it."""
+def fate(mutant: Mutant, folder: Path) -> str:
+    """What the tests of its module make of a copy of the project with this mutant in it."""
     source = mutant.source
     assert source is not None
     place = folder / "src/dpheatmap" / mutant.module
     place.write_text(source)
     try:
-        return run_tests(MODULES[mutant.module], folder, fresh_kernels="kernels" in mutant.module) == 0
+        code = run_tests(MODULES[mutant.module], folder, fresh_kernels="kernels" in mutant.module)
+        return {0: SURVIVED, LATE: "timed out"}.get(code, "killed")
     finally:
         place.write_text(original(mutant.module))
 
 
 def run_tests(files: list[str], folder: Path, *, fresh_kernels: bool = False) -> int:
-    """The exit code of pytest in a forked process; 99 if it takes too long."""
+    """The exit code of pytest in a forked process; LATE if it takes too long."""
     child = os.fork()
     if child == 0:
         _child(files, folder, fresh_kernels)
@@ -138,7 +140,7 @@ def run_tests(files: list[str], folder: Path, *, fresh_kernels: bool = False) ->
         time.sleep(0.05)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return 99
+    return LATE
 
 
 def _child(files: list[str], folder: Path, fresh_kernels: bool) -> None:
@@ -200,7 +202,7 @@ def main() -> None:
     random.Random(options.seed).shuffle(every)
     makeable = (mutant for mutant in every if mutant.source is not None)
     tried = list(islice(makeable, options.sample))
-    results: dict[Mutant, bool] = {}
+    results: dict[Mutant, str] = {}
     with tempfile.TemporaryDirectory(prefix="dpheatmap-mutants-") as temporary, postgres.server() as database:
         os.environ["DPHEATMAP_TEST_DATABASE"] = database
         folders = [copy_of_the_project(Path(temporary, str(worker))) for worker in range(2)]
@@ -210,24 +212,22 @@ def main() -> None:
 
         def work(worker: int) -> None:
             for mutant in tried[worker :: len(folders)]:
-                results[mutant] = survives(mutant, folders[worker])
-                word = "survived" if results[mutant] else "killed"
-                change = f" {difference(mutant)}" if results[mutant] else ""
-                where = f"{mutant.module}:{mutant.line}"
-                print(f"{len(results)}/{len(tried)} {where} {word}{change}", file=sys.stderr, flush=True)
+                word = results[mutant] = fate(mutant, folders[worker])
+                what = f"{mutant.module}:{mutant.line} {word} {difference(mutant)}"
+                print(f"{len(results)}/{len(tried)} {what}", file=sys.stderr, flush=True)
 
         with ThreadPoolExecutor(len(folders)) as pool:
             list(pool.map(work, range(len(folders))))
     report(found, results)
 
 
-def report(found: dict[str, list[Mutant]], results: dict[Mutant, bool]) -> None:
+def report(found: dict[str, list[Mutant]], results: dict[Mutant, str]) -> None:
     """A table by module, and the survivors."""
     print("| module | mutants | tried | killed |\n|---|---|---|---|")
     for module, of_module in found.items():
-        mine = [alive for mutant, alive in results.items() if mutant.module == module]
-        print(f"| `{module}` | {len(of_module)} | {len(mine)} | {mine.count(False)} |")
-    alive = [mutant for mutant, survived in results.items() if survived]
+        mine = [word for mutant, word in results.items() if mutant.module == module]
+        print(f"| `{module}` | {len(of_module)} | {len(mine)} | {len(mine) - mine.count(SURVIVED)} |")
+    alive = [mutant for mutant, word in results.items() if word == SURVIVED]
     killed, total = len(results) - len(alive), sum(map(len, found.values()))
     print(f"| all | {total} | {len(results)} | {killed} ({killed / max(len(results), 1):.0%}) |\n")
     for mutant in sorted(alive):

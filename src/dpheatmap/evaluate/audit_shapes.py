@@ -169,7 +169,7 @@ def shapes(design: str, epsilon: Fraction) -> list[Shape]:
         Shape("two levels", "counts above each other, all of which the person raises", unit(1),
               {(0, 0): 2, (1, 0): 1}, {(1, 0): 1}, every),
         Shape("alone", "the person in a region where nobody else is", unit(1), {}, {(1, 0): 1}, every,
-              runs=16_000),
+              runs=32_000),
         Shape("several cells", "the person's weight on several paths, beside others and apart", unit(2),
               {(0, 0): 12, (1, 1): 8, (3, 0): 7, (1, 3): 1}, {(1, 1): 0.5, (3, 0): 0.25, (0, 3): 0.25}, every),
         Shape("tipping the balance", "the person decides which cells are looked into", unit(2),
