@@ -24,7 +24,6 @@ REFUSED = """
 import os, sys, numpy as np, dpheatmap as dph
 from dpheatmap.curator.api import release_from
 from dpheatmap.errors import LedgerError
-from stories import story
 {before}
 def source(size):
     print("noise was drawn")

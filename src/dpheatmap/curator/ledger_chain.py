@@ -157,8 +157,7 @@ def replay(rows: Iterable[Row], name: str) -> dict[str, Account]:
     previous = FIRST
     for position, row in enumerate(rows, 1):
         if row.number != position:
-            problem = f"entry {position} is missing" if row.number > position else f"entry {row.number} is there twice"
-            raise _broken(name, problem)
+            raise _broken(name, f"entry {position} is missing")
         if row.hash != hash_of(row) or row.previous != previous:
             raise _broken(name, f"entry {position} is not what it was when it was written")
         try:
