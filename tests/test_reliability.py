@@ -18,7 +18,7 @@ from dpheatmap.cli import run
 from dpheatmap.errors import DataError, ReleaseFileError
 from dpheatmap.release_file import KEY, describe
 from stories import START, story, table
-from tables import UNIT, W, as_csv, outcome, people
+from tables import UNIT, Columns, W, as_csv, outcome, people
 
 PAGE = Path(__file__).parent.parent / "docs/reliability.md"
 COLUMNS = ["--user", "user", "--x", "x", "--y", "y", "--unit", "--depth", "3", "--epsilon", "1", "--no-ledger"]
@@ -110,7 +110,7 @@ def test_low_memory(tmp_path: Path) -> None:
 @story("Ids of a megabyte, and ids that are numbers of 30 digits", "They are told apart byte by byte, like any others.")
 def test_huge_ids(tmp_path: Path) -> None:
     long = "x" * 10**6
-    columns = {"user": [long + "a", long + "b", "1" * 30, "1" * 29 + "2"], "x": [0.5] * 4, "y": [0.5] * 4}
+    columns: Columns = {"user": [long + "a", long + "b", "1" * 30, "1" * 29 + "2"], "x": [0.5] * 4, "y": [0.5] * 4}
     assert people(as_csv(columns, tmp_path / "t.csv")) == 4
 
 
@@ -119,7 +119,7 @@ def test_huge_ids(tmp_path: Path) -> None:
 )
 def test_unicode_ids(tmp_path: Path) -> None:
     ids = ["é", "e\u0301", "É", "東京", "🙂", "e", "\u200be", "e "]
-    columns = {"user": ids, "x": [0.5] * len(ids), "y": [0.5] * len(ids)}
+    columns: Columns = {"user": ids, "x": [0.5] * len(ids), "y": [0.5] * len(ids)}
     assert people(as_csv(columns, tmp_path / "t.csv")) == len(ids)
 
 

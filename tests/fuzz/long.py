@@ -10,9 +10,9 @@ from pathlib import Path
 import atheris
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # what watches coverage can't be compiled
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 with atheris.instrument_imports(include=["dpheatmap"]):
-    import targets
+    from fuzz import targets
 
 
 def main(name: str, seconds: str) -> None:
