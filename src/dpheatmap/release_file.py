@@ -151,7 +151,9 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
         try:
             (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [file]).fetchone() or (0,)
             if rows > _FEW_ROWS + Path(path).stat().st_size:
-                raise ReleaseFileError(f"{name} has more rows than a release of its size can have. Get a fresh copy.")
+                raise ReleaseFileError(
+                    f"{name} is damaged: it has more rows than a release of its size can have. Get a fresh copy."
+                )
             row = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [file, KEY]).fetchone()
             if row is None:
                 raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
