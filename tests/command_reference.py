@@ -17,6 +17,8 @@ def reference() -> str:
             command = cli.get_command(context, name)
             assert command is not None
             parts.append(_section(name, command))
+            if isinstance(command, click.Group):
+                parts += [_section(f"{name} {below}", each) for below, each in command.commands.items()]
     return "\n".join(parts)
 
 
@@ -26,6 +28,8 @@ def _section(name: str, command: click.Command) -> str:
     ]
     options = [param for param in command.params if isinstance(param, click.Option)]
     lines = [f"## {' '.join(['dpheatmap', name, *arguments])}", "", inspect.cleandoc(command.help or ""), ""]
+    if not options:
+        return "\n".join(lines)
     lines += ["| option | meaning |", "|---|---|"]
     lines += [f"| {_spelling(option)} | {option.help}{_default(option)} |" for option in options]
     return "\n".join([*lines, ""])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS, part, read_epsilon, split_over_levels
+from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS, exact_text, part, read_epsilon, split_over_levels
 from dpheatmap.errors import ParameterError
 
 settings.register_profile("patient", deadline=None)
@@ -104,3 +104,17 @@ def test_units_stay_inside_64_bits() -> None:
     assert UNITS == 2**30
     assert UNITS * 2**31 < 2**62
     assert UNITS * 8 * 10**9 < 2**63
+
+
+def test_the_units_are_those_of_the_file_format() -> None:
+    assert (SHARES, UNITS) == (2**32, 2**30)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "text"),
+    [("1/4", "0.25"), ("1/3", "1/3"), ("2/3", "2/3"), ("10", "10"), ("1/1024", "0.0009765625"), ("12345678901", None)],
+)
+def test_text_of_an_epsilon_is_exact_and_short_where_it_can_be(epsilon: str, text: str | None) -> None:
+    shown = exact_text(Fraction(epsilon))
+    assert Fraction(shown) == Fraction(epsilon)
+    assert shown == (text or epsilon)

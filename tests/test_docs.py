@@ -24,14 +24,19 @@ def test_the_command_reference_is_what_the_commands_say() -> None:
     assert (ROOT / "docs/commands.md").read_text() == reference(), "run scripts/commands"
 
 
-def test_every_command_and_option_has_words() -> None:
+def every_command() -> list[click.Command]:
+    """All of them, those below others too."""
     with click.Context(cli) as context:
-        for name in COMMANDS:
-            command = cli.get_command(context, name)
-            assert command is not None
-            assert command.help
-            for option in (p for p in command.params if isinstance(p, click.Option)):
-                assert option.help, f"dpheatmap {name} {option.opts[0]} is undocumented"
+        found = [command for command in (cli.get_command(context, name) for name in COMMANDS) if command]
+    return found + [below for group in found if isinstance(group, click.Group) for below in group.commands.values()]
+
+
+def test_every_command_and_option_has_words() -> None:
+    assert len(every_command()) > len(COMMANDS)
+    for command in every_command():
+        assert command.help
+        for option in (p for p in command.params if isinstance(p, click.Option)):
+            assert option.help, f"dpheatmap {command.name} {option.opts[0]} is undocumented"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -43,10 +48,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_named_in_the_pages_exist(page: Path) -> None:
-    with click.Context(cli) as context:
-        commands = [cli.get_command(context, name) for name in COMMANDS]
-    known = {opt for command in commands if command for param in command.params for opt in param.opts} | {"--help"}
-    of_scripts = {"--long", "--only"}
+    known = {opt for command in every_command() for param in command.params for opt in param.opts} | {"--help"}
+    of_scripts = {"--long", "--only", "--sample"}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text()))
     assert named <= known | of_scripts
 

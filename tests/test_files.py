@@ -4,13 +4,12 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dpheatmap.errors import DpheatmapError
-from dpheatmap.files import replace_whole
+from dpheatmap.files import check_writable, replace_whole
 
 
 def test_the_file_appears_at_the_end_and_alone(tmp_path: Path) -> None:
@@ -135,24 +134,28 @@ def test_a_file_that_the_system_cuts_short_is_not_left(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["map.npz"]
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 64 kB, where mounting one is allowed."""
-    if os.geteuid() != 0:
-        pytest.skip("mounting needs root")
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
-    if subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("mounting is not allowed here")
-    yield tmp_path
-    subprocess.run(["umount", str(tmp_path)], check=True)
-
-
 def test_a_full_disk(small_disk: Path) -> None:
     with (
         pytest.raises(DpheatmapError, match=r"could not be written: No space left on device\. Free some space"),
         replace_whole(small_disk / "map.png") as temporary,
     ):
         temporary.write_bytes(bytes(100_000))
+    assert os.listdir(small_disk) == []
+
+
+def test_writing_is_tried_out_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("before")
+    for name in ("there", "new"):
+        check_writable(tmp_path / name)
+    assert os.listdir(tmp_path) == ["there"]
+    assert (tmp_path / "there").read_text() == "before"
+    with pytest.raises(DpheatmapError, match=r"could not be written: .*\. Make the folder first"):
+        check_writable(tmp_path / "no" / "new")
+
+
+def test_a_full_disk_is_found_out_by_trying(small_disk: Path) -> None:
+    with pytest.raises(DpheatmapError, match="could not be written"):
+        check_writable(small_disk / "new")
     assert os.listdir(small_disk) == []
 
 

@@ -45,7 +45,7 @@ GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
     "first_level": [0],
-    **{name: ["x"] for name in ("user", "x", "y", "weight", "where", "image")},
+    **{name: ["x"] for name in ("user", "x", "y", "weight", "where", "image", "population", "part")},
     "each_row_is_a_person": [True, False],
     "bare": [True, False],
     "basemap": [True, False],
@@ -76,6 +76,9 @@ CALLS: dict[str, Callable[..., object]] = {
     "release_images": lambda **k: dph.release_images(
         NOWHERE, DOMAIN, **{"image": "i", "images": ["a"], "epsilon": 1, **COLUMNS, **k}
     ),
+    "Ledger.limit": lambda **k: dph.Ledger(NOWHERE).limit(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.charge": lambda **k: dph.Ledger(NOWHERE).charge(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),

@@ -124,6 +124,7 @@ def test_the_metadata_tells_everything_public(release: dph.Release, saved: Path)
         "width": 10,
         "decay": str(PAPER_DECAY),
         "seeded": False,
+        "ledger": None,
     }
     assert [entry["level"] for entry in levels] == [1, 2, 3, 4, 5, 6]
     assert sum(Fraction(entry["epsilon"]) for entry in levels) == Fraction(1, 3)
@@ -135,7 +136,7 @@ def test_the_metadata_tells_everything_public(release: dph.Release, saved: Path)
     assert noise["summed"] == 1
     assert "exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))" in noise["law"]
     assert abs((datetime.fromisoformat(made) - datetime.now(UTC)).total_seconds()) < 120
-    assert set(label) == {"who", "from_what", "how_strongly", "not_promised"}
+    assert set(label) == {"who", "from_what", "how_strongly", "not_promised", "budget"}
     assert "epsilon = 1/3" in label["how_strongly"]
 
 

@@ -36,6 +36,16 @@ def read_epsilon(value: object) -> Fraction:
     return as_epsilon(value)
 
 
+def exact_text(epsilon: Fraction) -> str:
+    """A fraction as a short decimal if it is one, else as it is: nothing is rounded.
+
+    >>> exact_text(Fraction(1, 4)), exact_text(Fraction(1, 3))
+    ('0.25', '1/3')
+    """
+    short = f"{float(epsilon):.10g}"
+    return short if Fraction(short) == epsilon else str(epsilon)
+
+
 def split_over_levels(first: int, last: int, decay: Fraction | float = PAPER_DECAY) -> dict[int, int]:
     """The shares of the levels ``first .. last``, proportional to ``decay ** (level - first)``; their sum is SHARES.
 

@@ -6,7 +6,8 @@
     ├── ParameterError             2   a value outside its rule (also a ValueError)
     │   └── DomainError            2   a place that can't be mapped
     ├── DataError                  3   a table that can't be read, or lacks a column
-    │   └── ReleaseFileError       3   a release file that is broken, newer or altered
+    │   ├── ReleaseFileError       3   a release file that is broken, newer or altered
+    │   └── LedgerError            3   a ledger that is broken, altered or can't be written
     ├── PrivacyRefusal             4   what was asked would break the promise
     └── MissingDependency          1   an optional package is needed and absent
 
@@ -43,6 +44,10 @@ class DataError(DpheatmapError):
 
 class ReleaseFileError(DataError):
     """A release file is broken, of a newer format, or not a release at all."""
+
+
+class LedgerError(DataError):
+    """A ledger is broken, was altered, or can't be read or written."""
 
 
 class PrivacyRefusal(DpheatmapError):  # noqa: N818

@@ -54,6 +54,18 @@ def replace_whole(path: str | PathLike[str]) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def check_writable(path: str | PathLike[str]) -> None:
+    """Find out whether a file can be written there, by writing a megabyte beside it and removing it again."""
+    with suppress(_TriedOut), replace_whole(path) as temporary:
+        temporary.write_bytes(bytes(2**20))
+        _to_disk(temporary)
+        raise _TriedOut
+
+
+class _TriedOut(Exception):  # noqa: N818
+    """Ends a trial, so that nothing takes the file's place."""
+
+
 def not_a_pattern(path: str | PathLike[str]) -> str:
     """A path that DuckDB reads as this one file, whatever characters of a pattern are in it.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpheatmap.estimate.uncertainty import Uncertainty
-    from dpheatmap.release import Release
+    from dpheatmap.release import LedgerEntry, Release
 
 _DEFAULT_SIGMA = 0.02  # of the longer side
 _DEFAULT_SIZE = 1024  # pixels on the longer side, at most
@@ -47,6 +47,11 @@ class Heatmap:
     uncertainty: Uncertainty | None = None
     release: Release | None = field(default=None, repr=False)
     method: str = "posterior"
+
+    @property
+    def ledger(self) -> LedgerEntry | None:
+        """Where the release stands in the ledger that it was charged to, if it was."""
+        return None if self.release is None else self.release.ledger
 
     @property
     def std(self) -> Floats | None:

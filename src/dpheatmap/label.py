@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from dpheatmap.budget import exact_text
+
+if TYPE_CHECKING:
+    from dpheatmap.release import LedgerEntry
 
 
 class Promise(Protocol):
@@ -19,6 +24,10 @@ class Promise(Protocol):
     def seeded(self) -> bool:
         """Whether the noise can be computed."""
 
+    @property
+    def ledger(self) -> LedgerEntry | None:
+        """Where it stands in a ledger, if it was charged to one."""
+
 
 def privacy_label(release: Promise) -> Mapping[str, str]:
     """The label of a release, from its public facts alone.
@@ -26,7 +35,7 @@ def privacy_label(release: Promise) -> Mapping[str, str]:
     >>> odds_in_words(Fraction(1))
     '2.72'
     """
-    epsilon = _number(release.epsilon)
+    epsilon = exact_text(release.epsilon)
     label = {
         "who": "Everybody whose rows went into it, and everybody whose rows did not: each person's whole data, all of "
         "their rows together, however many.",
@@ -39,6 +48,7 @@ def privacy_label(release: Promise) -> Mapping[str, str]:
         "People who share an id are protected as one, and one person with several ids is protected for each of them "
         "only. Every further release about the same people adds its epsilon to this one's. The domain, the "
         "settings and the time of making are public and not protected.",
+        "budget": _budget(release),
     }
     if release.seeded:
         label["warning"] = "NOT PRIVATE: made with a seed, so the noise can be computed and taken off again."
@@ -52,7 +62,11 @@ def odds_in_words(epsilon: Fraction) -> str:
     return f"{math.exp(epsilon):.3g}"
 
 
-def _number(epsilon: Fraction) -> str:
-    """A fraction as a decimal if it is one, else as it is."""
-    short = f"{float(epsilon):g}"
-    return short if Fraction(short) == epsilon else str(epsilon)
+def _budget(release: Promise) -> str:
+    """Whether somebody keeps account of what is spent on these people, and where this release stands there."""
+    if release.ledger is None:
+        return "No ledger keeps account of this release: nothing stops further ones about the same people."
+    return (
+        "Charged to a ledger of what is spent on these people, before any noise was drawn: entry "
+        f"{release.ledger.number}, head of the chain {release.ledger.head}."
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -102,6 +102,15 @@ def as_epsilon(value: object) -> Fraction:
     return Fraction(value if isinstance(value, (int, str, Fraction, Decimal)) else repr(float(value)))
 
 
+def _is_partition(value: object) -> bool:
+    """One column with a list of different texts."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return False
+    ((column, values),) = value.items()
+    listed = isinstance(column, str) and isinstance(values, (list, tuple)) and len(values) > 0
+    return listed and all(isinstance(v, str) for v in values) and len(set(values)) == len(values)
+
+
 RULES: dict[str, Rule] = {
     "epsilon": Rule(
         f"a number above 0 and at most {LARGEST_EPSILON}",
@@ -155,6 +164,19 @@ RULES: dict[str, Rule] = {
     "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
     "tiles": _text("the address of map tiles", "Write one such as https://tile.openstreetmap.org/{z}/{x}/{y}.png"),
     "zooms": Rule("two zooms from 0 to 28, as in (6, 13)", _are_zooms, "They are the tiles' first and last zoom."),
+    "population": Rule(
+        "the name of a population, in up to 200 printable characters",
+        lambda value: (
+            isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable() and value == value.strip()
+        ),
+        "All releases about the same people name the same one.",
+    ),
+    "partition": Rule(
+        "one column and the public list of its values",
+        _is_partition,
+        "Give it such as {'district': ['north', 'south']}; the value must be a function of the person.",
+    ),
+    "part": _text("a value of the partition as text", "Give one of the values on the partition's list."),
     "design": _choice("adaptive", "paper"),
     "method": _choice("paper", "posterior"),
 }

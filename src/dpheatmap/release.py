@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -61,6 +61,13 @@ class Measurements:
         return found
 
 
+class LedgerEntry(NamedTuple):
+    """Where a release stands in the ledger that it was charged to: the entry's number, and the chain's head then."""
+
+    number: int
+    head: str
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """A noisy tree under user-level differential privacy, and everything public about how it was made."""
@@ -73,6 +80,7 @@ class Release:
     units: int = UNITS
     seeded: bool = False
     made: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
+    ledger: LedgerEntry | None = None
 
     @property
     def measured_levels(self) -> tuple[int, int]:

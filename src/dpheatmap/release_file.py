@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
@@ -21,14 +22,17 @@ from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import FARTHEST, SHARES, UNITS, part, read_epsilon
 from dpheatmap.design import PaperDesign, Question, walk
 from dpheatmap.domain import Domain
+from dpheatmap.embedded import connect
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.files import not_a_pattern, replace_whole
 from dpheatmap.parameters import DEEPEST, as_epsilon, check
 from dpheatmap.quadtree import Ints, encode
-from dpheatmap.release import Measurements, Release
+from dpheatmap.release import LedgerEntry, Measurements, Release
 
 FORMAT = 1
 KEY = "dpheatmap"
+_MEMORY = "1GB"
+_FEW_ROWS = 2**16  # noise does not compress: above so many, each row takes a byte or more
 NEIGHBOURS = "add or remove one person's whole data; replacing one person's data costs twice epsilon"
 _COLUMNS = {
     "level": "TINYINT", "x": "INTEGER", "y": "INTEGER", "noisy_count": "BIGINT", "budget_share": "BIGINT",
@@ -43,13 +47,13 @@ def write(release: Release, path: str | PathLike[str]) -> None:
     measurements = release.columns()
     chosen = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in _COLUMNS.items())
     metadata = json.dumps(describe(release), ensure_ascii=True).replace("'", "''")
-    with replace_whole(path) as temporary, duckdb.connect() as con:
+    with replace_whole(path) as temporary, connect() as con:
         con.register("measurements", measurements)
         target = str(temporary).replace("'", "''")
         try:
             con.execute(
                 f"COPY (SELECT {chosen} FROM measurements) TO '{target}' "
-                f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{KEY}: '{metadata}'}})"
+                f"(FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, KV_METADATA {{{KEY}: '{metadata}'}})"
             )
         except duckdb.IOException as error:
             raise OSError(errno.EIO, "the disk is full or failed") from error
@@ -77,6 +81,7 @@ def describe(release: Release) -> dict[str, Any]:
         },
         **_settings(release),
         "seeded": release.seeded,
+        "ledger": None if release.ledger is None else release.ledger._asdict(),
         "label": dict(release.label),
     }
 
@@ -117,7 +122,11 @@ def _design(metadata: Mapping[str, Any]) -> PaperDesign | AdaptiveDesign:
 def read(path: str | PathLike[str]) -> Release:
     """Read and check a release file."""
     name = Path(fspath(path)).name
-    metadata, columns = _contents(path, name)
+    return understood(*_contents(path, name), name)
+
+
+def understood(metadata: Mapping[str, Any], columns: Mapping[str, Ints], name: str) -> Release:
+    """The release that metadata and columns describe, if they are those of one."""
     if not isinstance(metadata.get("format"), int) or metadata["format"] > FORMAT:
         raise ReleaseFileError(
             f"{name} is of format {metadata.get('format')!r}, and this version reads up to {FORMAT}. Update dpheatmap."
@@ -138,8 +147,13 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
     if not Path(path).is_file():
         raise ReleaseFileError(f"There is no file {fspath(path)!r}. Check the path.")
     file = not_a_pattern(path)
-    with duckdb.connect() as con:
+    with connect(memory_limit=_MEMORY) as con:
         try:
+            (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [file]).fetchone() or (0,)
+            if rows > _FEW_ROWS + Path(path).stat().st_size:
+                raise ReleaseFileError(
+                    f"{name} is damaged: it has more rows than a release of its size can have. Get a fresh copy."
+                )
             row = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [file, KEY]).fetchone()
             if row is None:
                 raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
@@ -171,7 +185,18 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
         units=int(metadata["units_per_person"]),
         seeded=bool(metadata["seeded"]),
         made=datetime.fromisoformat(metadata["made"]),
+        ledger=_ledger(metadata.get("ledger")),
     )
+
+
+def _ledger(entry: Any) -> LedgerEntry | None:
+    """Where the release was charged, if it was."""
+    if entry is None:
+        return None
+    number, head = entry["number"], entry["head"]
+    if type(number) is not int or number < 1 or not re.fullmatch("[0-9a-f]{64}", head):
+        raise ValueError("not an entry of a ledger")
+    return LedgerEntry(number, head)
 
 
 class _NotMeasuredError(Exception):

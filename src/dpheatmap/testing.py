@@ -8,6 +8,7 @@ import numpy as np
 
 from dpheatmap.curator.api import Counts, Curator, release_from
 from dpheatmap.domain import Domain
+from dpheatmap.embedded import connect
 from dpheatmap.release import Release
 
 if TYPE_CHECKING:
@@ -49,8 +50,6 @@ def generated_people(
     A river bends through the extent; homes lie on both banks in thirty quarters, work gathers in a centre, and
     some people are far more active than others.
     """
-    import duckdb
-
     rng = np.random.default_rng(seed)
     quarters = np.concatenate([rng.normal(0.5, 0.12, (10, 2)), rng.uniform(0.1, 0.9, (20, 2))])
     haunts = np.concatenate([rng.normal((0.5, 0.46), 0.08, (12, 2)), rng.uniform(0.1, 0.9, (18, 2))])
@@ -65,7 +64,7 @@ def generated_people(
     place = np.clip(_off_the_river(place + rng.normal(0, 0.004, place.shape)), 0, 1)
     x0, y0, x1, y1 = extent
     columns = {"person": person, "x": x0 + place[:, 0] * (x1 - x0), "y": y0 + place[:, 1] * (y1 - y0)}
-    con = duckdb.connect()
+    con = connect()
     con.register("generated", columns)
     con.execute("CREATE TABLE people AS SELECT * FROM generated")
     return con.table("people")

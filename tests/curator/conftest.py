@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+import postgres
 from dpheatmap.curator import noise
 
 
@@ -10,3 +13,10 @@ def noise_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Both ways of drawing noise, whatever the number of samples: by words alone, or by tables first."""
     monkeypatch.setattr(noise, "SMALL", {"words": 2**40, "tables": 0}[request.param])
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[str]:
+    """The URL of a PostgreSQL server that this run of the tests started."""
+    with postgres.server() as url:
+        yield url

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import dpheatmap as dph
 from dpheatmap.budget import UNITS
 from dpheatmap.curator.counts import Counts
 from dpheatmap.domain import Domain
-from dpheatmap.errors import MissingDependency
+from dpheatmap.errors import DataError, MissingDependency
 from dpheatmap.quadtree import encode
 
 settings.register_profile("patient", deadline=None)
@@ -92,3 +93,10 @@ def test_an_aggregation_shows_nothing_of_its_report() -> None:
     assert counts.report is not None
     assert counts.report.people == 4321
     assert "4321" not in f"{counts}{counts!r}"
+
+
+@pytest.mark.parametrize(("weights", "refused"), [([2**62 - 1], False), ([2**62], True), ([2**62, 2**62, 2**61], True)])
+def test_weights_that_could_not_be_added_up_are_refused(weights: list[int], refused: bool) -> None:
+    cells = np.arange(len(weights))
+    with pytest.raises(DataError, match="over four billion people") if refused else nullcontext():
+        Counts.from_cells(Domain.unit(2), cells, cells, np.array(weights))

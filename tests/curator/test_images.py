@@ -17,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from audit import epsilon_lower_bound
 from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS
 from dpheatmap.curator import api, query
 from dpheatmap.curator.api import aggregate_pictures
@@ -25,6 +24,7 @@ from dpheatmap.curator.measure import measure_counts
 from dpheatmap.curator.query import COUNTERS, aggregation
 from dpheatmap.design import PaperDesign
 from dpheatmap.domain import Domain
+from dpheatmap.evaluate.confidence import epsilon_lower_bound
 from dpheatmap.quadtree import decode
 from tables import Columns, by_kind, table
 

@@ -20,10 +20,11 @@ from mpmath import mp
 from scipy import stats
 
 import reference
-from audit import chi_square, epsilon_lower_bound
+from audit import chi_square
 from dpheatmap.budget import UNITS
 from dpheatmap.curator.noise import BLOCK, DiscreteLaplace, Factor
 from dpheatmap.domain import Floats
+from dpheatmap.evaluate.confidence import epsilon_lower_bound
 from dpheatmap.quadtree import Ints
 from reference import SCALES, WIDEST, digit_law, laplace_bins, laplace_moments
 

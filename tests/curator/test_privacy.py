@@ -26,7 +26,6 @@ import pytest
 from numpy.typing import NDArray
 
 import dpheatmap as dph
-from audit import epsilon_lower_bound
 from curator import planted
 from designs import paper_design, walked
 from dpheatmap.adaptive import AdaptiveDesign
@@ -34,6 +33,7 @@ from dpheatmap.budget import UNITS, split_over_levels
 from dpheatmap.curator.measure import measure_counts
 from dpheatmap.design import PaperDesign, Question
 from dpheatmap.domain import Domain
+from dpheatmap.evaluate.confidence import epsilon_lower_bound
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.release import Measurements
 from dpheatmap.selection import all_cells

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from dpheatmap.cli.options import F
+from dpheatmap.cli.options import Command
 from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import check
 from dpheatmap.release import Release
@@ -26,7 +26,7 @@ class Batch(NamedTuple):
     split: str
 
 
-def image_options(command: F) -> F:
+def image_options(command: Command) -> Command:
     """--image-column, --images, --images-file and --split."""
     for option in reversed(
         [

@@ -10,13 +10,14 @@ import click
 
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError, ParameterError, PrivacyRefusal
+from dpheatmap.files import check_writable
 from dpheatmap.parameters import check
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX, options_of, refuse
 
-F = TypeVar("F", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def table_options(command: F) -> F:
+def table_options(command: Command) -> Command:
     """--user, --x, --y, --weight, --where and --each-row-is-a-person."""
     for option in reversed(
         [
@@ -39,7 +40,7 @@ def table_options(command: F) -> F:
     return command
 
 
-def place_options(command: F) -> F:
+def place_options(command: Command) -> Command:
     """--bbox, --image, --unit, --resolution and --depth."""
     for option in reversed(
         [
@@ -54,7 +55,7 @@ def place_options(command: F) -> F:
     return command
 
 
-def map_options(command: F) -> F:
+def map_options(command: Command) -> Command:
     """-o, --sigma, --size and --method, and how maps are drawn."""
     for option in reversed(
         [
@@ -125,7 +126,7 @@ def _zooms(text: str) -> tuple[int, ...]:
     return int(first), int(last)
 
 
-def json_option(command: F) -> F:
+def json_option(command: Command) -> Command:
     """--json."""
     return click.option("--json", "as_json", is_flag=True, help="Answer in JSON on stdout.")(command)
 
@@ -168,3 +169,4 @@ def check_outputs(outputs: tuple[str, ...], formats: Sequence[str] = (RELEASE_SU
             raise ParameterError(f"An output must end in one of {known}; it was {output!r}. Choose one of these.")
         if not path.parent.is_dir():
             raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")
+        check_writable(path)

@@ -9,6 +9,7 @@ import click
 
 from dpheatmap.budget import read_epsilon
 from dpheatmap.cli import terminal
+from dpheatmap.cli.budget import budget_from, budget_options, charged
 from dpheatmap.cli.images import batch_from, files_for, image_options, in_words, looks_for
 from dpheatmap.cli.options import (
     check_maps,
@@ -33,6 +34,7 @@ from dpheatmap.render import RELEASE_SUFFIX
 @place_options
 @image_options
 @map_options
+@budget_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
 @click.option("--design", default="adaptive", show_default=True, help="What is measured: adaptive or paper.")
 @click.option(
@@ -68,6 +70,7 @@ def command(
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
+    budget = budget_from(file, *(rest.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part")))
     batch = batch_from(rest)
     files = {"": outputs} if batch is None else files_for(outputs, batch.names)
     for paths in files.values():
@@ -75,6 +78,7 @@ def command(
     looks = looks_for(look_from(rest, outputs), files)
     for name, paths in files.items():
         check_maps(domain, paths, looks[name])
+    rest |= budget
     rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
@@ -90,6 +94,7 @@ def command(
     }
     label = next(iter(made.values())).label
     terminal.say(in_words(batch, made) if batch else label["how_strongly"])
+    terminal.say(charged(next(iter(made.values())), **budget))
     answer: dict[str, Any] = {"epsilon": str(read_epsilon(epsilon)), "label": dict(label)}
     if batch is None:
         answer["outputs"] = written[""]

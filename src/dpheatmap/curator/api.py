@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ import numpy as np
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
 from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.ledger import Ledger
+from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.measure import check_noise, measure_counts
 from dpheatmap.curator.noise import Source
 from dpheatmap.curator.questions import Curator
@@ -20,7 +24,7 @@ from dpheatmap.design import PAPER_WIDTH, PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.parameters import as_epsilon, check
-from dpheatmap.release import Release
+from dpheatmap.release import LedgerEntry, Release
 
 __all__ = ["Counts", "Curator", "aggregate", "release", "release_from"]
 
@@ -38,6 +42,8 @@ def aggregate(
     weight: str | None = None,
     where: str | None = None,
     each_row_is_a_person: bool = False,
+    partition: Mapping[str, Sequence[str]] | None = None,
+    part: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> Counts:
@@ -48,10 +54,13 @@ def aggregate(
     ``weight`` an integer column; ``where`` is a public predicate on single rows. ``memory`` bounds the engine, in
     megabytes. ``progress`` is called while the query runs, with the part done (below 0 if
     unknown) and the seconds gone by.
+
+    ``partition={"district": ["north", "south"]}, part="north"`` keeps the people of one part: the column's value must
+    be a function of the person, and whoever has rows with two values is left out whole.
     """
     return aggregate_pictures(
         events, domain, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person,
-        memory=memory, progress=progress,
+        partition=partition, part=part, memory=memory, progress=progress,
     )[0]  # fmt: skip
 
 
@@ -61,6 +70,8 @@ def aggregate_pictures(
     *,
     image: str | None = None,
     images: Sequence[str] = ("",),
+    partition: Mapping[str, Sequence[str]] | None = None,
+    part: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     **columns: Any,
@@ -79,9 +90,10 @@ def aggregate_pictures(
     columns = {"user": None, "weight": None, "where": None, "each_row_is_a_person": False, **columns}
     optional = ("user", "weight", "where")
     check(memory=memory, **{name: v for name, v in columns.items() if v is not None or name not in optional})
+    chosen = Part.of(partition, part)
     with duckdb.connection(memory) as (con, folder), unchanged(events):
         table = open_table(con, events, folder, columns["user"])
-        relation = canonical(table, image=image, images=images, **columns)
+        relation = canonical(table, image=image, images=images, part=chosen, **columns)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
         sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=image is not None)
         answer, seconds = duckdb.run(con, sql, progress)
@@ -94,7 +106,7 @@ def aggregate_pictures(
         here = is_cell & (picture == number)
         found.append(Counts.from_cells(domain, answer["cx"][here], answer["cy"][here], answer["weight"][here], report))
     _verify(found, report)
-    return found
+    return [replace(counts, part=chosen) for counts in found]
 
 
 def checked_domain(domain: object) -> Domain:
@@ -132,6 +144,10 @@ def release(
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
+    partition: Mapping[str, Sequence[str]] | None = None,
+    part: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     seen: Callable[[Counts], None] | None = None,
@@ -148,6 +164,10 @@ def release(
     ``sigma`` tells how much the map will be smoothed: levels whose cells are finer than a quarter of it are not
     measured, which leaves more of epsilon to the others.
 
+    With a ``ledger`` (a file, or the URL of a PostgreSQL database) epsilon is charged to a ``population`` before any
+    noise is drawn, and refused if that goes beyond its limit. Of a ``partition`` of people (see :func:`aggregate`) what
+    is spent on its parts does not add up.
+
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
     >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
@@ -157,7 +177,8 @@ def release(
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, first_level=first_level,
-        depth=depth, sigma=sigma, memory=memory, progress=progress, seen=seen,
+        depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition, part=part, memory=memory,
+        progress=progress, seen=seen,
     )  # fmt: skip
 
 
@@ -173,6 +194,8 @@ def release_from(
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
     seen: Callable[[Counts], None] | None = None,
     **columns: Any,
 ) -> Release:
@@ -180,16 +203,23 @@ def release_from(
 
     ``design`` may also be an adaptive design with other settings, for experiments.
 
-    Everything that can be refused is refused before the table is read, let alone noise drawn.
+    Everything that can be refused is refused before the table is read, let alone noise drawn. The ledger is asked
+    then, too, and charged after the reading: in between, others may have spent what was left.
     """
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
     exact = read_epsilon(epsilon)
     chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma)
+    account = account_of(ledger, population)
+    if account is not None:
+        of = events.part if isinstance(events, Counts) else Part.of(columns.get("partition"), columns.get("part"))
+        account.check(str(population), exact, of=of)
     counts = _counts(events, domain, columns)
     if seen is not None:
         seen(counts)
-    return measured_release(counts, exact, chosen, source, made)
+    # No noise before this line, and nothing that can be refused after it.
+    entry = account.charge(str(population), exact, of=counts.part, made=made) if account is not None else None
+    return measured_release(counts, exact, chosen, source, made, entry)
 
 
 def chosen_design(
@@ -216,9 +246,14 @@ def chosen_design(
 
 
 def measured_release(
-    counts: Counts, epsilon: Fraction, design: PaperDesign | AdaptiveDesign, source: Source, made: datetime
+    counts: Counts,
+    epsilon: Fraction,
+    design: PaperDesign | AdaptiveDesign,
+    source: Source,
+    made: datetime,
+    entry: LedgerEntry | None,
 ) -> Release:
-    """Counts across the wall: noisy values, and when and how they were made."""
+    """Counts across the wall: noisy values, when and how they were made, and what was charged for them."""
     return Release(
         domain=counts.domain,
         epsilon=epsilon,
@@ -226,6 +261,7 @@ def measured_release(
         design=design,
         seeded=source is not os.urandom,
         made=made,
+        ledger=entry,
     )
 
 
@@ -238,6 +274,18 @@ def _design(
     if start_is_given:
         return AdaptiveDesign(levels[0], levels[-1], total=Fraction(0))
     return AdaptiveDesign(levels[0], levels[-1])
+
+
+def account_of(ledger: str | PathLike[str] | Ledger | None, population: str | None) -> Ledger | None:
+    """The ledger to be charged, if any."""
+    if population is not None:
+        check(population=population)
+    if (ledger is None) != (population is None):
+        raise ParameterError(
+            "ledger and population go together, and one of them is missing. Give ledger='city.ledger', "
+            "population='riders'."
+        )
+    return ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def _measured_levels(

@@ -18,6 +18,7 @@ from dpheatmap.quadtree import Ints, decode, encode
 
 if TYPE_CHECKING:
     from dpheatmap.curator.engines.duckdb import RowReport
+    from dpheatmap.curator.ledger_chain import Part
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,12 +27,14 @@ class Counts:
 
     Contract: the weights are integers >= 0, and adding one person's data to the table adds non-negative integers
     to them whose sum is at most W. Then every level, as a vector over its cells, changes by at most W in L1 norm.
+    With a ``part`` they are about the people of that part alone: adding anybody else adds nothing.
     """
 
     domain: Domain
     codes: Ints
     sums: Ints
     report: RowReport | None = None
+    part: Part | None = None
 
     @classmethod
     def from_cells(cls, domain: Domain, x: Ints, y: Ints, weight: Ints, report: RowReport | None = None) -> Counts:

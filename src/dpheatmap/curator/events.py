@@ -25,6 +25,7 @@ import duckdb
 import numpy as np
 
 from dpheatmap.curator.engines.duckdb import quietly
+from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.predicate import row_predicate
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.files import not_a_pattern
@@ -71,7 +72,7 @@ def open_table(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: s
 
 def canonical(
     table: Table, *, user: str | None, x: str, y: str, weight: str | None = None, where: str | None = None,
-    each_row_is_a_person: bool = False, image: str | None = None, images: Sequence[str] = (),
+    each_row_is_a_person: bool = False, image: str | None = None, images: Sequence[str] = (), part: Part | None = None,
 ) -> str:  # fmt: skip
     """The relation person, x, y, weight as SQL, after every refusal that the table's schema calls for.
 
@@ -96,7 +97,10 @@ def canonical(
         chosen.append(f"{_weight(table, weight)} AS weight")
     if image is not None:
         chosen.append(f"{_image(table, image)} AS image")
-    only = f" WHERE {row_predicate(where, table.columns)}" if where is not None else ""
+    conditions = [row_predicate(where, table.columns)] if where is not None else []
+    if part is not None:
+        conditions.append(_of_part(table, user, part))
+    only = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     relation = f"SELECT {', '.join(chosen)} FROM {table.relation}{only}"
     if image is None:
         return relation
@@ -106,11 +110,35 @@ def canonical(
     return f"SELECT events.*, picture FROM ({relation}) events LEFT JOIN {listed} ON events.image = listed.name"
 
 
+def _of_part(table: Table, user: str | None, part: Part) -> str:
+    """The people of a part: those all of whose rows, wherever and whenever, have its value.
+
+    Whoever has two values, or none in some row, is in no part. Rows that `where` leaves out count, too: otherwise a
+    person could be of one part in June and of another in July, and would be paid for once instead of twice.
+    """
+    if part.column not in table.columns:
+        raise DataError(_missing(table, "partition", part.column))
+    if not _is_id(table.columns[part.column]):
+        raise DataError(
+            f"The partition column {part.column!r} is of type {table.columns[part.column]}, in which different values "
+            "can become equal. Store them as text or integers."
+        )
+    same = f"COALESCE(CAST({quoted(part.column)} AS VARCHAR) = {_text(part.value)}, FALSE)"
+    if user is None:
+        return same
+    person = _person(table, user)
+    return f"{person} IN (SELECT {person} FROM {table.relation} GROUP BY {person} HAVING BOOL_AND({same}))"
+
+
+def _is_id(kind: str) -> bool:
+    return kind in _IDS or re.fullmatch(r"DECIMAL\(\d+,\d+\)|TIMESTAMP[\w ]*", kind) is not None
+
+
 def _person(table: Table, user: str) -> str:
     if user not in table.columns:
         raise PrivacyRefusal(_missing(table, "user", user))
     kind = table.columns[user]
-    if kind not in _IDS and not re.fullmatch(r"DECIMAL\(\d+,\d+\)|TIMESTAMP[\w ]*", kind):
+    if not _is_id(kind):
         raise DataError(
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
             "Store ids as integers or text."
@@ -306,7 +334,11 @@ def _open_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> Table:
             f"A {type(frame).__name__} can't be read, or not with these types. Give a path, a pandas, Polars or Arrow "
             "table, or a DuckDB relation."
         )
-    return Table("people_events", _describe(con, "people_events", "the table"), "the table")
+    relation = "people_events"
+    if hasattr(frame, "read_next_batch"):  # a stream can be read once
+        relation = "people_copied"
+        quietly(lambda: con.execute(f"CREATE TEMP TABLE {relation} AS SELECT * FROM people_events"), "the table")
+    return Table(relation, _describe(con, relation, "the table"), "the table")
 
 
 def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:

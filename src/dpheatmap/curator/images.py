@@ -28,8 +28,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dpheatmap.budget import read_epsilon
-from dpheatmap.curator.api import aggregate_pictures, checked_domain, chosen_design, measured_release
+from dpheatmap.curator.api import account_of, aggregate_pictures, checked_domain, chosen_design, measured_release
 from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import check
@@ -57,7 +58,7 @@ def release_images(
     release; all have the one ``domain``, an image's size or the unit square. By ``split`` "weight" each image is
     measured with the full epsilon, and a person's weight of 1 is shared over all their events on all listed images; by
     "epsilon" each image gets an equal part of epsilon, and a person weighs up to 1 on each. ``seen`` is shown counts
-    once for each reading of the table. Other options are those of :func:`release`.
+    once for each reading of the table. Other options are those of :func:`release`; a ledger is charged epsilon once.
 
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
@@ -76,6 +77,11 @@ def release_images(
     if missing:
         raise ParameterError(f"{' and '.join(missing)} must name a column; none was given. Run dpheatmap inspect.")
     design = chosen_design(checked_domain(domain), part, **settings)
+    population, whole = options.pop("population", None), read_epsilon(epsilon)
+    account = account_of(options.pop("ledger", None), population)
+    of = Part.of(options.get("partition"), options.get("part"))
+    if account is not None:
+        account.check(population, whole, of=of)
     together = [names] if split == "weight" else [[name] for name in names]
     counts = [
         of for group in together for of in aggregate_pictures(events, domain, image=image, images=group, **options)
@@ -83,8 +89,10 @@ def release_images(
     for of_image in counts[: 1 if split == "weight" else None]:
         if seen is not None:
             seen(of_image)
+    # No noise before this line, and nothing that can be refused after it. All images together cost epsilon, once.
+    entry = account.charge(population, whole, of=of, made=made) if account is not None else None
     return {
-        name: measured_release(of_image, part, design, os.urandom, made)
+        name: measured_release(of_image, part, design, os.urandom, made, entry)
         for name, of_image in zip(names, counts, strict=True)
     }
 

@@ -41,6 +41,13 @@ def row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
     ``columns`` is None for a table without a schema, of which nothing can be read.
     """
     try:
+        return _row_predicate(text, columns)
+    except RecursionError:
+        raise ParameterError("where is nested too deeply to be read. Write it with fewer parentheses.") from None
+
+
+def _row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
+    try:
         parsed = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
         parsed = []

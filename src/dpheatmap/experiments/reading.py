@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
 from dpheatmap.files import not_a_pattern
 
@@ -19,7 +20,7 @@ def columns_of(path: Path, statement: str, advice: str) -> dict[str, NDArray[Any
 
     DuckDB's own words quote the rows that it stumbled on, so nothing of them stays attached to the error raised here.
     """
-    with suppress(duckdb.Error), duckdb.connect() as con:
+    with suppress(duckdb.Error), connect() as con:
         con.execute("SET enable_progress_bar = false")
         columns = con.execute(statement, [not_a_pattern(path)]).fetchnumpy()
         return {name: np.asarray(column) for name, column in columns.items()}

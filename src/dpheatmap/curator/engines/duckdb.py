@@ -16,6 +16,7 @@ from typing import TypeVar
 import duckdb
 import numpy as np
 
+from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
 from dpheatmap.quadtree import Ints
 
@@ -46,14 +47,11 @@ class RowReport:
 def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """A DuckDB of its own, bounded in memory, and its spill folder, which is private and goes away with it."""
     with tempfile.TemporaryDirectory(prefix="dpheatmap-") as spill:
-        con = duckdb.connect(
-            config={
-                "memory_limit": f"{memory}MB",
-                "temp_directory": spill,
-                "preserve_insertion_order": "false",
-                "pandas_analyze_sample": "0",  # columns of plain objects are text, whatever a sample of them looks like
-                "autoinstall_known_extensions": "false",
-            }
+        con = connect(
+            memory_limit=f"{memory}MB",
+            temp_directory=spill,
+            preserve_insertion_order="false",
+            pandas_analyze_sample="0",  # columns of plain objects are text, whatever a sample of them looks like
         )
         # In a notebook without ipywidgets there is no bar, and DuckDB refuses to be told so.
         if con.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (True,):

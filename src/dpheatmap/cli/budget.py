@@ -1,0 +1,89 @@
+"""Options that say which ledger a release is charged to, and which population."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpheatmap.cli.options import Command
+from dpheatmap.errors import LedgerError, ParameterError
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.ledger import Ledger
+    from dpheatmap.release import Release
+
+
+def budget_options(command: Command) -> Command:
+    """--ledger, --population, --no-ledger, --partition and --part."""
+    for option in reversed(
+        [
+            click.option(
+                "--ledger", metavar="FILE|URL",
+                help="Where spending is kept account of; by default DPHEATMAP_LEDGER, or a file in your data folder.",
+            ),
+            click.option(
+                "--population", metavar="NAME",
+                help="The people this is about, who must have a limit in the ledger; by default the input's name, "
+                "which need not.",
+            ),
+            click.option("--no-ledger", is_flag=True, help="Charge nobody; the label says so."),
+            click.option(
+                "--partition", metavar="COLUMN=V1,V2,...",
+                help="A public list of values that part people, not rows: one value a person.",
+            ),
+            click.option("--part", metavar="V", help="Release the people of this value; parts don't add up."),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def budget_from(
+    file: str, ledger: str | None, population: str | None, no_ledger: bool, partition: str | None, part: str | None
+) -> dict[str, Any]:
+    """What the options mean to `release`."""
+    people = {"partition": _partition(partition), "part": part}
+    if no_ledger:
+        if ledger is not None or population is not None:
+            raise ParameterError("--no-ledger charges nobody, and a ledger or population was given. Keep one of them.")
+        return people
+    name = Path(file).name if population is None else population
+    shown = "".join(c if c.isprintable() else "?" for c in name)[:200].strip()
+    opened = open_ledger(ledger, limits_needed=population is not None)
+    return {**people, "ledger": opened, "population": shown if population is None else population}
+
+
+def _partition(text: str | None) -> dict[str, list[str]] | None:
+    if text is None:
+        return None
+    column, equals, values = text.partition("=")
+    if not equals:
+        raise ParameterError(f"--partition takes COLUMN=V1,V2,...; it was {text!r}. List the values that there are.")
+    return {column: values.split(",")}
+
+
+def open_ledger(where: str | None, *, limits_needed: bool = True) -> Ledger:
+    """The ledger named, or the default one, whose folder is made if need be."""
+    from dpheatmap.curator.ledger import Ledger
+
+    if where is not None:
+        return Ledger(where, limits_needed=limits_needed)
+    place = Ledger.default_place()
+    if "://" not in place:
+        try:
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            raise LedgerError(
+                f"The folder of the ledger {place} can't be made. Name another with --ledger, or give --no-ledger."
+            ) from None
+    return Ledger(place, limits_needed=limits_needed)
+
+
+def charged(release: Release, ledger: Ledger | None = None, population: str = "", **_: Any) -> str:
+    """What the data holder is told about the budget after a release."""
+    if ledger is None:
+        return release.label["budget"]
+    words = ledger.accounts()[population].in_words()
+    return f"Charged to {population!r} in the ledger {ledger.name}: {words}."

@@ -1,0 +1,206 @@
+"""Where a ledger's entries are kept: a SQLite file, or a table of PostgreSQL.
+
+**Contract.** `transaction(write=True)` lets one process in at a time: the rows it reads are all there are until it
+ends, and what it appends is on disk when it has ended, or not there at all. So what is decided by the rows and what is
+appended are one step, whoever races and whenever the power fails. If anything goes wrong, an error is raised and the
+caller must not go on; an entry that was written nevertheless errs on the safe side.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from dpheatmap.curator.ledger_chain import Row
+from dpheatmap.errors import LedgerError, MissingDependency, ParameterError
+
+WAIT = 60
+"""Seconds to wait for other processes."""
+
+_COLUMNS = ", ".join(Row._fields)
+_TABLE = f"""CREATE TABLE %s (
+    number INTEGER PRIMARY KEY, {", ".join(f"{name} TEXT NOT NULL" for name in Row._fields[1:])})"""
+
+
+class Transaction(Protocol):
+    """Entries, while nobody else may change them."""
+
+    def rows(self) -> list[Row]:
+        """All entries, in order."""
+        ...
+
+    def append(self, row: Row) -> None:
+        """Write one more."""
+        ...
+
+
+class Store(Protocol):
+    """A place for entries."""
+
+    name: str
+
+    def transaction(self, *, write: bool) -> Any:
+        """A context manager that gives a Transaction and ends it; with ``write``, nobody else is inside."""
+        ...
+
+
+def store_at(where: str | PathLike[str]) -> Store:
+    """The store that a path or URL names."""
+    text = os.fspath(where)
+    return PostgresStore(text) if text.startswith(("postgresql://", "postgres://")) else SqliteStore(text)
+
+
+# SQLite
+
+_KIND = 0x6470684C  # "dphL", the application id in the file's header
+_VERSION = 1
+_NAME = "entries"
+_LONGEST = 10**6  # bytes of one value
+_REASONS = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "Free some space."),
+    sqlite3.SQLITE_READONLY: ("it is write-protected", "Choose a place that can be written to."),
+    sqlite3.SQLITE_CANTOPEN: ("it or its folder can't be opened", "Choose a place that can be written to."),
+    sqlite3.SQLITE_IOERR: ("the disk is full or failed", "Check the disk."),
+    sqlite3.SQLITE_BUSY: (f"another process has held it for {WAIT} seconds", "Try again."),
+}
+
+
+class SqliteStore:
+    """One file. Commits wait for the disk: file and folder are synced before they return."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
+        self.name = self.path.name
+
+    @contextmanager
+    def transaction(self, *, write: bool) -> Iterator[Transaction]:
+        """BEGIN IMMEDIATE lets one writer in; a file that a killed process left in the middle is rolled back first."""
+        if not write and not self.path.exists():
+            yield _Sqlite(None)
+            return
+        try:
+            with closing(self._connect(write)) as con:
+                con.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                _check_kind(con, self.name, write)
+                yield _Sqlite(con)
+                con.execute("COMMIT")  # without it, closing rolls back
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from names that are not text
+            raise self._readable(error) from error
+
+    def _connect(self, write: bool) -> sqlite3.Connection:
+        mode = "rwc" if write else "rw"
+        con = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", WAIT, isolation_level=None, uri=True)
+        # A file may be anybody's: what is in it must not run, nor make a small file take long to read.
+        con.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        con.execute("PRAGMA trusted_schema = OFF")
+        con.execute("PRAGMA synchronous = EXTRA")
+        size = self.path.stat().st_size if self.path.exists() else 0
+        calls = iter(range(1000 + size // 10))
+        con.set_progress_handler(lambda: next(calls, None) is None, 1000)
+        return con
+
+    def _readable(self, error: Exception) -> LedgerError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _REASONS:
+            reason, advice = _REASONS[code]
+            return LedgerError(f"The ledger {self.name} can't be used: {reason}. {advice}")
+        return LedgerError(f"{self.name} is not a ledger, or it is damaged. Go back to a copy that verifies.")
+
+
+def _check_kind(con: sqlite3.Connection, name: str, write: bool) -> None:
+    """Refuse a file of another kind or of a newer version; make the table where there is nothing yet."""
+    (kind,), (version,) = (con.execute(f"PRAGMA {p}").fetchone() for p in ("application_id", "user_version"))
+    found = con.execute("SELECT type, name, sql FROM sqlite_master LIMIT 2").fetchall()
+    if kind == _KIND and version > _VERSION:
+        raise LedgerError(f"{name} is a ledger of version {version}, and this one reads {_VERSION}. Update dpheatmap.")
+    if found == [("table", _NAME, _TABLE % _NAME)] and (kind, version) == (_KIND, _VERSION):
+        return
+    if found or kind or version:
+        raise LedgerError(f"{name} is not a ledger. Name another file, or a new one.")
+    if write:
+        con.execute(f"PRAGMA application_id = {_KIND}")
+        con.execute(f"PRAGMA user_version = {_VERSION}")
+        con.execute(_TABLE % _NAME)
+
+
+class _Sqlite:
+    def __init__(self, con: sqlite3.Connection | None) -> None:
+        self._con = con
+
+    def rows(self) -> list[Row]:
+        if self._con is None or not self._con.execute("SELECT 1 FROM sqlite_master").fetchone():
+            return []
+        rows = [Row(*row) for row in self._con.execute(f"SELECT {_COLUMNS} FROM {_NAME} ORDER BY number")]
+        if any(not isinstance(value, str) for row in rows for value in row[1:]):
+            raise sqlite3.DatabaseError("a value that is not text")
+        return rows
+
+    def append(self, row: Row) -> None:
+        assert self._con is not None
+        self._con.execute(f"INSERT INTO {_NAME} ({_COLUMNS}) VALUES ({', '.join('?' * len(row))})", row)
+
+
+# PostgreSQL
+
+_LOCK = 0x6470684C
+
+
+class PostgresStore:
+    """The table dpheatmap_ledger of a PostgreSQL database, for teams."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        try:
+            parts = urlsplit(url)  # never shown: user, password, options
+        except ValueError:
+            raise ParameterError(
+                "The URL of the ledger can't be understood. Write it such as postgresql://host/name."
+            ) from None
+        self.name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    @contextmanager
+    def transaction(self, *, write: bool) -> Iterator[Transaction]:
+        """An advisory lock lets one writer in; the number is the primary key, so two can't write the same entry."""
+        try:
+            import psycopg
+        except ImportError as error:
+            raise MissingDependency("psycopg[binary]", "A ledger in PostgreSQL") from error
+        try:
+            with closing(psycopg.connect(self._url, connect_timeout=WAIT)) as con:
+                con.isolation_level = psycopg.IsolationLevel.READ_COMMITTED  # rows are read after the lock was taken
+                con.execute(f"SET LOCAL lock_timeout = '{WAIT}s'")
+                if write:
+                    con.execute("SELECT set_config('synchronous_commit', 'on', true) "
+                                "WHERE current_setting('synchronous_commit') IN ('off', 'local')")  # fmt: skip
+                    con.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
+                there = con.execute("SELECT to_regclass('dpheatmap_ledger') IS NOT NULL").fetchone() == (True,)
+                if write and not there:
+                    con.execute(_TABLE % "dpheatmap_ledger")
+                yield _Postgres(con if write or there else None)
+                con.commit()
+        except psycopg.Error as error:
+            raise LedgerError(
+                f"The ledger {self.name} can't be used ({type(error).__name__}). Check the URL, the server and your "
+                "rights there."
+            ) from None
+
+
+class _Postgres:
+    def __init__(self, con: Any) -> None:
+        self._con = con
+
+    def rows(self) -> list[Row]:
+        if self._con is None:
+            return []
+        found = self._con.execute(f"SELECT {_COLUMNS} FROM dpheatmap_ledger ORDER BY number")
+        return [Row(*row) for row in found.fetchall()]
+
+    def append(self, row: Row) -> None:
+        marks = ", ".join(["%s"] * len(row))
+        self._con.execute(f"INSERT INTO dpheatmap_ledger ({_COLUMNS}) VALUES ({marks})", row)

@@ -1,0 +1,23 @@
+"""DuckDB as it is used everywhere here: it fetches nothing, and loads nothing that it did not come with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+"""By default DuckDB would download and load an extension when a path or a function seems to need one."""
+
+
+def connect(**config: str) -> duckdb.DuckDBPyConnection:
+    """A database in memory, with these settings.
+
+    >>> with connect() as con:
+    ...     con.execute("SELECT current_setting('autoinstall_known_extensions')").fetchone()
+    (False,)
+    """
+    import duckdb
+
+    return duckdb.connect(config={**OFFLINE, **config})

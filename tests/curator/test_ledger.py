@@ -1,0 +1,468 @@
+"""The ledger: sums that are exact, a limit that holds, and books that show what was done to them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpheatmap as dph
+from dpheatmap.curator.api import release_from
+from dpheatmap.curator.ledger_chain import Account, Part, Row, chained, hash_of, replay
+from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
+from dpheatmap.release import LedgerEntry
+
+DOMAIN = dph.Domain.unit(2)
+
+
+def nobody() -> dph.Counts:
+    none = np.zeros(0, np.int64)
+    return dph.Counts.from_cells(DOMAIN, none, none, none)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty ledger of either kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "city.ledger")
+    url = str(request.getfixturevalue("database"))
+    with psycopg.connect(url) as con:
+        con.execute("DROP TABLE IF EXISTS dpheatmap_ledger")
+    return url
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A ledger of six entries: two populations, and a partition."""
+    path = tmp_path / "city.ledger"
+    ledger = dph.Ledger(path)
+    ledger.limit("riders", 10)
+    ledger.limit("staff", 1)
+    ledger.charge("riders", 1)
+    ledger.charge("staff", "1/3")
+    ledger.charge("riders", 2, of=Part("district", "north", ("north", "south")))
+    ledger.charge("riders", "0.1")
+    return path
+
+
+# Sums
+
+
+epsilons = st.fractions(Fraction(1, 100), 5, max_denominator=1000)
+parts = st.builds(
+    lambda column, value: Part(column, value, ("a", "b", "c")), st.sampled_from("xy"), st.sampled_from("abc")
+)
+charges = st.lists(st.tuples(epsilons, st.none() | parts), max_size=12)
+
+
+def worst_person(made: list[tuple[Fraction, Part | None]]) -> Fraction:
+    """What the charges come to for the person they add up to most for: of each partition, a person has one part."""
+
+    def about(person: dict[str, str], part: Part | None) -> bool:
+        return part is None or person[part.column] == part.value
+
+    people = [dict(zip("xy", values, strict=True)) for values in itertools.product("abc", repeat=2)]
+    return max(sum((e for e, part in made if about(person, part)), Fraction(0)) for person in people)
+
+
+@given(charges)
+def test_spending_is_that_of_the_worst_person(made: list[tuple[Fraction, Part | None]]) -> None:
+    account = Account()
+    for epsilon, part in made:
+        account.charge(epsilon, part)
+    assert account.spent == worst_person(made)
+
+
+@given(charges, st.none() | parts, st.fractions(0, 20, max_denominator=100))
+def test_what_would_fit_fits_and_nothing_more(
+    made: list[tuple[Fraction, Part | None]], part: Part | None, spare: Fraction
+) -> None:
+    account = Account(limit=worst_person(made) + spare)
+    for epsilon, of in made:
+        account.charge(epsilon, of)
+    assert account.limit is not None
+    fits = account.fits(part)
+    assert fits is not None
+    assert fits >= spare
+    assert worst_person([*made, (fits, part)]) <= account.limit
+    assert worst_person([*made, (fits + Fraction(1, 10**9), part)]) > account.limit
+
+
+def test_ten_tenths_fit_into_one(place: str) -> None:
+    ledger = dph.Ledger(place)
+    ledger.limit("riders", 1)
+    for _ in range(10):
+        ledger.charge("riders", 0.1)
+    with pytest.raises(PrivacyRefusal, match=r"'riders' has 0 of its limit of 1 left .* asks for 0.1. Nothing fits"):
+        ledger.charge("riders", 0.1)
+    assert ledger.accounts()["riders"].charges == 10
+
+
+def test_a_refusal_says_what_is_left_and_what_would_fit(place: str) -> None:
+    ledger = dph.Ledger(place)
+    ledger.limit("riders", 2)
+    ledger.charge("riders", "5/3")
+    with pytest.raises(PrivacyRefusal, match=r"has 1/3 of its limit of 2 left in .* An epsilon of up to 1/3 would fit"):
+        ledger.charge("riders", 1)
+    with pytest.raises(PrivacyRefusal, match="up to 1/3 would fit"):
+        ledger.check("riders", 1)
+    ledger.charge("riders", "1/3")
+    ledger.limit("riders", 3)
+    assert ledger.accounts()["riders"].left == 1
+    ledger.limit("riders", 1)  # below what was spent: nothing is undone, and nothing fits
+    assert ledger.accounts()["riders"].left == 0
+
+
+def test_parts_of_people_do_not_add_up_and_what_lags_behind_fits(place: str) -> None:
+    ledger, lists = dph.Ledger(place), ("north", "south")
+    north, south = (Part("district", value, lists) for value in lists)
+    ledger.limit("riders", 2)
+    ledger.charge("riders", "3/2", of=north)
+    ledger.charge("riders", "3/2", of=south)
+    assert ledger.accounts()["riders"].spent == Fraction(3, 2)
+    ledger.charge("riders", "1/2", of=south)
+    with pytest.raises(PrivacyRefusal, match=r"up to 0\.5 would fit"):
+        ledger.charge("riders", 1, of=north)
+    with pytest.raises(PrivacyRefusal, match="Nothing fits"):
+        ledger.charge("riders", "1/2")
+    with pytest.raises(ParameterError, match="has the list north, south in"):
+        ledger.charge("riders", "1/2", of=Part("district", "north", ("north", "east")))
+    ledger.charge("riders", "1/2", of=north)
+
+
+def test_a_population_needs_a_limit_unless_told_otherwise(place: str) -> None:
+    for refused in (dph.Ledger(place).charge, dph.Ledger(place).check):
+        with pytest.raises(PrivacyRefusal, match=r"'riders' has no limit in .*, so nothing may be spent"):
+            refused("riders", 1)
+    free = dph.Ledger(place, limits_needed=False)
+    free.charge("riders", 100)
+    account = free.accounts()["riders"]
+    assert account.left is None
+    assert account.in_words() == "100 spent, no limit set"
+    free.limit("riders", 100)
+    with pytest.raises(PrivacyRefusal, match="Nothing fits"):
+        free.charge("riders", 1)
+
+
+def test_charges_hold_their_limit_whatever_comes(place: str) -> None:
+    """A row written by hand between two charges is seen by the second."""
+    ledger = dph.Ledger(place)
+    ledger.limit("riders", 2)
+    first = ledger.charge("riders", 1, made=datetime(2024, 1, 2, tzinfo=UTC))
+    assert first == LedgerEntry(2, ledger.entries()[1].hash)
+    assert ledger.entries()[1].made == "2024-01-02T00:00:00+00:00"
+    second = ledger.charge("riders", 1)
+    assert second.number == 3
+    with pytest.raises(PrivacyRefusal):
+        ledger.charge("riders", Fraction(1, 10**6))
+
+
+NAMES = ["Zürich — 東京", "a" * 200, "quote ' and \" and ;--", "%s {0} \\", "e\u0301"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_printable_name_is_kept_as_it_is(place: str, name: str) -> None:
+    ledger = dph.Ledger(place)
+    ledger.limit(name, 1)
+    ledger.charge(name, 1)
+    assert list(ledger.accounts()) == [name]
+
+
+# The release
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A list that grows whenever random bytes are asked for."""
+    return []
+
+
+def watched(drawn: list[int], where: object, **options: Any) -> dph.Release:
+    """A release whose draws of noise are seen."""
+
+    def source(size: int) -> bytes:
+        drawn.append(size)
+        return bytes(size)
+
+    return release_from(source, nobody(), None, **{"epsilon": 1, "ledger": where, "population": "riders", **options})
+
+
+def test_noise_is_drawn_after_the_charge_and_never_without_it(place: str, drawn: list[int]) -> None:
+    ledger = dph.Ledger(place)
+    ledger.limit("riders", 1)
+    made = watched(drawn, place)
+    assert drawn
+    assert made.ledger == LedgerEntry(2, ledger.entries()[-1].hash)
+    drawn.clear()
+    with pytest.raises(PrivacyRefusal):
+        watched(drawn, place)
+    assert drawn == []
+
+
+def test_a_charge_stays_when_the_release_fails_afterwards(place: str) -> None:
+    ledger = dph.Ledger(place)
+    ledger.limit("riders", 1)
+
+    def broken(size: int) -> bytes:
+        assert ledger.accounts()["riders"].spent == 1, "noise is drawn before the charge is on disk"
+        raise OSError("no randomness")
+
+    with pytest.raises(OSError, match="no randomness"):
+        release_from(broken, nobody(), None, epsilon=1, ledger=place, population="riders")
+    assert ledger.accounts()["riders"].left == 0
+
+
+def test_somebody_else_may_spend_while_the_table_is_read(place: str, drawn: list[int]) -> None:
+    """The first look at the ledger is a courtesy; the charge after the reading decides."""
+    ledger = dph.Ledger(place)
+    ledger.limit("riders", 1)
+    with pytest.raises(PrivacyRefusal, match="Nothing fits"):
+        watched(drawn, place, seen=lambda counts: ledger.charge("riders", 1))
+    assert drawn == []
+    assert ledger.accounts()["riders"].charges == 1
+
+
+def test_what_is_refused_does_not_depend_on_the_table(tmp_path: Path) -> None:
+    place, words = str(tmp_path / "city.ledger"), set()
+    dph.Ledger(place).limit("riders", 1)
+    tables: list[Any] = ["/nonexistent.csv", pd.DataFrame({"u": ["a"], "x": [0.5], "y": [0.5]}), pd.DataFrame()]
+    for events in tables:
+        with pytest.raises(PrivacyRefusal) as refusal:
+            dph.release(events, DOMAIN, epsilon=2, user="u", x="x", y="y", ledger=place, population="riders")
+        words.add(str(refusal.value))
+    assert len(words) == 1
+    assert len(dph.Ledger(place).entries()) == 1
+
+
+def test_ledger_and_population_go_together() -> None:
+    for options in ({"ledger": "city.ledger"}, {"population": "riders"}):
+        with pytest.raises(ParameterError, match="ledger and population go together"):
+            dph.release(nobody(), epsilon=1, **options)  # type: ignore[arg-type]
+    for where in (None, "", 7):
+        with pytest.raises(ParameterError, match="ledger must be a path or a URL"):
+            dph.Ledger(where)  # type: ignore[arg-type]
+    assert not Path("city.ledger").exists()
+
+
+def test_labels_say_whether_somebody_keeps_account(tmp_path: Path) -> None:
+    place = tmp_path / "city.ledger"
+    ledger = dph.Ledger(place)
+    ledger.limit("riders", 1)
+    made = dph.release(nobody(), epsilon=1, ledger=ledger, population="riders")
+    assert made.ledger is not None
+    assert f"entry 2, head of the chain {made.ledger.head}." in made.label["budget"]
+    assert dph.release(nobody(), epsilon=1).label["budget"].startswith("No ledger keeps account of this release")
+    made.save(tmp_path / "a.dph.parquet")
+    assert dph.load(tmp_path / "a.dph.parquet").ledger == made.ledger
+
+
+def test_counts_of_a_part_are_charged_as_that_part(tmp_path: Path) -> None:
+    table = pd.DataFrame({"u": ["a", "b"], "x": [0.1, 0.9], "y": [0.1, 0.9], "d": ["n", "s"]})
+    place = tmp_path / "city.ledger"
+    ledger = dph.Ledger(place)
+    ledger.limit("riders", 1)
+    for part in ("n", "s"):
+        options: dict[str, Any] = {"user": "u", "x": "x", "y": "y", "partition": {"d": ["n", "s"]}, "part": part}
+        counts = dph.aggregate(table, DOMAIN, **options)
+        dph.release(counts, epsilon="1/2", ledger=place, population="riders")
+        dph.release(table, DOMAIN, epsilon="1/2", ledger=place, population="riders", **options)
+    assert ledger.accounts()["riders"].parts == {"d": {"n": 1, "s": 1}}
+    with pytest.raises(ParameterError, match="partition"):
+        dph.release(counts, epsilon=1, partition={"d": ["n", "s"]}, part="n")
+
+
+# The chain
+
+
+def altered(path: Path, *statements: str) -> None:
+    with sqlite3.connect(path) as con:
+        for statement in statements:
+            con.execute(statement)
+    con.close()
+
+
+FIELDS = [name for name in Row._fields if name != "number"]
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+@pytest.mark.parametrize("field", FIELDS)
+def test_every_edit_is_found(file: Path, number: int, field: str) -> None:
+    altered(file, f"UPDATE entries SET {field} = {field} || ' ' WHERE number = {number}")
+    with pytest.raises(LedgerError, match=r"city.ledger was altered or is damaged: entry \d .*\. Go back to a copy"):
+        dph.Ledger(file).verify()
+    with pytest.raises(LedgerError):  # and nothing is charged on top of it
+        dph.Ledger(file).charge("riders", "1/100")
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_every_deletion_is_found(file: Path, number: int) -> None:
+    altered(file, f"DELETE FROM entries WHERE number = {number}")
+    with pytest.raises(LedgerError, match=f"entry {number} is missing"):
+        dph.Ledger(file).verify()
+    altered(file, f"UPDATE entries SET number = number - 1 WHERE number > {number}")
+    with pytest.raises(LedgerError, match=f"entry {number} is not what it was"):
+        dph.Ledger(file).verify()
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.combinations(range(1, 7), 2)))
+def test_every_swap_is_found(file: Path, a: int, b: int) -> None:
+    numbers = [f"UPDATE entries SET number = {to} WHERE number = {at}" for at, to in ((a, 99), (b, a), (99, b))]
+    altered(file, *numbers)
+    with pytest.raises(LedgerError, match=f"entry {a} is not what it was"):
+        dph.Ledger(file).verify()
+
+
+def test_hashes_made_anew_are_found_by_the_next_entry(file: Path) -> None:
+    rows = dph.Ledger(file).entries()
+    forged = rows[2]._replace(epsilon="1/100")
+    altered(file, f"UPDATE entries SET epsilon = '1/100', hash = '{hash_of(forged)}' WHERE number = 3")
+    with pytest.raises(LedgerError, match="entry 4 is not what it was"):
+        dph.Ledger(file).verify()
+
+
+def test_entries_that_make_no_sense_are_found() -> None:
+    for change in ({"kind": "gift"}, {"epsilon": "-1"}, {"epsilon": "x"}, {"part": "[1]"}, {"part": "{"},
+                   {"population": ""}, {"part": "[" * 10_000}):  # fmt: skip
+        row = chained([], "", "charge", "riders", "1", "")._replace(**change)  # type: ignore[arg-type]
+        with pytest.raises(LedgerError, match="entry 1 can't be understood"):
+            replay([row._replace(hash=hash_of(row))], "it")
+
+
+def test_rollback_and_truncation_show_by_releases(file: Path, tmp_path: Path) -> None:
+    ledger = dph.Ledger(file)
+    old = file.read_bytes()
+    made = dph.release(nobody(), epsilon=1, ledger=file, population="riders")
+    assert ledger.verify([made]) == 7
+    file.write_bytes(old)
+    assert ledger.verify() == 6  # nothing is wrong inside
+    with pytest.raises(LedgerError, match="cut short: june is entry 7, and the ledger ends with entry 6"):
+        ledger.verify({"june": made})
+    ledger.charge("riders", 1)  # another entry where that one was
+    with pytest.raises(LedgerError, match=r"rewritten, or june was charged to another one: entry 7"):
+        ledger.verify({"june": made})
+    with pytest.raises(LedgerError, match="made without a ledger"):
+        ledger.verify([dph.release(nobody(), epsilon=1)])
+
+
+def test_equal_histories_have_different_heads(tmp_path: Path) -> None:
+    """Published heads can't be guessed: each entry holds a random number."""
+    ledgers = [dph.Ledger(tmp_path / name) for name in ("a", "b")]
+    for ledger in ledgers:
+        ledger.limit("riders", 1)
+    (a,), (b,) = (ledger.entries() for ledger in ledgers)
+    assert a.nonce != b.nonce
+    assert a.hash != b.hash
+
+
+# Files that are none
+
+
+def spoilt(path: Path, how: str) -> None:
+    def run(*statements: str) -> Callable[[], None]:
+        return lambda: altered(path, *statements)
+
+    def become_a_folder() -> None:
+        path.unlink()
+        path.mkdir()
+
+    ways: dict[str, Callable[[], Any]] = {
+        "text": lambda: path.write_text("riders,10\n" * 100),
+        "another database": lambda: [path.write_bytes(b""), run("CREATE TABLE entries (number)")()],
+        "another table": run("CREATE TABLE more (a)"),
+        "a trigger": run("CREATE TRIGGER t BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END"),
+        "a view": run("ALTER TABLE entries RENAME TO e", "CREATE VIEW entries AS SELECT * FROM e"),
+        "numbers for text": run("UPDATE entries SET made = CAST('x' AS BLOB)"),
+        "cut short": lambda: path.write_bytes(path.read_bytes()[:-4096]),
+        "zeros": lambda: path.write_bytes(path.read_bytes()[:4096] + bytes(4096)),
+        "a folder": become_a_folder,
+    }
+    ways[how]()
+
+
+WAYS = ["text", "another database", "another table", "a trigger", "a view", "numbers for text", "cut short", "zeros"]
+
+
+@pytest.mark.parametrize("way", [*WAYS, "a folder"])
+def test_what_is_not_a_ledger_is_said_to_be_none(file: Path, way: str) -> None:
+    spoilt(file, way)
+    before = file.read_bytes() if file.is_file() else b""
+    for use in (dph.Ledger(file).verify, lambda: dph.Ledger(file).charge("riders", 1)):
+        with pytest.raises(LedgerError, match=r"city.ledger (is not a ledger|can't be used|.* damaged)"):
+            use()
+    assert before == (file.read_bytes() if file.is_file() else b"")
+
+
+def test_a_newer_ledger_is_left_to_newer_software(file: Path) -> None:
+    altered(file, "PRAGMA user_version = 2")
+    with pytest.raises(LedgerError, match=r"is a ledger of version 2, and this one reads 1\. Update"):
+        dph.Ledger(file).verify()
+
+
+def test_the_ledger_is_one_file_and_reading_makes_none(file: Path, tmp_path: Path) -> None:
+    assert dph.Ledger(tmp_path / "none").verify() == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["city.ledger"]
+    (tmp_path / "empty").touch()  # what a process leaves that is killed before its first entry
+    dph.Ledger(tmp_path / "empty").limit("riders", 1)
+    assert dph.Ledger(tmp_path / "empty").verify() == 1
+
+
+def test_commits_wait_for_the_disk(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    honest = sqlite3.connect
+
+    def connect(*args: Any, **options: Any) -> sqlite3.Connection:
+        con: sqlite3.Connection = honest(*args, **options)
+        con.set_trace_callback(seen.append)
+        return con
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    dph.Ledger(file).charge("riders", 1)
+    order = [seen.index(statement) for statement in ("PRAGMA synchronous = EXTRA", "BEGIN IMMEDIATE", "COMMIT")]
+    assert order == sorted(order)
+
+
+# PostgreSQL
+
+
+def test_a_password_is_never_shown(tmp_path: Path) -> None:
+    url = f"postgresql://me:secret@/db?host={tmp_path}&password=secret"
+    ledger = dph.Ledger(url)
+    assert ledger.name == "postgresql:///db"
+    with pytest.raises(LedgerError, match="can't be used") as failure:
+        ledger.verify()
+    assert "secret" not in f"{failure.value!r} {ledger!r} {failure.value.__cause__!r}"
+
+
+def test_the_table_can_be_read_by_sql(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as con:
+        con.execute("DROP TABLE IF EXISTS dpheatmap_ledger")
+        assert dph.Ledger(database).verify() == 0
+        dph.Ledger(database).limit("riders", 1)
+        rows = con.execute("SELECT population, epsilon FROM dpheatmap_ledger").fetchall()
+        assert rows == [("riders", "1")]
+        con.execute("UPDATE dpheatmap_ledger SET epsilon = '2'")
+    with pytest.raises(LedgerError, match="entry 1 is not what it was"):
+        dph.Ledger(database).charge("riders", 1)
+
+
+def test_a_part_is_written_as_json_and_read_back() -> None:
+    part = Part("district", "no,rth \u2192", ("no,rth \u2192", "south"))
+    assert Part.read(str(part)) == part
+    assert json.loads(str(part))[0] == "district"
+    assert Part.read("") is None
+    assert Part.of(None, None) is None
+    for partition, value in (({"d": ["a"]}, None), (None, "a"), ({"d": ["a"]}, "b")):
+        with pytest.raises(ParameterError, match="part"):
+            Part.of(partition, value)
