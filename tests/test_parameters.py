@@ -65,6 +65,11 @@ def release() -> dph.Release:
     return dph.release(nobody(), epsilon=1)
 
 
+def suffix_for(options: dict[str, Any]) -> str:
+    """A format that takes the option."""
+    return "html" if "tiles" in options else "png"
+
+
 COLUMNS = {"user": "who", "x": "lon", "y": "lat"}
 CALLS: dict[str, Callable[..., object]] = {
     "Domain.bbox": lambda **k: dph.Domain.bbox(0, 0, 1, 1, **k),
@@ -82,7 +87,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),
-    "Heatmap.save": lambda **k: release().heatmap().save("/nonexistent/map.png", **k),
+    "Heatmap.save": lambda **k: release().heatmap(size=4).save(f"/nonexistent/map.{suffix_for(k)}", **k),
+    "Difference.save": lambda **k: dph.difference(release(), release(), size=4).save("/nonexistent/map.html", **k),
     "Heatmap.to_h3": lambda **k: release().heatmap().to_h3(**k),
     "Release.distribution": lambda **k: release().distribution(**k),
     "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from os import PathLike
+from urllib.parse import urlsplit
 
 from dpheatmap.errors import ParameterError
 
@@ -111,6 +112,25 @@ def _is_partition(value: object) -> bool:
     return listed and all(isinstance(v, str) for v in values) and len(set(values)) == len(values)
 
 
+def origin_of_tiles(address: str) -> str | None:
+    """Scheme, host and port of the address of map tiles, or None if it is no such address.
+
+    >>> origin_of_tiles("https://tiles.example:8080/{z}/{x}/{y}.png"), origin_of_tiles("https://tiles.example/")
+    ('https://tiles.example:8080', None)
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    plain = host.isascii() and all(c.isalnum() or c in "-." for c in host)
+    if parts.scheme not in ("https", "http") or not host or not plain:
+        return None
+    if not all(place in address for place in ("{z}", "{x}", "{y}")):
+        return None
+    return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+
+
 RULES: dict[str, Rule] = {
     "epsilon": Rule(
         f"a number above 0 and at most {LARGEST_EPSILON}",
@@ -162,7 +182,11 @@ RULES: dict[str, Rule] = {
     "basemap": Rule("True or False", lambda value: isinstance(value, bool), "False draws no coast, borders and towns."),
     "bare": Rule("True or False", lambda value: isinstance(value, bool), "True draws the heat and nothing else."),
     "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
-    "tiles": _text("the address of map tiles", "Write one such as https://tile.openstreetmap.org/{z}/{x}/{y}.png"),
+    "tiles": Rule(
+        "an address that starts with https:// and holds {z}, {x} and {y}",
+        lambda value: isinstance(value, str) and origin_of_tiles(value) is not None,
+        "Give one such as https://tile.openstreetmap.org/{z}/{x}/{y}.png",
+    ),
     "zooms": Rule("two zooms from 0 to 28, as in (6, 13)", _are_zooms, "They are the tiles' first and last zoom."),
     "population": Rule(
         "the name of a population, in up to 200 printable characters",

@@ -163,7 +163,9 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
             table = con.execute(sql, [file, Path(path).stat().st_size]).fetchnumpy() if set(kinds) <= _INTEGERS else {}
             metadata = json.loads(row[0])
         except (duckdb.Error, ValueError, RecursionError):
-            raise ReleaseFileError(f"{name} can't be read as a release: it is cut short or not Parquet.") from None
+            raise ReleaseFileError(
+                f"{name} can't be read as a release: it is cut short or not Parquet. Get a fresh copy."
+            ) from None
     if not isinstance(metadata, dict) or not table or any(np.ma.isMaskedArray(column) for column in table.values()):
         raise ReleaseFileError(f"{name} is damaged: something is missing from it. Get a fresh copy.")
     return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}

@@ -348,7 +348,7 @@ def test_no_float_is_held_between_counts_and_noisy_counts() -> None:
         "measure_counts",
         "walk",
         "after",
-        "_start",
+        "start_of",
         "_levels_if_even",
     } <= ran
     assert inexact == set()

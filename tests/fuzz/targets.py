@@ -125,6 +125,8 @@ def ledger_rows(data: bytes) -> None:
 
 
 def csv(data: bytes) -> None:
+    if SECRET.encode() in data.partition(b"\n")[0]:
+        return  # in the header it is the name of a column, which errors may tell
     path = SCRATCH.file("t.csv", data)
     refusing(lambda: dph.aggregate(path, dph.Domain.unit(3), user="who", x="x", y="y", memory=64))
 

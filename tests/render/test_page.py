@@ -82,7 +82,7 @@ def test_tiles_open_the_policy_for_their_host_alone(make_heat: MakeHeat) -> None
     ],
 )
 def test_what_is_no_address_of_tiles_is_refused(address: str) -> None:
-    with pytest.raises(ParameterError, match=r"Tiles need an address .*\. Give one such as"):
+    with pytest.raises(ParameterError, match=r"tiles must be an address .*\. Give one such as"):
         check_tiles(address)
 
 

@@ -47,8 +47,8 @@ def student_tail(t: float, freedom: int) -> float:
 def holm(p_values: Sequence[float], level: float = 0.05) -> list[bool]:
     """Which of many null hypotheses are rejected, with a probability below ``level`` that even one of them is true.
 
-    >>> holm([0.001, 0.04, 0.02])
-    [True, False, True]
+    >>> holm([0.001, 0.04, 0.03])
+    [True, False, False]
     """
     rejected = [False] * len(p_values)
     for rank, k in enumerate(sorted(range(len(p_values)), key=lambda k: p_values[k])):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.domain import Bounds, Domain, Floats
 from dpheatmap.errors import ParameterError
+from dpheatmap.parameters import check, origin_of_tiles
 from dpheatmap.render import basemap, colour
 from dpheatmap.render.background import background_of
 from dpheatmap.render.layers import bits, deflated, layer
@@ -194,23 +195,8 @@ def check_surroundings(domain: Domain, tiles: str | None, background: str | Path
 
 def check_tiles(tiles: str) -> str:
     """Scheme and host of an address of tiles; raises for anything else."""
-    try:
-        parts = urlsplit(tiles)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        parts, host, port = urlsplit(""), "", None
-    plain = host.isascii() and all(c.isalnum() or c in "-." for c in host)
-    if (
-        parts.scheme not in ("https", "http")
-        or not host
-        or not plain
-        or not all(p in tiles for p in ("{z}", "{x}", "{y}"))
-    ):
-        raise ParameterError(
-            f"Tiles need an address that starts with https:// and holds {{z}}, {{x}} and {{y}}; it was {tiles!r}. "
-            "Give one such as https://tile.openstreetmap.org/{z}/{x}/{y}.png."
-        )
-    return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+    check(tiles=tiles)
+    return origin_of_tiles(tiles) or ""
 
 
 def _credit(tiles: str) -> str:

@@ -24,6 +24,7 @@ HEADINGS = {
     "from_what": "From what",
     "how_strongly": "How strongly",
     "not_promised": "What is not promised",
+    "budget": "What is kept account of",
 }
 """The parts of a privacy label, in the order in which people read them."""
 
