@@ -27,7 +27,7 @@ from dpheatmap.heatmap import smoothed
 from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE = 0.02, 128
-SIGNALS = (10, 30, 100, 300, 1000, 3000, 10**4, 3 * 10**4, 10**5)
+SIGNALS = (10, 30, 100, 200, 300, 1000, 3000, 10**4, 3 * 10**4, 10**5)
 CITIES, PEOPLE = 12, 1000
 DISTRICTS, VENUES = 12, 400
 

@@ -129,7 +129,7 @@ def _figures(study: Study, panels: dict[str, Series], dataset: Dataset) -> list[
     """A figure of the paper's own methods for each panel, and one of the rivals if there are any."""
     found = []
     for panel, series in panels.items():
-        name = "-".join([study.name, *panel.split()])
+        name = "-".join([study.name, *panel.replace(",", "").split()])
         title = f"{study.title}{', ' if panel else ''}{panel}"
         of_paper = [method for method in series if method in PAPER_METHODS]
         rivals = [method for method in series if method not in PAPER_METHODS]
