@@ -64,8 +64,8 @@ class Heatmap:
     def interval(self, confidence: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends between which each pixel's true value lies with the confidence given.
 
-        In trials on real and generated maps at epsilon 1 to 10, intervals of 90 % held the true values of 85 to 97 % of
-        the pixels and of at least 80 % of the busiest tenth, over many maps; on a single one it may be less.
+        In trials on real and generated maps at epsilon 1 to 10, intervals of 90 % held the true values of 92 to 98 % of
+        the pixels and of 82 to 96 % of the busiest tenth, over many maps; on a single one it may be less.
         `docs/results.md` has the numbers. They hold pixel by pixel, not for all pixels at once.
         """
         check(confidence=confidence)
