@@ -284,3 +284,23 @@ def test_the_statement_with_pictures_stands_alone() -> None:
         rows = con.execute(sql).fetchall()
     assert (1, 0, 0, UNITS) in rows
     assert len(rows) == 1 + len(COUNTERS)
+
+
+@pytest.mark.parametrize("split", ["weight", "epsilon"])
+def test_a_ledger_is_charged_epsilon_once_for_all_images(split: str, tmp_path: Path, monkeypatch: Any) -> None:
+    """Together they cost epsilon, however it is split; beyond the limit nothing is read, let alone measured."""
+    ledger = dph.Ledger(tmp_path / "lab.ledger")
+    ledger.limit("viewers", Fraction(3, 2))
+    looks = pd.DataFrame([look._replace(user="them") for look in TWO_IMAGES])
+    options = {"images": LIST, "split": split, "epsilon": 1, "ledger": ledger, "population": "viewers", **COLUMNS}
+    made = dph.release_images(looks, SQUARE, **options)
+    assert ledger.accounts()["viewers"].spent == 1
+    assert ledger.accounts()["viewers"].charges == 1
+    assert len({of_image.ledger for of_image in made.values()}) == 1
+    assert all(of_image.ledger is not None for of_image in made.values())
+    assert ledger.verify(made.values()) == 2
+    for forbidden in ("aggregate_pictures", "measured_release"):
+        monkeypatch.setattr(f"dpheatmap.curator.images.{forbidden}", None)
+    with pytest.raises(dph.errors.PrivacyRefusal):
+        dph.release_images(looks, SQUARE, **options)
+    assert ledger.accounts()["viewers"].spent == 1
