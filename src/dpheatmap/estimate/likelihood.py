@@ -57,7 +57,7 @@ def law_of(mechanism: Mechanism) -> tuple[Floats, float]:
     A number of Laplaces that is not whole, of more devices than the shuffle model needs, is taken for the nearest whole
     number of Laplaces with the same variance.
 
-    >>> law_of(Mechanism("shuffler", Fraction(6, 5), 60))[1] ** 2
+    >>> round(law_of(Mechanism("shuffler", Fraction(6, 5), 60))[1] ** 2, 9)
     1.2
     """
     if mechanism.trusted == "nobody":
