@@ -20,7 +20,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from dpheatmap.budget import SHARES
+from dpheatmap.budget import PAPER_DECAY, SHARES, split_over_levels
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints, largest
 from dpheatmap.selection import all_cells, children_inside
@@ -95,11 +95,17 @@ def check_paths(asked: Question, following: Sequence[Question]) -> None:
 
 @dataclass(frozen=True)
 class PaperDesign:
-    """The paper's: all children of the ``width`` largest cells; the levels' shares fall by ``decay``."""
+    """The paper's: all children of the ``width`` largest cells; the levels' shares fall by ``decay``.
+
+    ``at_once`` is its form for devices that can't be asked twice: all cells of every level are measured, and the width
+    is what the paper's reconstruction then looks at. Where nobody is trusted, each device answers for one level with
+    all of epsilon, and the shares are those of the people.
+    """
 
     shares: Mapping[int, int]
     width: int
     decay: Fraction
+    at_once: bool = False
     name: ClassVar[str] = "paper"
 
     @property
@@ -118,13 +124,33 @@ class PaperDesign:
         return Question(self.first, all_cells(domain, self.first), share, SHARES - share)
 
     def after(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
-        """The children of all cells of the first level, then of the largest ones."""
+        """The children of all cells of the first level, then of the largest ones, or of all again."""
         if asked.level == self.last:
             return []
-        kept = asked.cells if asked.level == self.first else asked.cells[largest(asked.cells, noisy, self.width)]
+        every = self.at_once or asked.level == self.first
+        kept = asked.cells if every else asked.cells[largest(asked.cells, noisy, self.width)]
         share = self.shares[asked.level + 1]
         return [Question(asked.level + 1, children_inside(domain, asked.level, kept), share, asked.left - share)]
 
     def possible_shares(self, domain: Domain) -> set[int]:
         """Those of the levels."""
         return set(self.shares.values())
+
+    def coordinates(self, domain: Domain) -> tuple[Ints, Ints]:
+        """Levels and codes of all cells of all levels, in the order of a release: what is measured at once."""
+        cells = [all_cells(domain, level) for level in sorted(self.shares)]
+        return np.repeat(sorted(self.shares), [len(codes) for codes in cells]), np.concatenate(cells)
+
+
+def all_at_once(
+    domain: Domain, *, width: int = PAPER_WIDTH, decay: Fraction = PAPER_DECAY, depth: int | None = None
+) -> PaperDesign:
+    """The paper's levels down to ``depth`` (default: the domain's) for devices that can't be asked twice.
+
+    >>> levels, codes = all_at_once(Domain.unit(3)).coordinates(Domain.unit(3))
+    >>> levels.tolist().count(2), levels.tolist().count(3)
+    (16, 64)
+    """
+    last = domain.depth if depth is None else min(depth, domain.depth)
+    first = min(domain.first_level(width), last)
+    return PaperDesign(split_over_levels(first, last, decay), width, decay, at_once=True)
