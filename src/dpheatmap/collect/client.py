@@ -56,8 +56,8 @@ class Client:
     def contribution_of(self, counts: Counts, source: Source = os.urandom) -> list[bytes]:
         """The same for one person's counts, as `aggregate` makes them of a table."""
         tree = self.collection.terms.tree
-        codes = counts.codes >> 2 * (counts.domain.depth - tree.last)
-        return self._sealed(codes, np.diff(counts.sums), source)
+        codes, weights = counts.codes >> 2 * (counts.domain.depth - tree.last), np.diff(counts.sums)
+        return self._sealed(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
 
     def send(self, bodies: Iterable[bytes], network: Network) -> None:
         """Send a contribution to all receivers; one that does not reach all of them is left out by all of them."""

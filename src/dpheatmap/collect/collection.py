@@ -22,6 +22,7 @@ from dpheatmap.collect.terms import Terms
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.files import replace_whole
+from dpheatmap.parameters import as_epsilon
 
 if TYPE_CHECKING:
     from dpheatmap.collect.keys import PrivateKey, PublicKey
@@ -164,7 +165,7 @@ class Collection:
         terms = Terms.of(
             document["model"], Domain.from_dict(document["domain"]), epsilon=document["epsilon"],
             delta=document["delta"], units=document["units"], n_min=document["n_min"], n_max=document["n_max"],
-            servers=document["servers"], width=document["width"], decay=document["decay"],
+            servers=document["servers"], width=document["width"], decay=as_epsilon(document["decay"]),
             depth=document["levels"][-1]["level"],
         )  # fmt: skip
         parties = tuple(Party(party["address"], PublicKey(party["key"])) for party in document["parties"])

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from dpheatmap.collect.client import NONCE, body_size
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.keys import PrivateKey
+from dpheatmap.collect.network import Network
 from dpheatmap.collect.state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
 
@@ -130,3 +131,9 @@ class Receiver(Role):
     def forget(self) -> None:
         """Delete all contributions."""
         self.state.con.execute("DELETE FROM contributions")
+
+
+def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:
+    """Tell all receivers, as the operator, to close now."""
+    for party in collection.receivers:
+        network.deliver(party, "/close", key.sign(b"", collection.purpose(CLOSE)))

@@ -75,7 +75,6 @@ def rounded(weights: Ints, units: int) -> Ints:
     >>> int(rounded(np.array([1, 1, 1]), 256).sum())
     256
     """
-    weights = weights // max(1, int(np.gcd.reduce(weights)))
     total = int(weights.sum())
     if total == 0:
         return np.zeros(len(weights), dtype=np.int64)
