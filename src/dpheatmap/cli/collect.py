@@ -8,7 +8,15 @@ from urllib.parse import urlsplit
 
 import click
 
-from dpheatmap.cli.options import Command, check_outputs, domain_from, json_option, look_from, map_options, place_options
+from dpheatmap.cli.options import (
+    Command,
+    check_outputs,
+    domain_from,
+    json_option,
+    look_from,
+    map_options,
+    place_options,
+)
 from dpheatmap.cli.terminal import answer, say
 from dpheatmap.errors import ParameterError
 from dpheatmap.files import replace_whole
@@ -55,7 +63,9 @@ def key(file: str) -> None:
 @click.option("--delta", help="In the shuffle model, the probability that more leaks; 1e-6 if not given.")
 @click.option("--n-min", type=int, required=True, metavar="N", help="The honest contributions that are waited for.")
 @click.option("--n-max", type=int, required=True, metavar="N", help="The contributions that there is room for.")
-@click.option("--units", type=int, metavar="B", help="What a person's weight is rounded to; 256 for shuffle, else 2^30.")
+@click.option(
+    "--units", type=int, metavar="B", help="What a person's weight is rounded to; 256 for shuffle, else 2^30."
+)
 @click.option(
     "--party", "parties", nargs=2, multiple=True, required=True, metavar="ADDRESS KEY",
     help="Where a server listens and its public key, for each; or those of the shuffler, then of the analyser.",
@@ -110,15 +120,14 @@ def client(collection: str, file: str, operator: str, ticket: str, x: str, y: st
     Example: dpheatmap collect client collection.json mine.csv --operator KEY --ticket TICKET --x lon --y lat
     """
     from dpheatmap.collect.client import Client
-    from dpheatmap.collect.collection import Collection
     from dpheatmap.collect.network import Network
     from dpheatmap.curator.api import aggregate
 
-    terms_of = Collection.read(collection, operator)
-    device = Client(terms_of, ticket)
-    counts = aggregate(file, terms_of.terms.domain, x=x, y=y, each_row_is_a_person=True)
+    opened = _read(collection, operator)
+    device = Client(opened, ticket)
+    counts = aggregate(file, opened.terms.domain, x=x, y=y, each_row_is_a_person=True)
     device.send(device.contribution_of(counts), Network(authority))
-    click.echo(f"Sent to {len(terms_of.receivers)} of {len(terms_of.receivers)}.")
+    click.echo("Sent.")
 
 
 def _process_options(command: Command) -> Command:
@@ -288,4 +297,6 @@ def _time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        raise ParameterError(f"--closes takes a time such as 2030-01-31T12:00:00Z; it was {text!r}. See --help.") from None
+        raise ParameterError(
+            f"--closes takes a time such as 2030-01-31T12:00:00Z; it was {text!r}. See --help."
+        ) from None

@@ -54,9 +54,7 @@ def make_certificates(folder: Path) -> Certificates:
     made.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     made.key.touch(0o600)
     made.key.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return made
 

@@ -50,9 +50,7 @@ class Collection:
     signature: str = ""
 
     @classmethod
-    def open(
-        cls, terms: Terms, parties: Mapping[str, PublicKey], closes: datetime, key: PrivateKey
-    ) -> Collection:
+    def open(cls, terms: Terms, parties: Mapping[str, PublicKey], closes: datetime, key: PrivateKey) -> Collection:
         """Sign a collection. ``parties`` are addresses with public keys: all servers, or shuffler and analyser."""
         from dpheatmap.collect.keys import SIGNATURE, as_text
 
@@ -179,7 +177,9 @@ class Collection:
 def _check_address(address: str) -> None:
     try:
         parts = urlsplit(address)
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.path in ("", "/") and not parts.query
+        fine = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and parts.path in ("", "/") and not parts.query
+        )
         fine = fine and (parts.port is None or parts.port > 0)
     except ValueError:
         fine = False

@@ -27,7 +27,7 @@ from dpheatmap.domain import Domain, Floats
 from dpheatmap.release import Release
 
 CITY = (7.30, 46.90, 7.50, 47.02)  # that of `dpheatmap demo`
-RESOLUTION = 100
+RESOLUTION = 200
 _PATIENCE = 60.0
 
 
@@ -59,19 +59,21 @@ class Stage:
     def start(self, number: int) -> None:
         """Start the process of a party, and wait until it answers."""
         own, role = self.folder_of(number), self.collection.roles[number].split()[0]
-        options = {
-            "--operator": self.operator.public.text, "--key": own / "private.key", "--state": own / "state",
-            "--certificate": self._certificates.certificate, "--certificate-key": self._certificates.key,
-            "--authority": self._certificates.authority,
-        }  # fmt: skip
-        given = [str(word) for option in options.items() for word in option]
-        command = [sys.executable, "-m", "dpheatmap", "collect", role, str(own / "collection.json"), *given]
-        with (own / "log").open("ab") as log:
-            self._processes[number] = subprocess.Popen(command, stdout=log, stderr=log)
+        files = ["--key", str(own / "private.key"), "--state", str(own / "state")]
+        self.run_command(number, [role, str(own / "collection.json"), "--operator", self.operator.public.text, *files])
+
+    def run_command(self, number: int, words: list[str]) -> None:
+        """Start a process at the address of a party, and wait until it answers."""
+        given = zip(("--authority", "--certificate", "--certificate-key"), self._certificates, strict=True)
+        words = [*words, *(str(word) for option in given for word in option)]
+        log = self.folder_of(number) / "log"
+        with log.open("ab") as file:
+            process = subprocess.Popen([sys.executable, "-m", "dpheatmap", "collect", *words], stdout=file, stderr=file)
+        self._processes[number] = process
         end = time.monotonic() + _PATIENCE
         while self.network.fetch(self.collection.parties[number], "/status") is None:
-            if time.monotonic() > end or self._processes[number].poll() is not None:
-                raise UnreachableError(f"The {role} did not start: {(own / 'log').read_text()[-500:]}")
+            if time.monotonic() > end or process.poll() is not None:
+                raise UnreachableError(f"The {words[0]} did not start: {log.read_text()[-500:]}")
             time.sleep(0.1)
 
     def kill(self, number: int) -> None:
@@ -79,6 +81,11 @@ class Stage:
         process = self._processes.pop(number)
         process.kill()
         process.wait()
+
+    def stop(self) -> None:
+        """Kill all processes."""
+        for number in list(self._processes):
+            self.kill(number)
 
     def device(self, number: int) -> Client:
         """One of the devices."""
@@ -97,9 +104,10 @@ class Stage:
             self.start(number)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for number in list(self._processes):
-            self.kill(number)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
 
 
 def _free_ports(count: int) -> list[int]:
@@ -125,7 +133,9 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
             device = stage.device(number)
             device.send(device.contribution(x, y), stage.network)
             if (number + 1) % 50 == 0 or number + 1 == devices:
-                say(f"{number + 1} of {devices} devices have sent {terms.payload_bytes * (terms.servers or 1):,} bytes each.")
+                say(
+                    f"{number + 1} of {devices} devices have sent {terms.payload_bytes * (terms.servers or 1):,} bytes each."
+                )
         stage.close()
         say("The collection is closed; waiting for the result.")
         return stage.result()

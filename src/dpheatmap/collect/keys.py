@@ -90,7 +90,9 @@ class PrivateKey:
     @cached_property
     def public(self) -> PublicKey:
         """What others may know of it."""
-        return PublicKey(as_text(self._opens.public_key().public_bytes_raw() + self._signs.public_key().public_bytes_raw()))
+        return PublicKey(
+            as_text(self._opens.public_key().public_bytes_raw() + self._signs.public_key().public_bytes_raw())
+        )
 
     def opener(self, info: bytes) -> Callable[[bytes], bytes]:
         """A function that opens what was sealed for this key with this info, and else raises `BadSeal`."""

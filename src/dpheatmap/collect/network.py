@@ -74,7 +74,8 @@ class Network:
             context = ssl.create_default_context(cafile=None if self.authority is None else fspath(self.authority))
         except (OSError, ssl.SSLError):
             raise DataError(f"{self.authority} is not a file of certificates in PEM. Check the path.") from None
-        return httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False)
+        one_each = httpx.Limits(max_keepalive_connections=0)
+        return httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False, limits=one_each)
 
 
 def _sentence(answer: Any) -> str:

@@ -15,9 +15,7 @@ from dpheatmap.curator.noise import Source
 from dpheatmap.release import Release
 
 
-def simulated(
-    terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source = os.urandom
-) -> Release:
+def simulated(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source = os.urandom) -> Release:
     """The release of these people, each given by the x and y of their points, on these terms.
 
     >>> from dpheatmap.domain import Domain

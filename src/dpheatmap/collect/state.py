@@ -31,7 +31,7 @@ class State:
         name = Path(fspath(path)).name
         try:
             Path(path).touch(0o600)
-            self.con = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+            self.con = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
             for pragma in ("locking_mode = EXCLUSIVE", "synchronous = FULL", "secure_delete = ON"):
                 self.con.execute(f"PRAGMA {pragma}").fetchall()
             self.con.executescript(f"BEGIN EXCLUSIVE; {_TABLES} COMMIT;")

@@ -36,7 +36,10 @@ def application(role: Role, finished: Finished) -> Starlette:
         Route("/sum", _answer(role.outcome)),
     ]
     if isinstance(role, Receiver):
-        routes += [_taking("/contributions", role.accept, role.largest_body), _taking("/close", role.close, _SIGNED_CLOSE)]
+        routes += [
+            _taking("/contributions", role.accept, role.largest_body),
+            _taking("/close", role.close, _SIGNED_CLOSE),
+        ]
     if isinstance(role, Server):
         routes.append(Route("/entries", _answer(role.entries)))
     if isinstance(role, Analyser):
