@@ -10,6 +10,7 @@ from dpheatmap.release import Release, load
 from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
 from dpheatmap.curator.images import release_images  # isort: skip
 from dpheatmap.curator.ledger import Ledger  # isort: skip
+from dpheatmap import collect  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
 from dpheatmap.evaluate.baselines import baseline  # isort: skip
 
@@ -28,6 +29,7 @@ __all__ = [
     "Release",
     "aggregate",
     "baseline",
+    "collect",
     "difference",
     "errors",
     "load",

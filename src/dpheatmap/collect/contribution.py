@@ -1,10 +1,10 @@
 """The arithmetic of a contribution, on a device, and of its sum, where contributions meet.
 
-**Contract of `own_vector`.** Whatever one person's points are, each level of the vector has non-negative integers whose
+**Contract of `vector_of`.** Whatever one person's points are, each level of the vector has non-negative integers whose
 sum is B, or all zeros for somebody with nothing inside the domain. So replacing a person's data by nothing changes level
 i by B in L1 norm.
 
-**Why sums of `noisy_vector` are private.** With n_min or more honest people, the noise of level i is discrete Laplace of
+**Why sums of `noisy` vectors are private.** With n_min or more honest people, the noise of level i is discrete Laplace of
 rate eps_i / B, plus independent noise (`polya.py`): for any integers, moving the true sums by d multiplies the probability of
 level i's values by at most ``exp(|d|_1 eps_i / B) = exp(eps_i)``, levels are independent, and the eps_i add up to epsilon.
 That the shuffled shares tell hardly more than these sums is shown in `shuffle_bound.py`.
@@ -21,7 +21,6 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpheatmap.collect.packing import Words, add_messages
 from dpheatmap.collect.polya import polya_difference
@@ -33,15 +32,14 @@ from dpheatmap.errors import DataError
 from dpheatmap.quadtree import Ints
 
 
-def own_vector(terms: Terms, x: ArrayLike, y: ArrayLike) -> Ints:
-    """One person's points, in units of 1/B of their weight, over all cells of all levels."""
-    codes, points = terms.tree.leaves(x, y)
-    return terms.tree.summed(codes, rounded(points, terms.units))
+def vector_of(terms: Terms, codes: Ints, weights: Ints) -> Ints:
+    """One person's weights of cells of the last level, in Morton order, to units of 1/B in all cells of all levels."""
+    return terms.tree.summed(codes, rounded(weights, terms.units))
 
 
-def noisy_vector(terms: Terms, x: ArrayLike, y: ArrayLike, source: Source = os.urandom) -> Ints:
+def noisy(terms: Terms, vector: Ints, source: Source = os.urandom) -> Ints:
     """One person's vector with their part of the noise."""
-    vector = own_vector(terms, x, y)
+    vector = vector.copy()
     for level, rate in terms.rates.items():
         here = terms.tree.part(level)
         vector[here] += polya_difference(rate, terms.n_min).sample(here.stop - here.start, source)

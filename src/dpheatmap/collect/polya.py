@@ -48,7 +48,7 @@ def log_interval(y: Interval, bits: int) -> Interval:
     fall by a factor of 9 or more. Every operation rounds outward.
     """
     low, high = y
-    shift = bits - high.bit_length()
+    shift = max(0, bits - high.bit_length())
     halves = _artanh_doubled(1 << (bits - 1), bits)
     near, far = _artanh_doubled(min(high << shift, 1 << bits), bits), _artanh_doubled(low << shift, bits)
     return near[0] + shift * halves[0], far[1] + shift * halves[1]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.collect.contribution import decoded_shares, noisy_vector, own_vector, server_noise
+from dpheatmap.collect.contribution import decoded_shares, noisy, server_noise, vector_of
 from dpheatmap.collect.shares import signed
 from dpheatmap.collect.terms import Terms
 from dpheatmap.curator.noise import Source
@@ -25,7 +25,8 @@ def simulated(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], sourc
     """
     total, count = np.zeros(terms.tree.size, dtype=np.int64), 0
     for x, y in people:
-        total += own_vector(terms, x, y) if terms.model == "servers" else noisy_vector(terms, x, y, source)
+        vector = vector_of(terms, *terms.tree.leaves(x, y))
+        total += vector if terms.model == "servers" else noisy(terms, vector, source)
         count += 1
     words = total.astype(np.uint64)
     if terms.model == "servers":
