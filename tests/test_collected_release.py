@@ -18,7 +18,9 @@ from dpheatmap.curator.noise import DiscreteLaplace
 from dpheatmap.design import PaperDesign, Question, all_at_once, walk
 from dpheatmap.errors import ReleaseFileError
 from dpheatmap.estimate.likelihood import laplace_sum, law_of
-from dpheatmap.estimate.posterior import Observations, posterior
+from dpheatmap.estimate.posterior import Observations, infer, posterior
+from dpheatmap.estimate.worth import WORTH, worth_reading
+from dpheatmap.heatmap import smoothed
 from dpheatmap.mechanism import CURATOR, Mechanism, local, served, shuffled
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Measurements, Release
@@ -204,7 +206,7 @@ def test_laws_and_scales_are_those_of_the_noise() -> None:
     """On 4^5 empty cells of the last level: six deviations of the second moment of any of the laws."""
     for name in MODELS:
         release = collected(name, dph.Domain.unit(5), people=0)
-        observed = Observations.of(release)
+        observed = Observations.every(release)
         last = observed.levels == 5
         scale = float(observed.scales[last][0])
         variance = scale**2 * (2 * len(observed.law) if len(observed.law) else 1)
@@ -224,9 +226,9 @@ def test_any_number_of_laplaces_keeps_its_variance(summed: str) -> None:
 
 def test_strength_is_epsilon_for_one_laplace_and_less_for_more_noise() -> None:
     one = collected("servers")
-    plain = Observations.of(replace(one, mechanism=shuffled(50, 50)))
+    plain = Observations.every(replace(one, mechanism=shuffled(50, 50)))
     assert plain.strength == pytest.approx(5.0)
-    assert Observations.of(one).strength == pytest.approx(5.0 / np.sqrt(2))
+    assert Observations.every(one).strength == pytest.approx(5.0 / np.sqrt(2))
 
 
 def test_uncertainty_grows_with_the_noise() -> None:
@@ -240,6 +242,34 @@ def test_uncertainty_grows_with_the_noise() -> None:
     std = release.heatmap(size=16).std
     assert std is not None
     assert (std > 0).all()
+
+
+# Which cells are read
+
+
+@pytest.mark.parametrize("people", [0.0, 200.0])
+def test_few_cells_are_read_and_the_map_is_that_of_all_of_them(model: str, people: float) -> None:
+    release = collected(model, dph.Domain.unit(6), people=people)
+    read, every = Observations.of(release), Observations.every(release)
+    assert len(read.levels) < len(every.levels) / 4
+    assert np.sum(read.levels == 2) == 16
+    below = read.levels > 2
+    for level, code in zip(read.levels[below], read.codes[below], strict=True):
+        parent = (every.levels == level - 1) & (every.codes == code >> 2)
+        assert every.people[parent][0] > WORTH * every.deviations[every.levels == level].mean()
+    if people:
+        heat, whole = (smoothed(infer(o).distribution(), 0.05, 16) for o in (read, every))
+        assert np.abs(heat - whole).sum() < 0.15
+
+
+def test_what_is_read_depends_on_what_was_read_before_only() -> None:
+    release = collected("servers", dph.Domain.unit(6))
+    every = Observations.every(release)
+    read = worth_reading(every.levels, every.codes, every.people, every.deviations)
+    unread = np.setdiff1d(np.arange(len(every.levels)), read)
+    changed = every.people.copy()
+    changed[unread] = np.random.default_rng(1).normal(0, 1e6, len(unread))
+    assert np.array_equal(read, worth_reading(every.levels, every.codes, changed, every.deviations))
 
 
 # Both reconstructions

@@ -33,6 +33,7 @@ from dpheatmap.estimate.likelihood import REACH, law_of
 from dpheatmap.estimate.messages import log_evidence, upward
 from dpheatmap.estimate.smoothness import neighbourly_shares
 from dpheatmap.estimate.split import Messages, Tree
+from dpheatmap.estimate.worth import worth_reading
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release
 
@@ -66,7 +67,17 @@ class Observations:
 
     @classmethod
     def of(cls, release: Release) -> Observations:
-        """The measurements of a release in people.
+        """The measurements of a release, of a collected one those that are worth reading."""
+        every = cls.every(release)
+        if not release.mechanism.collected:
+            return every
+        read = worth_reading(every.levels, every.codes, every.people, every.deviations)
+        picked = (column[read] for column in (every.levels, every.codes, every.people, every.scales))
+        return cls(every.domain, *picked, every.law)
+
+    @classmethod
+    def every(cls, release: Release) -> Observations:
+        """All measurements of a release in people.
 
         One Laplace of a share of epsilon has the scale 1 / that share; other noise is as its mechanism says.
         """
@@ -79,14 +90,20 @@ class Observations:
         return cls(release.domain, m.levels, m.codes, m.counts / release.units, scales, law)
 
     @property
+    def deviations(self) -> Floats:
+        """The standard deviations of the noise."""
+        found: Floats = self.scales * (math.sqrt(2.0 * len(self.law)) if len(self.law) else 1.0)
+        return found
+
+    @property
     def strength(self) -> float:
         """The epsilon of a curator whose noise is as strong: what the measurements on a path have together.
 
         A Laplace of epsilon e has the standard deviation sqrt(2) / e, so that the sum of sqrt(2) / deviation is epsilon
         where every level is measured once.
         """
-        deviations = self.scales * (math.sqrt(2.0 * len(self.law)) if len(self.law) else 1.0)
-        return float(sum(math.sqrt(2.0) / deviations[self.levels == level].mean() for level in np.unique(self.levels)))
+        of_levels = (self.deviations[self.levels == level] for level in np.unique(self.levels))
+        return float(sum(math.sqrt(2.0) / deviations.mean() for deviations in of_levels))
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,7 +136,7 @@ class Uncertainty:
 
 def _strength(release: Release) -> float:
     """Epsilon, or what has to be put in its place where the noise is not that of a curator."""
-    return Observations.of(release).strength if release.mechanism.collected else float(release.epsilon)
+    return Observations.every(release).strength if release.mechanism.collected else float(release.epsilon)
 
 
 def _nearest(size: int, count: int) -> NDArray[np.int64]:
