@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.design import all_at_once
 from dpheatmap.errors import DataError, DomainError, ParameterError, PrivacyRefusal
+from dpheatmap.mechanism import served
 from dpheatmap.parameters import DEEPEST, RULES, check
 
 DOMAIN = dph.Domain.unit(4)
@@ -97,6 +99,9 @@ CALLS: dict[str, Callable[..., object]] = {
     "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),
     "difference": lambda **k: dph.difference(release(), release(), **k),
     "Difference.significant": lambda **k: dph.difference(release(), release()).significant(**k),
+    "Release.collected": lambda **k: dph.Release.collected(
+        DOMAIN, all_at_once(DOMAIN), np.zeros(336, np.int64), **{"epsilon": 1, "mechanism": served(5, 2), **k}
+    ),
     "collect.Terms.of": lambda **k: dph.collect.Terms.of(
         **{"model": "shuffle", "domain": DOMAIN, "epsilon": 1, "n_min": 20, "n_max": 30, **k}
     ),
@@ -123,8 +128,8 @@ def pairs() -> Iterator[Any]:
     for where, function in public_functions():
         for parameter in inspect.signature(function).parameters.values():
             rule = ALIASES.get((where, parameter.name), parameter.name)
-            # x, y and weight are also what points and cells are given by.
-            if rule in RULES and not (rule in ("x", "y", "weight") and "str" not in str(parameter.annotation)):
+            # x, y and weight are also what points and cells are given by, and a design can be given itself.
+            if rule in RULES and not (rule in ("x", "y", "weight", "design") and "str" not in str(parameter.annotation)):
                 yield pytest.param(
                     where, parameter.name, rule, parameter.default is None, id=f"{where}-{parameter.name}"
                 )

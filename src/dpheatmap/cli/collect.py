@@ -263,8 +263,9 @@ def demo(
 
 
 def _run(
-    kind: type[Role], finished: Callable[[Role], None] = lambda role: None, *, collection: str, operator: str, key: str,
-    state: str, host: str, port: int | None, certificate: str | None, certificate_key: str | None, authority: str | None,
+    kind: type[Role], finished: Callable[[Role], None] = lambda role: None, *, collection: str, operator: str,
+    key: str, state: str, host: str, port: int | None, certificate: str | None, certificate_key: str | None,
+    authority: str | None,
 ) -> None:  # fmt: skip
     """Run a process until it is told to stop."""
     from dpheatmap.collect.keys import PrivateKey
