@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from dpheatmap.collect.contribution import decoded_shares, noisy, server_noise, vector_of
 from dpheatmap.collect.shares import signed
 from dpheatmap.collect.terms import Terms
-from dpheatmap.curator.noise import Source
+from dpheatmap.curator.noise import Source, discrete_laplace
 from dpheatmap.release import Release
 
 
@@ -34,3 +34,19 @@ def simulated(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], sourc
     else:
         sums = signed(words, terms.modulus_bits, terms.largest_sum)
     return terms.release(sums, count, seeded=source is not os.urandom)
+
+
+def simulated_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source) -> Release:
+    """The release of exactly n_min people in the shuffle model, with all their noise drawn at once.
+
+    The parts of n_min people add up to a discrete Laplace exactly (`polya.py`), so that this has the law of `simulated`
+    in a fiftieth of its time.
+    """
+    vectors = [vector_of(terms, *terms.tree.leaves(x, y)) for x, y in people]
+    if terms.model != "shuffle" or len(vectors) != terms.n_min:
+        raise ValueError("only n_min people in the shuffle model have a whole Laplace")
+    sums = np.sum(vectors, axis=0)
+    for level, rate in terms.rates.items():
+        here = terms.tree.part(level)
+        sums[here] += discrete_laplace(rate).sample(here.stop - here.start, source)
+    return terms.release(sums, len(vectors), seeded=source is not os.urandom)

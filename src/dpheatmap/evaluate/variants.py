@@ -144,3 +144,14 @@ RIVALS_WITH_POSTERIOR = (
 """Rivals whose measurements are counts of cells, with our posterior on them."""
 
 EVERY_METHOD = {**METHODS, **{method.name: method for method in (*ABLATIONS, *RIVALS_WITH_POSTERIOR)}}
+
+COLLECTED = {
+    "shuffle": "Shuffle model, posterior",
+    "shuffle-paper": "Shuffle model, paper's algorithm",
+    "local": "Local model, posterior",
+    "local-paper": "Local model, paper's algorithm",
+}
+"""What is made without a curator, and so not from counts, by its title."""
+
+TITLES = {**{name: method.title for name, method in EVERY_METHOD.items()}, **COLLECTED}
+"""What tables and figures call everything that they show, in their order."""

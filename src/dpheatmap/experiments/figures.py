@@ -11,10 +11,12 @@ from dpheatmap.experiments import (
     comparison,
     gaze,
     invented,
+    local,
     maps,
     resolution,
     rivals,
     salicon,
+    shuffle,
     snap,
     stand_in,
     synthetic,
@@ -22,7 +24,9 @@ from dpheatmap.experiments import (
 )
 from dpheatmap.experiments.places import Dataset
 
-STUDIES = {m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation)}
+STUDIES = {
+    m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation, shuffle, local)
+}
 GALLERIES = {gallery.name: gallery for gallery in (maps.CITY, maps.GAZE)}
 FIGURES = (*STUDIES, *GALLERIES)
 

@@ -127,6 +127,8 @@ def _finish(jobs: Sequence[Job], record: Record, seed: int, workers: int | None,
 
 def _figures(study: Study, panels: dict[str, Series], dataset: Dataset) -> list[tuple[str, Figure]]:
     """A figure of the paper's own methods for each panel, and one of the rivals if there are any."""
+    if study.figures is not None:
+        return study.figures(panels, dataset)
     found = []
     for panel, series in panels.items():
         name = "-".join([study.name, *panel.replace(",", "").split()])
