@@ -108,12 +108,8 @@ class Cast:
         self.stop(number)
         name = self.collection.roles[number].split()[0]
         state = State(self.folder / f"{number}.state", self.collection, name)
-        parts = (self.collection, self.keys[number], state)
-        role: Role = (
-            Analyser(*parts)
-            if name == "analyser"
-            else {"server": Server, "shuffler": Shuffler}[name](*parts, self.network)
-        )
+        kind: type[Role] = {"server": Server, "shuffler": Shuffler, "analyser": Analyser}[name]
+        role = kind(self.collection, self.keys[number], state, self.network)
         self.network.roles[self.collection.parties[number]] = role
 
     def stop(self, number: int) -> None:

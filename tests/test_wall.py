@@ -13,12 +13,21 @@ import dpheatmap
 
 ROOT = Path(dpheatmap.__file__).parent
 PRIVATE = ("curator", "collect")
+COLLECTING = {
+    "client": ["Client", "body_size"],
+    "collection": ["Collection"],
+    "terms": ["Terms"],
+    "simulate": ["simulated"],
+}
 DOORS = {
     ("dpheatmap.curator.api", "aggregate"),
     ("dpheatmap.curator.api", "release"),
     ("dpheatmap.curator.api", "Counts"),
     ("dpheatmap.curator.images", "release_images"),
     ("dpheatmap.curator.ledger", "Ledger"),
+    # Devices, and whoever runs a collection: public terms in, sealed contributions and noisy sums out.
+    ("dpheatmap", "collect"),
+    *((f"dpheatmap.collect.{module}", name) for module, names in COLLECTING.items() for name in names),
     # Other mechanisms' way to people: noisy answers, each paid for.
     ("dpheatmap.curator.api", "Curator"),
 }
@@ -34,6 +43,26 @@ EXCEPTIONS = {
     "experiments/local.py": {("dpheatmap.collect.local", "LocalTerms"), ("dpheatmap.collect.local", "simulated")},
     # The data holder's look at their own table.
     "cli/inspect.py": {("dpheatmap.curator.inspect", "inspect_table")},
+    # The processes of a collection, started by hand.
+    "cli/collect.py": {
+        (f"dpheatmap.collect.{module}", name)
+        for module, name in [
+            ("analyser", "Analyser"),
+            ("demo", "run_demo"),
+            ("keys", "PrivateKey"),
+            ("keys", "PublicKey"),
+            ("network", "Network"),
+            ("receiver", "Role"),
+            ("receiver", "close_early"),
+            ("result", "collected"),
+            ("result", "combined"),
+            ("server", "Server"),
+            ("shuffler", "Shuffler"),
+            ("state", "State"),
+            ("tickets", "make_tickets"),
+            ("web", "serve"),
+        ]
+    },
 }
 MAY_ENTER = ("__init__.py", "testing.py", "cli/", "evaluate/", "experiments/")
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))

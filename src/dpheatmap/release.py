@@ -115,6 +115,7 @@ class Release:
         >>> r.mechanism.trusted, len(r.measurements)
         ('shuffler', 80)
         """
+        check(epsilon=epsilon, units=units, delta=delta)
         levels, codes = design.coordinates(domain)
         held = np.clip(counts, -FARTHEST, FARTHEST)
         shares = np.repeat([share for _, share in sorted(design.shares.items())], np.bincount(levels)[design.first :])

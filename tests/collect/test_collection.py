@@ -97,13 +97,13 @@ def test_a_missing_file_and_a_wrong_key_are_named(tmp_path: Path) -> None:
 
 def test_parties_must_be_whole(operator: PrivateKey) -> None:
     key = PrivateKey.make().public
-    with pytest.raises(ParameterError, match="must be 2, each with a key of its own"):
+    with pytest.raises(ParameterError, match="must be 2, each with its own key"):
         Collection.open(terms_of("servers"), {ONE: key, TWO: key}, LATER, operator)
     for address in ("ftp://one.example", "one.example", "https://", "https://one.example/path", "https://one:99999"):
         with pytest.raises(ParameterError, match="A party's address must be such as"):
             Collection.open(terms_of("servers"), {address: key, TWO: PrivateKey.make().public}, LATER, operator)
+    parties = {ONE: key, TWO: PrivateKey.make().public}
     with pytest.raises(ParameterError, match="must have a time zone"):
-        parties = {ONE: key, TWO: PrivateKey.make().public}
         Collection.open(terms_of("servers"), parties, datetime(2030, 1, 1), operator)
 
 

@@ -51,7 +51,7 @@ def test_parts_have_the_logarithmic_law(rate: Fraction, people: int) -> None:
     parts = PolyaDifference(rate, people)._parts(SIZE, os.urandom)
     q = mpmath.exp(-real(rate))
     scale = -1 / mpmath.log(1 - q)
-    law = []
+    law: list[float] = []
     while len(law) < 60 and scale * q ** (len(law) + 1) / (len(law) + 1) * SIZE > 200:
         law.append(float(scale * q ** (len(law) + 1) / (len(law) + 1)))
     rest = 1 - sum(law)

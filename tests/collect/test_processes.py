@@ -1,4 +1,4 @@
-"""Real processes over HTTPS: killed and started again in the middle, with devices that fail and strangers that shout."""
+"""Real processes over HTTPS: killed and started again in the middle, with devices that fail and strangers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def shout(stage: Stage) -> None:
 
 
 def check(release: Release, expected: dict[int, int]) -> None:
-    """Noise beyond 3 people has a probability below 1e-9: a Laplace has a scale of 0.11 people, two servers' of 0.09."""
+    """Noise beyond 3 people has a probability below 1e-9: the scale of a Laplace is 0.11 here, or 0.09 twice."""
     codes, counts = release.measurements.at(2)
     for cell, people in expected.items():
         assert abs(counts[codes == cell][0] / release.units - people) < 3

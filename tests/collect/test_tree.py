@@ -55,7 +55,7 @@ def test_rounding_is_unbiased(monkeypatch: pytest.MonkeyPatch) -> None:
     weights, units = np.array([3, 0, 5, 2, 7]), 4
     found = np.zeros(5, dtype=np.int64)
     for mark in range(17):
-        monkeypatch.setattr(tree.secrets, "randbelow", lambda below, mark=mark: mark if below == 17 else -1)
+        monkeypatch.setattr("secrets.randbelow", lambda below, mark=mark: mark if below == 17 else -1)
         found += tree.rounded(weights, units)
     assert found.tolist() == (weights * units).tolist()
 

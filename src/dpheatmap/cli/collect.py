@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -158,7 +159,7 @@ def shuffler(**options: Any) -> None:
     """
     from dpheatmap.collect.shuffler import Shuffler
 
-    _run("shuffler", lambda *parts, network: Shuffler(*parts, network), **options)
+    _run(Shuffler, **options)
 
 
 @command.command()
@@ -179,7 +180,7 @@ def analyser(output: str | None, **options: Any) -> None:
         if output is not None and role.phase() == "published":
             combined(role.collection, [role.outcome()]).save(output)
 
-    _run("analyser", lambda *parts, network: Analyser(*parts), finished, **options)
+    _run(Analyser, finished, **options)
 
 
 @command.command()
@@ -191,7 +192,7 @@ def server(**options: Any) -> None:
     """
     from dpheatmap.collect.server import Server
 
-    _run("server", lambda *parts, network: Server(*parts, network), **options)
+    _run(Server, **options)
 
 
 @command.command()
@@ -244,8 +245,8 @@ def result(
 @map_options
 @json_option
 def demo(
-    devices: int, model: str, epsilon: str, outputs: tuple[str, ...], sigma: float | None, size: int | None, method: str,
-    as_json: bool, **choices: Any,
+    devices: int, model: str, epsilon: str, outputs: tuple[str, ...], sigma: float | None, size: int | None,
+    method: str, as_json: bool, **choices: Any,
 ) -> None:  # fmt: skip
     """Run a whole collection on this machine: processes that share no files, and invented devices that send to them.
 
@@ -262,8 +263,9 @@ def demo(
 
 
 def _run(
-    name: str, make: Any, finished: Any = lambda role: None, *, collection: str, operator: str, key: str, state: str,
-    host: str, port: int | None, certificate: str | None, certificate_key: str | None, authority: str | None,
+    kind: type[Role], finished: Callable[[Role], None] = lambda role: None, *, collection: str, operator: str,
+    key: str, state: str, host: str, port: int | None, certificate: str | None, certificate_key: str | None,
+    authority: str | None,
 ) -> None:  # fmt: skip
     """Run a process until it is told to stop."""
     from dpheatmap.collect.keys import PrivateKey
@@ -271,13 +273,13 @@ def _run(
     from dpheatmap.collect.state import State
     from dpheatmap.collect.web import serve
 
-    of, own = _read(collection, operator), PrivateKey.read(key)
-    party = of.parties[of.index_of(own.public, name)]
-    role = make(of, own, State(state, of, name), network=Network(authority))
-    port = port or urlsplit(party.address).port
+    opened, own = _read(collection, operator), PrivateKey.read(key)
+    address = opened.parties[opened.index_of(own.public, kind.name)].address
+    port = port or urlsplit(address).port
     if port is None:
-        raise ParameterError(f"The address {party.address} has no port. Give --port.")
-    say(f"{name} of {party.address} listens at {host}:{port}; stop it with Ctrl-C.")
+        raise ParameterError(f"The address {address} has no port. Give --port.")
+    role = kind(opened, own, State(state, opened, kind.name), Network(authority))
+    say(f"The {kind.name} of {address} listens at {host}:{port}; stop it with Ctrl-C.")
     serve(role, host=host, port=port, certificate=certificate, key=certificate_key, finished=finished)
 
 

@@ -27,7 +27,7 @@ def make_certificates(folder: Path) -> Certificates:
     issuer, subject = (
         x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("dpheatmap demo", "127.0.0.1")
     )
-    usage = {name: False for name in ("content_commitment", "data_encipherment", "encipher_only", "decipher_only")}
+    usage = dict.fromkeys(("content_commitment", "data_encipherment", "encipher_only", "decipher_only"), False)
     rest = {"key_encipherment": False, "key_agreement": False, **usage}
     signing = x509.KeyUsage(digital_signature=True, key_cert_sign=True, crl_sign=True, **rest)
     serving = x509.KeyUsage(digital_signature=True, key_cert_sign=False, crl_sign=False, **rest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,7 +104,7 @@ def body_size(collection: Collection) -> int:
     from dpheatmap.collect.keys import OVERHEAD
     from dpheatmap.collect.tickets import SIZE
 
-    terms: Any = collection.terms
+    terms = collection.terms
     if terms.model == "servers":
         return SIZE + NONCE + terms.payload_bytes + OVERHEAD
     return SIZE + NONCE + terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)

@@ -41,7 +41,7 @@ class Party(NamedTuple):
 
 @dataclass(frozen=True)
 class Collection:
-    """Public terms, the parties in the order of their roles, and when it closes; made by :meth:`open` or :meth:`read`."""
+    """Public terms, the parties in the order of their roles, and when it closes: by :meth:`open` or :meth:`read`."""
 
     terms: Terms
     parties: tuple[Party, ...]
@@ -57,7 +57,7 @@ class Collection:
         wanted = terms.servers or 2
         if len(parties) != wanted or len(set(parties.values())) != wanted:
             raise ParameterError(
-                f"The parties of this collection must be {wanted}, each with a key of its own; there were {len(parties)}. "
+                f"The parties of this collection must be {wanted}, each with its own key; there were {len(parties)}. "
                 "Give every server, or shuffler and analyser, in this order."
             )
         for address in parties:

@@ -1,20 +1,19 @@
 """The arithmetic of a contribution, on a device, and of its sum, where contributions meet.
 
 **Contract of `vector_of`.** Whatever one person's points are, each level of the vector has non-negative integers whose
-sum is B, or all zeros for somebody with nothing inside the domain. So replacing a person's data by nothing changes level
-i by B in L1 norm.
+sum is B, or all zeros for somebody with nothing inside the domain. So replacing a person's data by nothing changes
+level i by B in L1 norm.
 
-**Why sums of `noisy` vectors are private.** With n_min or more honest people, the noise of level i is discrete Laplace of
-rate eps_i / B, plus independent noise (`polya.py`): for any integers, moving the true sums by d multiplies the probability of
-level i's values by at most ``exp(|d|_1 eps_i / B) = exp(eps_i)``, levels are independent, and the eps_i add up to epsilon.
-That the shuffled shares tell hardly more than these sums is shown in `shuffle_bound.py`.
+**Why sums of `noisy` vectors are private.** With n_min or more honest people, the noise of level i is discrete Laplace
+of rate eps_i / B, plus independent noise (`polya.py`): for any integers, moving the true sums by d multiplies the
+probability of level i's values by at most ``exp(|d|_1 eps_i / B) = exp(eps_i)``, levels are independent, and the eps_i
+add up to epsilon. That the shuffled shares tell hardly more than these sums is shown in `shuffle_bound.py`.
 
-**Why sums of servers are private.** `server_noise` is a whole discrete Laplace of rate eps_i / B for each coordinate. Take
-one honest server and let all others, and everybody else, collude. Of a person's vector z they know all shares but one,
-so what the honest server publishes, its sum of shares plus noise, is to them z plus known numbers plus noise, mod 2^64:
-epsilon-DP by the same argument, with no delta. They choose the set of clients that it sums; the argument holds for each
-set, as long as the server publishes one sum only.
-"""
+**Why sums of servers are private.** `server_noise` is a whole discrete Laplace of rate eps_i / B for each coordinate.
+Take one honest server and let all others, and everybody else, collude. Of a person's vector z they know all shares but
+one, so what the honest server publishes, its sum of shares plus noise, is to them z plus known numbers plus noise, mod
+2^64: epsilon-DP by the same argument, with no delta. They choose the set of clients that it sums; the argument holds
+for each set, as long as the server publishes one sum only."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from types import TracebackType
 import numpy as np
 
 from dpheatmap.collect.certificates import make_certificates
-from dpheatmap.collect.client import Client
+from dpheatmap.collect.client import Client, body_size
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.network import Network, UnreachableError
@@ -129,13 +129,12 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
     terms = Terms.of(model, domain, epsilon=epsilon, n_min=max(2, devices * 4 // 5), n_max=devices, depth=depth)
     with tempfile.TemporaryDirectory() as folder, Stage(Path(folder), terms, tickets=devices) as stage:
         say(f"{' and '.join(stage.collection.roles)} listen; {terms.tree.size:,} cells, epsilon {terms.epsilon}.")
+        size = body_size(stage.collection) * len(stage.collection.receivers)
         for number, (x, y) in enumerate(_people(devices)):
             device = stage.device(number)
             device.send(device.contribution(x, y), stage.network)
             if (number + 1) % 50 == 0 or number + 1 == devices:
-                say(
-                    f"{number + 1} of {devices} devices have sent {terms.payload_bytes * (terms.servers or 1):,} bytes each."
-                )
+                say(f"{number + 1} of {devices} devices have sent {size:,} bytes each.")
         stage.close()
         say("The collection is closed; waiting for the result.")
         return stage.result()

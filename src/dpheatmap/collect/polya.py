@@ -1,20 +1,20 @@
 """Exact Polya differences: noise of which n people's add up to discrete Laplace noise.
 
-**What is drawn.** Discrete Laplace noise of rate a is the difference of two geometric variables of ratio ``q = exp(-a)``.
-A geometric variable is a sum of n independent Polya (negative binomial) variables of shape 1/n, whose generating function
-is ``((1 - q) / (1 - q z))^(1/n)``. So the sum of n Polya differences is discrete Laplace, exactly. Further ones added to
-it are independent noise on top, which can't weaken what the first n promise.
+**What is drawn.** Discrete Laplace noise of rate a is the difference of two geometric variables of ratio ``q =
+exp(-a)``. A geometric variable is a sum of n independent Polya (negative binomial) variables of shape 1/n, whose
+generating function is ``((1 - q) / (1 - q z))^(1/n)``. So the sum of n Polya differences is discrete Laplace, exactly.
+Further ones added to it are independent noise on top, which can't weaken what the first n promise.
 
-**How.** The logarithm of that generating function is ``(L / n) (S(z) - 1)`` with ``L = -ln(1 - q)`` and
-``S(z) = sum over k >= 1 of q^k / (k L) z^k``: a Polya variable is a Poisson number, of mean L / n, of *parts* with the
-logarithmic law ``P(k) = q^k / (k L)``. A difference of two is a Poisson number, of mean 2 L / n, of parts with random signs.
+**How.** The logarithm of that generating function is ``(L / n) (S(z) - 1)`` with ``L = -ln(1 - q)`` and ``S(z) = sum
+over k >= 1 of q^k / (k L) z^k``: a Polya variable is a Poisson number, of mean L / n, of *parts* with the logarithmic
+law ``P(k) = q^k / (k L)``. A difference of two is a Poisson number, of mean 2 L / n, of parts with random signs.
 
 1. The number of parts is drawn by inversion (`Factor` of `curator/noise.py`): integer intervals around the distribution
    function, refined until they decide.
-2. A part is drawn by rejection. Propose j = 0, 1, ... with weight ``q^(2^j)``, by inversion, and k evenly from
-   ``2^j .. 2^(j+1) - 1``: weight ``q^(2^j) / 2^j``. Accept with the probability ``2^j / k``, by a uniform integer below k,
-   times one proportional to ``q^d`` with ``d = k - 2^j``: that |X| > d for a discrete Laplace X of the rate, which has
-   the probability ``2 q^(d+1) / (1 + q)``. The product of the three is proportional to ``q^k / k``.
+2. A part is drawn by rejection. Propose j = 0, 1, ... with weight ``q^(2^j)``, by inversion, and k evenly from ``2^j ..
+   2^(j+1) - 1``: weight ``q^(2^j) / 2^j``. Accept with the probability ``2^j / k``, by a uniform integer below k, times
+   one proportional to ``q^d`` with ``d = k - 2^j``: that |X| > d for a discrete Laplace X of the rate, which has the
+   probability ``2 q^(d+1) / (1 + q)``. The product of the three is proportional to ``q^k / k``.
 
 **What is not exact.** Poisson numbers and proposals end where less than 2^-TAIL_BITS of their law is left. A proposal
 is accepted with a probability above 1/8 and there are fewer than 2^5 parts on average, at any rate allowed here, so the

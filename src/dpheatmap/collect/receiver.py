@@ -1,8 +1,7 @@
 """What the shuffler and the servers have in common: they admit contributions until the collection is closed.
 
-A contribution that is malformed, late, one too many, or of a ticket that was used is refused with a sentence and changes
-nothing. The same contribution sent again is fine: a device that got no answer may repeat itself.
-"""
+A contribution that is malformed, late, one too many, or of a ticket that was used is refused with a sentence and
+changes nothing. The same contribution sent again is fine: a device that got no answer may repeat itself."""
 
 from __future__ import annotations
 
@@ -32,8 +31,8 @@ class Role:
 
     name: str
 
-    def __init__(self, collection: Collection, key: PrivateKey, state: State) -> None:
-        self.collection, self.key, self.state = collection, key, state
+    def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
+        self.collection, self.key, self.state, self.network = collection, key, state, network
         self.number = collection.index_of(key.public, self.name)
 
     def step(self) -> bool:
@@ -66,8 +65,8 @@ class Role:
 class Receiver(Role):
     """A role that devices send to."""
 
-    def __init__(self, collection: Collection, key: PrivateKey, state: State) -> None:
-        super().__init__(collection, key, state)
+    def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
+        super().__init__(collection, key, state, network)
         self.largest_body = body_size(collection)
 
     def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
@@ -122,8 +121,8 @@ class Receiver(Role):
             return False
         with self.state.transaction():
             self.give_up(
-                f"The collection was closed with {there} contributions and needs {self.collection.terms.n_min}: nothing "
-                "is published, and what was sent is deleted. Collect again, for longer."
+                f"The collection was closed with {there} contributions and needs {self.collection.terms.n_min}: "
+                "nothing is published, and what was sent is deleted. Collect again, for longer."
             )
             self.forget()
         return True

@@ -46,7 +46,8 @@ def combined(collection: Collection, bodies: list[bytes]) -> Release:
         raise DataError("A party's sum is damaged, or not signed by it. Ask it again.")
     if len({payload[:_HEADER] for payload in payloads}) > 1:
         raise DataError(
-            "The servers did not sum the same contributions, so their sums can't be added. One of them is broken or lies."
+            "The servers did not sum the same contributions, so their sums can't be added up. "
+            "One of them is broken or lies: find out which, and collect again."
         )
     sums: list[Words] = [np.frombuffer(payload, dtype="<u8", offset=_HEADER).astype(np.uint64) for payload in payloads]
     return terms.release(decoded_shares(sums), int.from_bytes(payloads[0][:8], "little"))

@@ -2,11 +2,11 @@
 
 1. *Open.* Each share is opened, checked for its size, and kept with its entry: ticket number and nonce.
 2. *Closed.* The list of entries is frozen: nothing is admitted any more, and the other servers can fetch it, signed.
-3. *Agreed.* Once all lists are there, what is on all of them is summed. An entry has the contribution's nonce, so that a
-   device that started over and reached two servers with different contributions is in none of the sums.
+3. *Agreed.* Once all lists are there, what is on all of them is summed. An entry has the contribution's nonce, so that
+   a device that started over and reached two servers with different contributions is in none of the sums.
 4. *Published.* Sum and noise are written down in one step before anybody can fetch them, and the shares are deleted. A
-   server that is restarted publishes the same sum again, and never one with other noise: from two sums of one set the noise
-   would average out, and from sums of two sets somebody's difference would show.
+   server that is restarted publishes the same sum again, and never one with other noise: from two sums of one set the
+   noise would average out, and from sums of two sets somebody's difference would show.
 
 Why the sum is private, even if all other servers lie about their lists: see `contribution.py`.
 """
@@ -18,13 +18,11 @@ import hashlib
 import numpy as np
 
 from dpheatmap.collect.client import NONCE, share_info
-from dpheatmap.collect.collection import Collection, Party
+from dpheatmap.collect.collection import Party
 from dpheatmap.collect.contribution import server_noise
-from dpheatmap.collect.keys import BadSeal, PrivateKey
-from dpheatmap.collect.network import Network
+from dpheatmap.collect.keys import BadSeal
 from dpheatmap.collect.packing import Words
 from dpheatmap.collect.receiver import Receiver, Refused
-from dpheatmap.collect.state import State
 
 ENTRY = 8 + NONCE
 Entries = set[bytes]
@@ -34,10 +32,6 @@ class Server(Receiver):
     """One of the servers."""
 
     name = "server"
-
-    def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
-        super().__init__(collection, key, state)
-        self._network = network
 
     def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
         """The share; it must be sealed for this server, as part of this contribution."""
@@ -74,7 +68,7 @@ class Server(Receiver):
         name, purpose = f"entries of {number}", self.collection.purpose("entries")
         body = self.entries() if number == self.number else self.state.fact(name)
         if body is None:
-            body = self._network.fetch(party, "/entries")
+            body = self.network.fetch(party, "/entries")
             if body is None or party.key.signed(body, purpose) is None:
                 return None
             self.state.learn(name, body)

@@ -3,29 +3,29 @@
 **Setting.** Each of n honest people splits a value x_i of Z_Q into r shares: r - 1 uniform ones, and one that makes
 their sum x_i. All nr shares are shuffled. How much more than the sum of the x_i do they tell?
 
-**Step 1: label one share of each.** Whoever also sees who sent the last share u_i of each person knows more. The u_i are
-uniform, and the other k = r - 1 shares are a uniform splitting of ``y_i = x_i - u_i``. So y is uniform on Z_Q^n and known,
-and the question is how well nk shuffled shares tell y from another vector of the same sum.
+**Step 1: label one share of each.** Whoever also sees who sent the last share u_i of each person knows more. The u_i
+are uniform, and the other k = r - 1 shares are a uniform splitting of ``y_i = x_i - u_i``. So y is uniform on Z_Q^n and
+known, and the question is how well nk shuffled shares tell y from another vector of the same sum.
 
-**Step 2: the ideal.** Let V(y) be the law of the shuffled row w of nk shares, and M the uniform law on rows whose sum is
-that of y. (u, M) depends on the x_i through their sum alone. So with ``tau = E_y TV(V(y), M)``, the view of the x_i is
-within tau of one that only the sum goes into.
+**Step 2: the ideal.** Let V(y) be the law of the shuffled row w of nk shares, and M the uniform law on rows whose sum
+is that of y. (u, M) depends on the x_i through their sum alone. So with ``tau = E_y TV(V(y), M)``, the view of the x_i
+is within tau of one that only the sum goes into.
 
-**Step 3: second moments.** By Cauchy and Schwarz ``2 TV(V(y), M) <= sqrt(sum over w of V(y)(w)^2 / M(w) - 1)``, and the mean
-over y can go under the root. M(w) is Q^-(nk-1). A row was dealt to people by a random permutation, and given that, it
-is uniform on the Q^(nk-n) rows whose groups have the sums y. So the square of V(y)(w) is a mean over *two* independent
-dealings, and the mean over y of the sum over w is ``Q^(-2(nk-n)) Q^-n`` times the number of rows w for which both dealings
-give everybody the same sum. Draw an arrow for each place of the row, from the person who has it in the first dealing
-to the one who has it in the second. Equal sums are the equations "what leaves a vertex is what enters it"; a graph with C
-components has n - C independent ones, each of which divides the number of rows by Q. Together,
+**Step 3: second moments.** By Cauchy and Schwarz ``2 TV(V(y), M) <= sqrt(sum over w of V(y)(w)^2 / M(w) - 1)``, and the
+mean over y can go under the root. M(w) is Q^-(nk-1). A row was dealt to people by a random permutation, and given that,
+it is uniform on the Q^(nk-n) rows whose groups have the sums y. So the square of V(y)(w) is a mean over *two*
+independent dealings, and the mean over y of the sum over w is ``Q^(-2(nk-n)) Q^-n`` times the number of rows w for
+which both dealings give everybody the same sum. Draw an arrow for each place of the row, from the person who has it in
+the first dealing to the one who has it in the second. Equal sums are the equations "what leaves a vertex is what enters
+it"; a graph with C components has n - C independent ones, each of which divides the number of rows by Q. Together,
 
     E_y sum over w of V(y)(w)^2 / M(w) = E[Q^(C-1)],
 
 where C is the number of components of the random multigraph on n vertices in which each has k out-slots and k in-slots
 that are matched at random. So ``tau <= sqrt(E[Q^(C-1)] - 1) / 2``.
 
-**Step 4: to epsilon and delta.** m coordinates are m independent splittings: m tau. If the sum alone is epsilon-DP, then
-for any event P(view) <= P(ideal) + m tau <= e^eps P'(ideal) + m tau <= e^eps (P'(view) + m tau) + m tau, so
+**Step 4: to epsilon and delta.** m coordinates are m independent splittings: m tau. If the sum alone is epsilon-DP,
+then for any event P(view) <= P(ideal) + m tau <= e^eps P'(ideal) + m tau <= e^eps (P'(view) + m tau) + m tau, so
 ``delta = (1 + e^eps) m tau``.
 
 **Computing it.** There are (jk)! matchings of j vertices, so ``sum over matchings of Q^C = n! [x^n] G(x)^Q`` with
@@ -45,10 +45,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from dpheatmap.domain import Floats
+from dpheatmap.quadtree import Ints
+
 MOST_PEOPLE = 1000
 MOST_SHARES = 64
 ROUNDING = 1.001
-"""Far above the rounding errors of the recursion: logarithms of factorials are good to 1e-9, and at most 1000 add up."""
+"""Far above the rounding errors of the recursion: logarithms of factorials are good to 1e-9, and 1000 add up."""
 
 
 @lru_cache(maxsize=256)
@@ -73,8 +76,8 @@ def distance(people: int, out_slots: int, modulus_bits: int) -> float:
     return ROUNDING * 0.5 * math.sqrt(excess[n])
 
 
-def _log_choose(log_factorials: np.ndarray, n: int, j: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    chosen: np.ndarray = log_factorials[n] - log_factorials[j] - log_factorials[n - j]  # type: ignore[type-arg]
+def _log_choose(log_factorials: Floats, n: int, j: Ints) -> Floats:
+    chosen: Floats = log_factorials[n] - log_factorials[j] - log_factorials[n - j]
     return chosen
 
 

@@ -1,10 +1,9 @@
 """The shuffler: it waits for n_min contributions, mixes all their messages, forwards them, and forgets.
 
-It sees sealed messages only, all of one size, and can't open them. What it keeps of a sender is the ticket, until it has
-mixed. Before n_min contributions have arrived nothing is forwarded, and there is no way round that: with fewer the noise
-would be too small. The order is drawn once, from the operating system's randomness, and written down before the first
-batch leaves; after a restart the rest of the same batches follows.
-"""
+It sees sealed messages only, all of one size, and can't open them. What it keeps of a sender is the ticket, until it
+has mixed. Before n_min contributions have arrived nothing is forwarded, and there is no way round that: with fewer the
+noise would be too small. The order is drawn once, from the operating system's randomness, and written down before the
+first batch leaves; after a restart the rest of the same batches follows."""
 
 from __future__ import annotations
 
@@ -13,11 +12,8 @@ import os
 import numpy as np
 
 from dpheatmap.collect.client import message_size
-from dpheatmap.collect.collection import Collection
-from dpheatmap.collect.keys import OVERHEAD, PrivateKey
-from dpheatmap.collect.network import Network
+from dpheatmap.collect.keys import OVERHEAD
 from dpheatmap.collect.receiver import Receiver
-from dpheatmap.collect.state import State
 from dpheatmap.curator.noise import Source, random_words
 from dpheatmap.quadtree import Ints
 
@@ -29,10 +25,6 @@ class Shuffler(Receiver):
     """The shuffler."""
 
     name = "shuffler"
-
-    def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
-        super().__init__(collection, key, state)
-        self._network = network
 
     def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
         """The messages, as they are: they are not for the shuffler to open."""
@@ -72,7 +64,7 @@ class Shuffler(Receiver):
         for number in (number for number, sent in numbers if not sent):
             content = con.execute("SELECT content FROM batches WHERE number = ?", [number]).fetchone()[0]
             header = number.to_bytes(4, "little") + len(numbers).to_bytes(4, "little")
-            if not self._network.offer(analyser, "/batches", self.key.sign(header + bytes(content), self.purpose)):
+            if not self.network.offer(analyser, "/batches", self.key.sign(header + bytes(content), self.purpose)):
                 return False
             with self.state.transaction():
                 con.execute("UPDATE batches SET sent = 1, content = x'' WHERE number = ?", [number])

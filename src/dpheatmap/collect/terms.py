@@ -4,8 +4,8 @@
 shares; n_max that may arrive set the modulus. A sum lies between -T and B n_max + T up to a probability of `BETA`, with
 T from the tail of the noise of n_max people, and Q is the power of two above B n_max + 2T. Wrapping round would spoil a
 value and tell nothing. Delta pays for what r shares leave open (`shuffle_bound.py`) and for the law of the noise being
-within a total variation of the exact one (`polya.py`): that much, for each coordinate of each of n_min people, moves the
-probability of any event on either side of the comparison, so it counts ``1 + e^epsilon`` times.
+within a total variation of the exact one (`polya.py`): that much, for each coordinate of each of n_min people, moves
+the probability of any event on either side of the comparison, so it counts ``1 + e^epsilon`` times.
 
 **Servers.** Shares are mod 2^64, which holds n_max people and any noise; delta is 0.
 

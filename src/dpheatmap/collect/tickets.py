@@ -1,9 +1,8 @@
 """Tickets: one contribution each. The operator signs as many as there are devices and hands them out.
 
 Without them anybody could send any number of contributions, drown the others, or make up the n_min that the shuffler
-waits for. A ticket tells the receivers, who see the sender's address anyhow, that a sender is one of the enrolled; it is
-never forwarded.
-"""
+waits for. A ticket tells the receivers, who see the sender's address anyhow, that a sender is one of the enrolled; it
+is never forwarded."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class Factor:
     def draw(self, size: int, source: Source) -> Ints:
         """Independent outcomes, by all three stages."""
         first = np.frombuffer(source(2 * size), dtype=np.uint16, count=size) & np.uint16(len(self.table) - 1)
-        outcome = self.table[first].astype(np.int64)
+        outcome: Ints = self.table[first].astype(np.int64)
         left = np.flatnonzero(outcome < 0)
         outcome[left] = self.resolve(first[left], source)
         return outcome
