@@ -50,7 +50,7 @@ def test_only_as_many_people_as_needed_have_a_whole_laplace() -> None:
 
 
 def test_a_crowd_is_the_same_to_the_curator_and_to_its_devices() -> None:
-    """People with three, one and no events inside, drawn often: cells of one event each, in the curator's proportions."""
+    """People with three, one and no events inside, drawn often: one event each, in the curator's proportions."""
     user, x, y = [0, 0, 0, 1, 2], [0.1, 0.1, 0.9, 0.4, 7.0], [0.1, 0.1, 0.9, 0.4, 7.0]
     place = Place.of_events("here", dph.Domain.unit(3), user, x, y)
     rng = np.random.default_rng(1)

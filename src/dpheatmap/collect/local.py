@@ -1,18 +1,14 @@
 """The local model: nobody is trusted, each device adds noise to its only report.
 
-**A report.** A device draws a level, with public probabilities, and one of its points in the domain; it answers for the
-cell of that level which the point lies in, by randomised response with all of epsilon. Who has nothing in the domain
-answers for nothing, by the same rule.
+**A report.** A device draws a level, with public probabilities (`one_level_each`), and one of its points in the domain.
+It answers for the cell of that level which the point lies in, by randomised response with all of epsilon. Who has
+nothing in the domain answers for nothing, by the same rule.
 
 **Why it is private.** The level is drawn whatever the data is, so it tells nothing. Given the level, a device's data
 decides with which probabilities each value is handed to the response. For any two values, or none, the probabilities of
 an answer differ by a factor of at most e^epsilon (`responses.py`), hence also those of any two mixtures of values. So
 for any two people's data, or none, ``P(report) <= e^epsilon P'(report)``: epsilon-DP against everybody, the collector
 included, for one report. A second report of the same person costs epsilon again; `report` can't know of the first.
-
-**Levels.** The error of a map is the sum over levels of 2^-i times the errors of the cells that matter, at most 4 w of
-them, each about 1 / sqrt(people who report the level). Given the number of people, it is least for probabilities
-proportional to ``(2^-i min(cells, 4 w))^(2/3)``.
 
 **The tree.** With n reports, of which n_i are of level i, a cell's part of the n_i people is estimated without bias,
 and n times that is its noisy count. Its variance is that of the responses *and* of which people, and which of their
@@ -31,10 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.budget import SHARES, UNITS, read_epsilon
+from dpheatmap.budget import UNITS, read_epsilon
 from dpheatmap.collect.responses import NOTHING, Hadamard, Unary, malformed, response
-from dpheatmap.curator.noise import Source, random_words
-from dpheatmap.design import PAPER_WIDTH, PaperDesign
+from dpheatmap.curator.noise import Source, random_below, random_words
+from dpheatmap.design import PAPER_WIDTH, PaperDesign, one_level_each
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.mechanism import local
@@ -81,9 +77,7 @@ class LocalTerms:
                 f"A local collection's last level must have at most {MOST_CELLS} cells; level {last} has "
                 f"{domain.cells(last).count}. Use a smaller depth."
             )
-        first = min(domain.first_level(int(width)), last)
-        shares = _level_shares(domain, first, last, int(width))
-        return cls(domain, PaperDesign(shares, int(width), Fraction(1), at_once=True), exact)
+        return cls(domain, one_level_each(domain, width=int(width), depth=last), exact)
 
     @cached_property
     def responses(self) -> dict[int, Unary | Hadamard]:
@@ -128,15 +122,6 @@ class LocalTerms:
         return np.where(finest == NOTHING, NOTHING, at)
 
 
-def _level_shares(domain: Domain, first: int, last: int, width: int) -> dict[int, int]:
-    """The probabilities of the levels, in whole shares of which there are SHARES; the first level takes the rest."""
-    levels = range(first, last + 1)
-    weights = [(2.0**-level * min(domain.cells(level).count, 4 * width)) ** (2 / 3) for level in levels]
-    shares = {level: max(1, int(SHARES * w / sum(weights))) for level, w in zip(levels, weights, strict=True)}
-    shares[first] += SHARES - sum(shares.values())
-    return shares
-
-
 class Report(NamedTuple):
     """What a device sends: the level that it answers for, and its answer."""
 
@@ -165,10 +150,9 @@ def report(terms: LocalTerms, x: ArrayLike, y: ArrayLike, source: Source = os.ur
     columns, rows, inside = terms.domain.locate(x, y)
     finest = encode(columns[inside], rows[inside])
     level = int(terms.drawn_levels(1, source)[0])
-    pick = int(random_words(1, 62, source)[0]) * len(finest) >> 62
-    told = terms.values(level, finest[pick : pick + 1] if len(finest) else np.array([NOTHING]))
+    told = finest[random_below(len(finest), source)] if len(finest) else NOTHING
     how = terms.responses[level]
-    return Report(level, how.packed(how.answers(told, source)[0]))
+    return Report(level, how.packed(how.answers(terms.values(level, np.array([told])), source)[0]))
 
 
 class Tally:

@@ -6,12 +6,13 @@ cell of every level that meets the domain has a coordinate. They are ordered by 
 
 from __future__ import annotations
 
-import secrets
+import os
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpheatmap.curator.noise import Source, random_below
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.selection import all_cells
@@ -61,7 +62,7 @@ def tree_of(domain: Domain, first: int, last: int) -> Tree:
     return Tree(domain, first, last)
 
 
-def rounded(weights: Ints, units: int) -> Ints:
+def rounded(weights: Ints, units: int, source: Source = os.urandom) -> Ints:
     """Weights of cells to whole units with the sum ``units`` exactly; no weights at all stay nothing.
 
     *Systematic rounding.* Lay the cells along a line, each as long as its part of ``units``, and count the marks
@@ -78,6 +79,6 @@ def rounded(weights: Ints, units: int) -> Ints:
     total = int(weights.sum())
     if total == 0:
         return np.zeros(len(weights), dtype=np.int64)
-    ends = np.cumsum(weights) * units - secrets.randbelow(total)
+    ends = np.cumsum(weights) * units - random_below(total, source)
     whole: Ints = np.diff(-(-ends // total), prepend=0)
     return whole
