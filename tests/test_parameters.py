@@ -129,7 +129,9 @@ def pairs() -> Iterator[Any]:
         for parameter in inspect.signature(function).parameters.values():
             rule = ALIASES.get((where, parameter.name), parameter.name)
             # x, y and weight are also what points and cells are given by, and a design can be given itself.
-            if rule in RULES and not (rule in ("x", "y", "weight", "design") and "str" not in str(parameter.annotation)):
+            if rule in RULES and not (
+                rule in ("x", "y", "weight", "design") and "str" not in str(parameter.annotation)
+            ):
                 yield pytest.param(
                     where, parameter.name, rule, parameter.default is None, id=f"{where}-{parameter.name}"
                 )

@@ -15,6 +15,7 @@ from collecting import terms_of
 from dpheatmap.collect import tree
 from dpheatmap.collect.contribution import vector_of
 from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints
 
 WEIGHTS = st.lists(st.integers(0, 2**31), min_size=1, max_size=40).map(lambda w: np.array(w, dtype=np.int64))
@@ -50,13 +51,12 @@ def test_floors_and_nearest_integers_would_be_seen() -> None:
             check_rounding(planted, weights, 256)
 
 
-def test_rounding_is_unbiased(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounding_is_unbiased() -> None:
     """Over all values of the random mark, each as likely as any other, the mean is exact."""
     weights, units = np.array([3, 0, 5, 2, 7]), 4
     found = np.zeros(5, dtype=np.int64)
     for mark in range(17):
-        monkeypatch.setattr("secrets.randbelow", lambda below, mark=mark: mark if below == 17 else -1)
-        found += tree.rounded(weights, units)
+        found += tree.rounded(weights, units, lambda size, mark=mark: mark.to_bytes(size, "little"))
     assert found.tolist() == (weights * units).tolist()
 
 
@@ -87,6 +87,12 @@ def test_coordinates_are_those_of_the_release(domain: Domain) -> None:
     vector = built.summed(leaf, points)
     assert np.array_equal(codes[vector == 1], leaf[0] >> 2 * (design.last - levels[vector == 1]))
     assert vector.sum() == len(design.shares)
+
+
+def test_points_must_come_in_pairs() -> None:
+    for x, y in (([0.1], [0.1, 0.2]), ("x", [0.1]), ([[0.1]], [[0.1]]), (0.5, 0.5)):
+        with pytest.raises(ParameterError, match="two lists of numbers, equally long"):
+            tree.tree_of(Domain.unit(3), 2, 3).leaves(x, y)  # type: ignore[arg-type]
 
 
 def test_points_that_are_no_numbers_are_outside() -> None:

@@ -31,9 +31,9 @@ from dpheatmap.errors import DataError
 from dpheatmap.quadtree import Ints
 
 
-def vector_of(terms: Terms, codes: Ints, weights: Ints) -> Ints:
+def vector_of(terms: Terms, codes: Ints, weights: Ints, source: Source = os.urandom) -> Ints:
     """One person's weights of cells of the last level, in Morton order, to units of 1/B in all cells of all levels."""
-    return terms.tree.summed(codes, rounded(weights, terms.units))
+    return terms.tree.summed(codes, rounded(weights, terms.units, source))
 
 
 def noisy(terms: Terms, vector: Ints, source: Source = os.urandom) -> Ints:

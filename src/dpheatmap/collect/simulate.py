@@ -25,7 +25,7 @@ def simulated(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], sourc
     """
     total, count = np.zeros(terms.tree.size, dtype=np.int64), 0
     for x, y in people:
-        vector = vector_of(terms, *terms.tree.leaves(x, y))
+        vector = vector_of(terms, *terms.tree.leaves(x, y), source)
         total += vector if terms.model == "servers" else noisy(terms, vector, source)
         count += 1
     words = total.astype(np.uint64)
@@ -42,7 +42,7 @@ def simulated_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike
     The parts of n_min people add up to a discrete Laplace exactly (`polya.py`), so that this has the law of `simulated`
     in a fiftieth of its time.
     """
-    vectors = [vector_of(terms, *terms.tree.leaves(x, y)) for x, y in people]
+    vectors = [vector_of(terms, *terms.tree.leaves(x, y), source) for x, y in people]
     if terms.model != "shuffle" or len(vectors) != terms.n_min:
         raise ValueError("only n_min people in the shuffle model have a whole Laplace")
     sums = np.sum(vectors, axis=0)

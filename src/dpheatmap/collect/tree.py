@@ -6,13 +6,16 @@ cell of every level that meets the domain has a coordinate. They are ordered by 
 
 from __future__ import annotations
 
-import secrets
+import os
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpheatmap.collect.polya import uniform_below
+from dpheatmap.curator.noise import Source
 from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.selection import all_cells
 
@@ -41,7 +44,14 @@ class Tree:
         >>> codes.tolist(), points.tolist()
         ([0, 15], [1, 2])
         """
-        columns, rows, inside = self.domain.locate(x, y)
+        try:
+            columns, rows, inside = self.domain.locate(x, y)
+            if columns.shape != rows.shape or columns.ndim != 1:
+                raise ValueError
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "x and y must be two lists of numbers, equally long. Give one of each for a point."
+            ) from None
         codes = encode(columns[inside], rows[inside]) >> 2 * (self.domain.depth - self.last)
         found, points = np.unique(codes, return_counts=True)
         return found, points.astype(np.int64)
@@ -61,7 +71,7 @@ def tree_of(domain: Domain, first: int, last: int) -> Tree:
     return Tree(domain, first, last)
 
 
-def rounded(weights: Ints, units: int) -> Ints:
+def rounded(weights: Ints, units: int, source: Source = os.urandom) -> Ints:
     """Weights of cells to whole units with the sum ``units`` exactly; no weights at all stay nothing.
 
     *Systematic rounding.* Lay the cells along a line, each as long as its part of ``units``, and count the marks
@@ -78,6 +88,6 @@ def rounded(weights: Ints, units: int) -> Ints:
     total = int(weights.sum())
     if total == 0:
         return np.zeros(len(weights), dtype=np.int64)
-    ends = np.cumsum(weights) * units - secrets.randbelow(total)
+    ends = np.cumsum(weights) * units - uniform_below(np.array([total]), source)
     whole: Ints = np.diff(-(-ends // total), prepend=0)
     return whole
