@@ -67,7 +67,7 @@ _FORGED = " A dishonest device can send anything and distort the map; nothing he
 _OPEN = {
     "shuffler": f" Whose devices took part is not hidden.{_FORGED}",
     "servers": f" Whose devices took part is not hidden.{_FORGED}",
-    "nobody": " Whose devices took part is not hidden. A dishonest device can distort the map by what one report weighs.",
+    "nobody": " Whose devices took part is not hidden. A dishonest device can distort the map by what a report weighs.",
 }
 
 

@@ -179,7 +179,7 @@ def test_simulated_collections_are_those_of_the_protocol(model: str) -> None:
     ("options", "words"),
     [({"n_min": 7}, "n_min must be at most n_max"), ({"epsilon": 101}, "epsilon must be at most 100"),
      ({"servers": 2}, "servers, 2 or more, go with"), ({"delta": 0}, "a delta above 0 with 'shuffle'"),
-     ({"units": 1, "epsilon": 9}, "units must be at least epsilon"), ({"delta": 1e-300}, "even 64 shares"),
+     ({"units": 1, "epsilon": 9}, "units must be at least a level's part"), ({"delta": 1e-300}, "even 64 shares"),
      ({"depth": 12}, "must have at most 4194304 cells"), ({"units": 2**30, "depth": 8}, "at most 56 bits")],
 )  # fmt: skip
 def test_terms_that_cannot_be_kept_are_refused(options: dict[str, Any], words: str) -> None:

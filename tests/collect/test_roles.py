@@ -166,7 +166,7 @@ def test_a_server_that_draws_new_noise_after_a_restart_would_be_seen(tmp_path: P
     stage.steps()
     party = stage.collection.parties[0]
     first = stage.network.fetch(party, "/sum")
-    stage.role(0).state.con.execute("DELETE FROM facts WHERE name = 'outcome'")
+    stage.role(0).state.write("DELETE FROM facts WHERE name = 'outcome'")
     stage.start(0)
     stage.steps()
     assert stage.network.fetch(party, "/sum") != first
@@ -201,7 +201,7 @@ def test_a_server_that_tells_two_stories_spoils_the_result_but_is_found_out(tmp_
     stage.role(0).step()
     listed = stage.collection.parties[2].key.signed(honest, stage.collection.purpose("entries")) or b""
     shorter = liar.key.sign(listed[: len(listed) * 4 // 5], stage.collection.purpose("entries"))
-    liar.state.con.execute("UPDATE facts SET value = ? WHERE name = 'entries'", [shorter])
+    liar.state.write("UPDATE facts SET value = ? WHERE name = 'entries'", shorter)
     stage.start(1)
     stage.steps()
     with pytest.raises(DataError, match="did not sum the same contributions"):
@@ -237,8 +237,7 @@ def test_the_shuffler_forwards_what_it_mixed_and_keeps_nothing_of_senders(tmp_pa
         sent += [body[at : at + size] for at in range(SIZE + NONCE, len(body), size)]
     stage.close()
     stage.role(0).step()
-    rows = stage.role(1).state.con.execute("SELECT content FROM batches ORDER BY number").fetchall()
-    content = b"".join(bytes(row[0]) for row in rows)
+    content = b"".join(batch for (batch,) in stage.role(1).state.rows("SELECT content FROM batches ORDER BY number"))
     got = [content[at : at + size] for at in range(0, len(content), size)]
     assert sorted(got) == sorted(sent)
     assert got != sent
@@ -264,7 +263,7 @@ def test_batches_survive_restarts_and_are_the_same(tmp_path: Path, monkeypatch: 
     stage.close()
     stage.stop(1)
     stage.steps()
-    order = stage.role(0).state.con.execute("SELECT content FROM batches ORDER BY number").fetchall()
+    order = stage.role(0).state.rows("SELECT content FROM batches ORDER BY number")
     assert len(order) > 3
     assert stage.role(0).state.received() == 0
     stage.start(0)
@@ -282,8 +281,7 @@ def test_batches_survive_restarts_and_are_the_same(tmp_path: Path, monkeypatch: 
     stage.start(0)
     stage.start(1)
     stage.steps()
-    got = stage.role(1).state.con.execute("SELECT count(*) FROM batches").fetchone()
-    assert got == (len(order),)
+    assert stage.role(1).state.rows("SELECT count(*) FROM batches") == [(len(order),)]
     assert len(calls) == len(order) + 1
     assert abs(people_in_corner(stage) - 4) < 3
     before = stage.network.fetch(stage.collection.parties[1], "/sum")
@@ -332,9 +330,9 @@ def test_a_message_that_comes_twice_counts_once(tmp_path: Path) -> None:
     stage = cast(tmp_path, "shuffle")
     for number in range(4):
         stage.send(number, *CORNER)
-    first = stage.role(0).state.con.execute("SELECT content FROM contributions").fetchone()[0]
+    first = stage.role(0).state.rows("SELECT content FROM contributions")[0][0]
     stage.role(0).accept(stage.client(4).contribution(*CORNER)[0])
-    stage.role(0).state.con.execute("UPDATE contributions SET content = ? WHERE serial = 4", [first])
+    stage.role(0).state.write("UPDATE contributions SET content = ? WHERE serial = 4", first)
     stage.close()
     stage.steps()
     assert stage.result().mechanism.participants == 4
@@ -378,6 +376,21 @@ def test_what_fails_in_the_middle_is_not_written(tmp_path: Path) -> None:
     state.learn("once", b"1")
     state.learn("once", b"2")
     assert state.fact("once") == b"1"
+
+
+def test_a_full_disk_loses_nothing_that_was_said(small_disk: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What did not fit is not there, not even to this process, and what is there can still be read and added to."""
+    collection = cast(tmp_path_factory.mktemp("cast"), "servers").collection
+    state = State(small_disk / "state", collection, "server")
+    state.learn("small", b"1")
+    with pytest.raises(sqlite3.Error):
+        state.learn("large", bytes(200_000))
+    assert state.fact("large") is None
+    state.learn("smaller", b"2")
+    state.close()
+    state = State(small_disk / "state", collection, "server")
+    assert [state.fact(name) for name in ("small", "large", "smaller")] == [b"1", None, b"2"]
+    state.close()
 
 
 def test_a_key_must_be_the_roles_own(tmp_path: Path) -> None:

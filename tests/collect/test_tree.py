@@ -15,6 +15,7 @@ from collecting import terms_of
 from dpheatmap.collect import tree
 from dpheatmap.collect.contribution import vector_of
 from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints
 
 WEIGHTS = st.lists(st.integers(0, 2**31), min_size=1, max_size=40).map(lambda w: np.array(w, dtype=np.int64))
@@ -86,6 +87,12 @@ def test_coordinates_are_those_of_the_release(domain: Domain) -> None:
     vector = built.summed(leaf, points)
     assert np.array_equal(codes[vector == 1], leaf[0] >> 2 * (design.last - levels[vector == 1]))
     assert vector.sum() == len(design.shares)
+
+
+def test_points_must_come_in_pairs() -> None:
+    for x, y in (([0.1], [0.1, 0.2]), ("x", [0.1]), ([[0.1]], [[0.1]]), (0.5, 0.5)):
+        with pytest.raises(ParameterError, match="two lists of numbers, equally long"):
+            tree.tree_of(Domain.unit(3), 2, 3).leaves(x, y)  # type: ignore[arg-type]
 
 
 def test_points_that_are_no_numbers_are_outside() -> None:

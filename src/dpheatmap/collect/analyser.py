@@ -6,6 +6,8 @@ contribution's messages are missing, the sums can't be decoded, and it says so i
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from dpheatmap.collect.client import message_size
@@ -29,7 +31,7 @@ class Analyser(Role):
             raise Refused(403, "Only the shuffler of this collection can send batches.")
         number, count = (int.from_bytes(batch[at : at + 4], "little") for at in (0, 4))
         with self.state.transaction():
-            self.state.con.execute("INSERT OR IGNORE INTO batches VALUES (?, ?, 0)", [number, batch[HEADER:]])
+            self.state.write("INSERT OR IGNORE INTO batches VALUES (?, ?, 0)", number, batch[HEADER:])
             self.state.learn("count", count.to_bytes(4, "little"))
 
     def step(self) -> bool:
@@ -37,7 +39,7 @@ class Analyser(Role):
         if self.state.fact("outcome") is not None:
             return True
         count = self.state.fact("count")
-        (there,) = self.state.con.execute("SELECT count(*) FROM batches").fetchone()
+        ((there,),) = self.state.rows("SELECT count(*) FROM batches")
         if count is None or there < int.from_bytes(count, "little"):
             return False
         try:
@@ -47,29 +49,29 @@ class Analyser(Role):
             return True
         with self.state.transaction():
             self.publish(payload)
-            self.state.con.execute("UPDATE batches SET content = x''")
+            self.state.write("UPDATE batches SET content = x''")
         return True
 
     def _decoded(self) -> bytes:
         sums, seen = MessageSums(self.collection.terms), set[bytes]()
-        size, opened = message_size(self.collection) + OVERHEAD, self.key.opener(self.collection.purpose("message"))
-        for (number,) in self.state.con.execute("SELECT number FROM batches").fetchall():
-            sql = "SELECT content FROM batches WHERE number = ?"
-            content = bytes(self.state.con.execute(sql, [number]).fetchone()[0])
-            found = []
-            for at in range(0, len(content) - size + 1, size):
-                sealed = content[at : at + size]
-                if sealed in seen:
-                    continue
-                seen.add(sealed)
-                try:
-                    found.append(int.from_bytes(opened(sealed), "little"))
-                except BadSeal:
-                    continue
-            sums.add(np.array(found, dtype=np.uint64))
+        for (number,) in self.state.rows("SELECT number FROM batches"):
+            ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
+            sums.add(np.array(self._opened(content, seen), dtype=np.uint64))
         participants, needed = sums.participants(), self.collection.terms.n_min
         if participants < needed:
             raise DataError(
                 f"Only {participants} of the contributions can be read, and {needed} are needed. Collect again."
             )
         return participants.to_bytes(8, "little") + bytes(32) + sums.decoded().astype("<i8").tobytes()
+
+    def _opened(self, content: bytes, seen: set[bytes]) -> list[int]:
+        """The messages of a batch that can be opened and were not seen before."""
+        size, opened = message_size(self.collection) + OVERHEAD, self.key.opener(self.collection.purpose("message"))
+        found = []
+        for at in range(0, len(content) - size + 1, size):
+            sealed = content[at : at + size]
+            if sealed not in seen:
+                seen.add(sealed)
+                with suppress(BadSeal):
+                    found.append(int.from_bytes(opened(sealed), "little"))
+        return found

@@ -76,7 +76,7 @@ class Client:
 
         terms = self.collection.terms
         info = share_info(self.collection, self._ticket, nonce)
-        rows = split(vector_of(terms, codes, weights), terms.servers, WORD, source)
+        rows = split(vector_of(terms, codes, weights, source), terms.servers, WORD, source)
         for party, row in zip(self.collection.parties, rows, strict=True):
             yield party.key.seal(row.astype("<u8").tobytes(), info)
 
@@ -85,7 +85,7 @@ class Client:
 
         terms, analyser = self.collection.terms, self.collection.parties[1]
         size, info = message_size(self.collection), self.collection.purpose("message")
-        for message in messages(terms, noisy(terms, vector_of(terms, codes, weights), source), source).tolist():
+        for message in messages(terms, noisy(terms, vector_of(terms, codes, weights, source), source), source).tolist():
             yield analyser.key.seal(message.to_bytes(size, "little"), info)
 
 

@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpheatmap.budget import UNITS, read_epsilon
+from dpheatmap.collect.polya import uniform_below
 from dpheatmap.collect.responses import NOTHING, Hadamard, Unary, malformed, response
-from dpheatmap.curator.noise import Source, random_below, random_words
+from dpheatmap.curator.noise import Source, random_words
 from dpheatmap.design import PAPER_WIDTH, PaperDesign, one_level_each
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError, ParameterError
@@ -150,9 +151,9 @@ def report(terms: LocalTerms, x: ArrayLike, y: ArrayLike, source: Source = os.ur
     columns, rows, inside = terms.domain.locate(x, y)
     finest = encode(columns[inside], rows[inside])
     level = int(terms.drawn_levels(1, source)[0])
-    told = finest[random_below(len(finest), source)] if len(finest) else NOTHING
+    told = finest[uniform_below(np.array([len(finest)]), source)] if len(finest) else np.array([NOTHING])
     how = terms.responses[level]
-    return Report(level, how.packed(how.answers(terms.values(level, np.array([told])), source)[0]))
+    return Report(level, how.packed(how.answers(terms.values(level, told), source)[0]))
 
 
 class Tally:

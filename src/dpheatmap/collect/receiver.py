@@ -90,16 +90,16 @@ class Receiver(Role):
             self._admit(serial, digest, serial.to_bytes(8, "little") + nonce, content)
 
     def _admit(self, serial: int, digest: bytes, entry: bytes, content: bytes) -> None:
-        known = self.state.con.execute("SELECT digest FROM contributions WHERE serial = ?", [serial]).fetchone()
-        if known is not None and bytes(known[0]) == digest:
+        known = self.state.rows("SELECT digest FROM contributions WHERE serial = ?", serial)
+        if known == [(digest,)]:
             return
-        if known is not None:
+        if known:
             raise Refused(409, "This ticket was used for another contribution. One ticket is for one.")
         if self.closed():
             raise Refused(410, "The collection is closed. Take part in the next one.")
         if self.state.received() >= self.collection.terms.n_max:
             raise Refused(409, "The collection is full. Take part in the next one.")
-        self.state.con.execute("INSERT INTO contributions VALUES (?, ?, ?, ?)", [serial, digest, entry, content])
+        self.state.write("INSERT INTO contributions VALUES (?, ?, ?, ?)", serial, digest, entry, content)
 
     def close(self, body: bytes) -> None:
         """Close early, if the operator says so."""
@@ -129,7 +129,7 @@ class Receiver(Role):
 
     def forget(self) -> None:
         """Delete all contributions."""
-        self.state.con.execute("DELETE FROM contributions")
+        self.state.write("DELETE FROM contributions")
 
 
 def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:

@@ -54,8 +54,7 @@ class Server(Receiver):
             return False
         with self.state.transaction():
             self.state.learn("closed", b"")
-            rows = self.state.con.execute("SELECT entry FROM contributions ORDER BY serial").fetchall()
-            listed = b"".join(bytes(row[0]) for row in rows)
+            listed = b"".join(entry for (entry,) in self.state.rows("SELECT entry FROM contributions ORDER BY serial"))
             self.state.learn("entries", self.key.sign(listed, self.collection.purpose("entries")))
         lists = [self._list_of(number, party) for number, party in enumerate(self.collection.parties)]
         found = [of_one for of_one in lists if of_one is not None]
@@ -87,9 +86,8 @@ class Server(Receiver):
     def _sum_of(self, agreed: Entries) -> Words:
         """The sum of these contributions' shares, one after the other."""
         total = np.zeros(self.collection.terms.tree.size, dtype=np.uint64)
-        for (serial,) in self.state.con.execute("SELECT serial FROM contributions").fetchall():
-            sql = "SELECT entry, content FROM contributions WHERE serial = ?"
-            entry, content = self.state.con.execute(sql, [serial]).fetchone()
-            if bytes(entry) in agreed:
+        for serial, entry in self.state.rows("SELECT serial, entry FROM contributions"):
+            if entry in agreed:
+                ((content,),) = self.state.rows("SELECT content FROM contributions WHERE serial = ?", serial)
                 total += np.frombuffer(content, dtype="<u8")
         return total

@@ -48,26 +48,25 @@ class Shuffler(Receiver):
         size = message_size(self.collection) + OVERHEAD
         per_batch = max(1, BATCH // size)
         with self.state.transaction():
-            rows = self.state.con.execute("SELECT content FROM contributions").fetchall()
-            together = np.frombuffer(b"".join(bytes(row[0]) for row in rows), dtype=f"V{size}")
+            contents = b"".join(content for (content,) in self.state.rows("SELECT content FROM contributions"))
+            together = np.frombuffer(contents, dtype=f"V{size}")
             mixed = together[random_order(len(together))]
             for number, start in enumerate(range(0, len(mixed), per_batch)):
                 content = mixed[start : start + per_batch].tobytes()
-                self.state.con.execute("INSERT INTO batches VALUES (?, ?, 0)", [number, content])
+                self.state.write("INSERT INTO batches VALUES (?, ?, 0)", number, content)
             self.state.learn("mixed", b"")
             self.forget()
 
     def _forward(self) -> bool:
         """Send the batches that the analyser does not have yet; whether it has all."""
-        con, analyser = self.state.con, self.collection.parties[1]
-        numbers = con.execute("SELECT number, sent FROM batches ORDER BY number").fetchall()
+        analyser = self.collection.parties[1]
+        numbers = self.state.rows("SELECT number, sent FROM batches ORDER BY number")
         for number in (number for number, sent in numbers if not sent):
-            content = con.execute("SELECT content FROM batches WHERE number = ?", [number]).fetchone()[0]
+            ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
             header = number.to_bytes(4, "little") + len(numbers).to_bytes(4, "little")
-            if not self.network.offer(analyser, "/batches", self.key.sign(header + bytes(content), self.purpose)):
+            if not self.network.offer(analyser, "/batches", self.key.sign(header + content, self.purpose)):
                 return False
-            with self.state.transaction():
-                con.execute("UPDATE batches SET sent = 1, content = x'' WHERE number = ?", [number])
+            self.state.write("UPDATE batches SET sent = 1, content = x'' WHERE number = ?", number)
         self.publish(b"")
         return True
 

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from dpheatmap.budget import PAPER_DECAY, part, read_epsilon
-from dpheatmap.collect.polya import TOTAL_VARIATION
+from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
 from dpheatmap.collect.shuffle_bound import MOST_SHARES, shares_needed
 from dpheatmap.collect.tree import Tree, tree_of
 from dpheatmap.design import PAPER_WIDTH, PaperDesign, all_at_once
@@ -119,11 +119,11 @@ class Terms:
                 f"A collection must have at most {MOST_COORDINATES} cells, all of which are measured; there were "
                 f"{cells}. Use a smaller depth."
             )
-        least = min(self.rates.values())
-        if not Fraction(1, 2**40) <= least <= max(self.rates.values()) <= 1:
+        least = SMALLEST_RATE if self.model == "shuffle" else Fraction(1, 2**50)
+        if not least <= min(self.rates.values()) <= max(self.rates.values()) <= LARGEST_RATE:
             raise ParameterError(
-                "units must be at least epsilon, and at most 2^40 times its part for the last level; they were "
-                f"{self.units}. Leave them out."
+                f"units must be at least a level's part of epsilon and at most {float(1 / least):g} times that; they "
+                f"were {self.units}. Use others, or a larger epsilon."
             )
         if self.model == "shuffle" and self.message_bits > MOST_BITS:
             raise ParameterError(
@@ -147,12 +147,12 @@ class Terms:
     def farthest_noise(self) -> int:
         """T: what the noise of no coordinate exceeds, up to a probability of `BETA` for any.
 
-        One Laplace of scale b exceeds T with the probability exp(-T / b). s of them, for n_max = s n_min people, exceed
-        it with at most ``exp(-t T / b) (1 - t^2)^-s`` for any t below 1 (Chernoff), on each side.
+        One Laplace of scale b exceeds T with the probability exp(-T / b). s of them, of s servers or of n_max = s n_min
+        people, exceed it with at most ``exp(-t T / b) (1 - t^2)^-s`` for any t below 1 (Chernoff), on each side.
         """
         logarithm = math.log(2 * self.tree.size / BETA)
-        if self.n_max > self.n_min:
-            s = self.n_max / self.n_min
+        s = self.servers or self.n_max / self.n_min
+        if s > 1:
             logarithm = min((logarithm - s * math.log1p(-t * t)) / t for t in np.linspace(0.02, 0.98, 49).tolist())
         return math.ceil(logarithm / float(min(self.rates.values())))
 

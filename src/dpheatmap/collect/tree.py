@@ -12,8 +12,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.curator.noise import Source, random_below
+from dpheatmap.collect.polya import uniform_below
+from dpheatmap.curator.noise import Source
 from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.selection import all_cells
 
@@ -42,7 +44,14 @@ class Tree:
         >>> codes.tolist(), points.tolist()
         ([0, 15], [1, 2])
         """
-        columns, rows, inside = self.domain.locate(x, y)
+        try:
+            columns, rows, inside = self.domain.locate(x, y)
+            if columns.shape != rows.shape or columns.ndim != 1:
+                raise ValueError
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "x and y must be two lists of numbers, equally long. Give one of each for a point."
+            ) from None
         codes = encode(columns[inside], rows[inside]) >> 2 * (self.domain.depth - self.last)
         found, points = np.unique(codes, return_counts=True)
         return found, points.astype(np.int64)
@@ -79,6 +88,6 @@ def rounded(weights: Ints, units: int, source: Source = os.urandom) -> Ints:
     total = int(weights.sum())
     if total == 0:
         return np.zeros(len(weights), dtype=np.int64)
-    ends = np.cumsum(weights) * units - random_below(total, source)
+    ends = np.cumsum(weights) * units - uniform_below(np.array([total]), source)
     whole: Ints = np.diff(-(-ends // total), prepend=0)
     return whole

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -67,14 +69,17 @@ def serve(role: Role, *, host: str, port: int, certificate: str | None, key: str
 
 
 def _work(role: Role, stop: threading.Event, finished: Finished) -> None:
-    """Take steps until all is done; what fails is tried again."""
+    """Take steps until all is done; what fails is said once, and tried again."""
+    said = set[str]()
     while not stop.is_set():
         try:
             if role.step():
                 finished(role)
                 return
-        except DpheatmapError:  # another party has refused, or can't be understood yet
-            pass
+        except (DpheatmapError, sqlite3.Error) as problem:  # another party that lies, or a disk that is full
+            if str(problem) not in said:
+                print(problem, file=sys.stderr, flush=True)
+                said.add(str(problem))
         stop.wait(PAUSE)
 
 

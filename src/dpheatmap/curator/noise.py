@@ -159,15 +159,6 @@ def random_words(size: int, bits: int, source: Source) -> NDArray[np.uint64]:
     return np.frombuffer(source(8 * size), dtype=np.uint64, count=size) & np.uint64((1 << bits) - 1)
 
 
-def random_below(limit: int, source: Source) -> int:
-    """A uniform whole number below a limit of at most 2^64: words of as many bits are drawn until one is."""
-    bits = (limit - 1).bit_length()
-    while True:
-        word = int(random_words(1, bits, source)[0])
-        if word < limit:
-            return word
-
-
 def _powers(ratio: Interval, count: int, bits: int) -> list[Interval]:
     """Intervals around ``ratio^0 .. ratio^count``."""
     powers = [(1 << bits, 1 << bits)]
