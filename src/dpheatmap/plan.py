@@ -160,7 +160,7 @@ def _collected(
     variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
     """
     if trusted == "nobody":
-        odds = math.exp(min(epsilon, 700))
+        odds = math.exp(min(float(epsilon), 300.0))
         variance = 4.0 * odds / (odds - 1.0) ** 2
         shares = one_level_each(domain, width=width).shares
         levels = tuple(

@@ -162,10 +162,7 @@ class Tally:
     def __init__(self, terms: LocalTerms) -> None:
         self.terms = terms
         self.numbers = dict.fromkeys(terms.responses, 0)
-        self.tallies = {
-            level: how.tally(how.answers(np.zeros(0, np.int64), lambda size: b""))
-            for level, how in terms.responses.items()
-        }
+        self.tallies = {level: np.zeros(how.symbols, np.int64) for level, how in terms.responses.items()}
 
     def add(self, sent: Report) -> None:
         """Add a report; one that is none of this collection is an error and changes nothing."""
