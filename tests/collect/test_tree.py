@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def test_rounding_is_unbiased() -> None:
     weights, units = np.array([3, 0, 5, 2, 7]), 4
     found = np.zeros(5, dtype=np.int64)
     for mark in range(17):
-        found += tree.rounded(weights, units, lambda size, mark=mark: mark.to_bytes(size, "little"))
+        found += tree.rounded(weights, units, partial(int.to_bytes, mark, byteorder="little"))
     assert found.tolist() == (weights * units).tolist()
 
 
@@ -92,7 +93,7 @@ def test_coordinates_are_those_of_the_release(domain: Domain) -> None:
 def test_points_must_come_in_pairs() -> None:
     for x, y in (([0.1], [0.1, 0.2]), ("x", [0.1]), ([[0.1]], [[0.1]]), (0.5, 0.5)):
         with pytest.raises(ParameterError, match="two lists of numbers, equally long"):
-            tree.tree_of(Domain.unit(3), 2, 3).leaves(x, y)  # type: ignore[arg-type]
+            tree.tree_of(Domain.unit(3), 2, 3).leaves(x, y)
 
 
 def test_points_that_are_no_numbers_are_outside() -> None:
