@@ -56,11 +56,12 @@ def analyse(terms: Terms, contributions: list[Bytes]) -> None:
     sums.decoded()
 
 
-def analyser() -> None:
+def analyser() -> int:
     """In a process of its own, for its memory: sums of all devices' payloads."""
     terms = shuffle_terms()
     contributions = [payload(terms) for _ in range(PEOPLE)]
     print(cpu_seconds(lambda: analyse(terms, contributions)), peak_megabytes())
+    return 0
 
 
 def seals(terms: Terms) -> None:

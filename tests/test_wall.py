@@ -154,3 +154,30 @@ def test_noise_and_randomness_live_behind_the_wall() -> None:
         assert "urandom" not in text, file
         if file not in ("testing.py", "cli/demo.py", "estimate/uncertainty.py") and not file.startswith("experiments/"):
             assert "np.random" not in text, file
+
+
+COLLECT = [file for file in FILES if file.startswith("collect/")]
+POINTS = re.compile(r"\.leaves\(|\.contribution\(|\bvector_of\(|\baggregate\(")
+
+
+def test_in_a_collection_only_devices_see_points() -> None:
+    """Who receives, mixes, sums and publishes has no use for the code that turns people's points into numbers."""
+    seeing = {file for file in COLLECT if POINTS.search((ROOT / file).read_text(encoding="utf-8"))}
+    assert seeing == {f"collect/{module}.py" for module in ("client", "contribution", "demo", "simulate", "tree")}
+    for role in ("receiver", "server", "shuffler", "analyser", "result", "web", "state"):
+        modules = {module for module, _ in imports(f"collect/{role}.py")}
+        assert not {f"dpheatmap.collect.{module}" for module in ("tree", "simulate", "demo")} & modules, role
+        assert not {module for module in modules if module.startswith("dpheatmap.curator") and "noise" not in module}
+
+
+def test_the_shuffler_can_open_nothing() -> None:
+    opening = {file for file in COLLECT if ".opener(" in (ROOT / file).read_text(encoding="utf-8")}
+    assert opening == {"collect/server.py", "collect/analyser.py"}
+
+
+def test_devices_and_servers_draw_from_the_operating_system() -> None:
+    """No generator with a state, and a seed only where a source is handed in; but for simulated local reports."""
+    for file in (file for file in COLLECT if file not in ("collect/local.py", "collect/responses.py")):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert "np.random" not in text, file
+        assert "random" not in {module for module, _ in imports(file)}, file

@@ -175,6 +175,11 @@ def test_simulated_collections_are_those_of_the_protocol(model: str) -> None:
     assert simulated(terms, [([0.03], [0.03])] * 20, SeededSource(1)).seeded
 
 
+def test_one_server_is_not_enough() -> None:
+    with pytest.raises(ParameterError, match="servers, 2 or more, go with the model 'servers'"):
+        terms_of("servers", servers=1)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [({"n_min": 7}, "n_min must be at most n_max"), ({"epsilon": 101}, "epsilon must be at most 100"),

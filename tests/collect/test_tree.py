@@ -93,7 +93,7 @@ def test_coordinates_are_those_of_the_release(domain: Domain) -> None:
 def test_points_must_come_in_pairs() -> None:
     for x, y in (([0.1], [0.1, 0.2]), ("x", [0.1]), ([[0.1]], [[0.1]]), (0.5, 0.5)):
         with pytest.raises(ParameterError, match="two lists of numbers, equally long"):
-            tree.tree_of(Domain.unit(3), 2, 3).leaves(x, y)  # type: ignore[arg-type]
+            tree.tree_of(Domain.unit(3), 2, 3).leaves(x, y)
 
 
 def test_points_that_are_no_numbers_are_outside() -> None:

@@ -40,7 +40,7 @@ class Client:
     >>> collection = dph.collect.Collection.open(terms, parties, tomorrow, operator)
     >>> client = dph.collect.Client(collection, make_tickets(collection, operator, 1)[0])
     >>> [len(body) for body in client.contribution([0.3, 0.5], [0.1, 0.7])]  # one for each server
-    [10888, 10888]
+    [11016, 11016]
     """
 
     def __init__(self, collection: Collection, ticket: str) -> None:

@@ -27,7 +27,7 @@ from dpheatmap.domain import Domain, Floats
 from dpheatmap.release import Release
 
 CITY = (7.30, 46.90, 7.50, 47.02)  # that of `dpheatmap demo`
-RESOLUTION = 200
+FINE, COARSE = 200, 2000  # metres
 _PATIENCE = 60.0
 
 
@@ -122,11 +122,10 @@ def _free_ports(count: int) -> list[int]:
 def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None]) -> Release:
     """Invent people, let their devices contribute to a collection of that model, and return its release.
 
-    A message of the shuffle model takes a seal of its own, so that its map has two coarse levels only.
+    A message of the shuffle model takes a seal of its own, so that it is run on coarse cells only.
     """
-    domain = Domain.bbox(*CITY, resolution=RESOLUTION)
-    depth = domain.first_level(20) + 1 if model == "shuffle" else None
-    terms = Terms.of(model, domain, epsilon=epsilon, n_min=max(2, devices * 4 // 5), n_max=devices, depth=depth)
+    domain = Domain.bbox(*CITY, resolution=COARSE if model == "shuffle" else FINE)
+    terms = Terms.of(model, domain, epsilon=epsilon, n_min=devices * 4 // 5, n_max=devices)
     with tempfile.TemporaryDirectory() as folder, Stage(Path(folder), terms, tickets=devices) as stage:
         say(f"{' and '.join(stage.collection.roles)} listen; {terms.tree.size:,} cells, epsilon {terms.epsilon}.")
         size = body_size(stage.collection) * len(stage.collection.receivers)

@@ -59,7 +59,7 @@ def distance(people: int, out_slots: int, modulus_bits: int) -> float:
     """An upper bound of tau, for k = ``out_slots`` and a modulus Q of ``2**modulus_bits``.
 
     >>> round(distance(50, 15, 17) * 102_400 * (1 + math.exp(5)), 7)
-    3.4e-06
+    6.6e-06
     """
     n, k, q = min(people, MOST_PEOPLE), out_slots, 2.0**modulus_bits
     log_factorials = np.array([math.lgamma(i + 1) for i in range(n * k + 1)])

@@ -108,7 +108,10 @@ class Terms:
             raise ParameterError(
                 f"A collection's epsilon must be at most {LARGEST_EPSILON}; it was {self.epsilon}. Use a smaller one."
             )
-        if (self.model == "shuffle") != (self.servers == 0) or (self.model == "servers") != (self.delta == 0):
+        fitting = (
+            self.servers == 0 and self.delta > 0 if self.model == "shuffle" else self.servers > 1 and self.delta == 0
+        )
+        if not fitting:
             raise ParameterError(
                 "servers, 2 or more, go with the model 'servers' and a delta above 0 with 'shuffle'; they were "
                 f"{self.servers} and {float(self.delta):g}. Leave them out."

@@ -46,7 +46,7 @@ class Tree:
         """
         try:
             columns, rows, inside = self.domain.locate(x, y)
-            if columns.shape != rows.shape or columns.ndim != 1:
+            if np.shape(x) != np.shape(y) or inside.ndim != 1:
                 raise ValueError
         except (TypeError, ValueError):
             raise ParameterError(

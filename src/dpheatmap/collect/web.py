@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import ssl
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -13,7 +14,7 @@ from dpheatmap.collect.analyser import Analyser
 from dpheatmap.collect.receiver import Receiver, Refused, Role
 from dpheatmap.collect.server import Server
 from dpheatmap.collect.shuffler import BATCH
-from dpheatmap.errors import DpheatmapError, MissingDependency
+from dpheatmap.errors import DataError, DpheatmapError, MissingDependency
 
 try:
     import uvicorn
@@ -62,6 +63,13 @@ def application(role: Role, finished: Finished) -> Starlette:
 
 def serve(role: Role, *, host: str, port: int, certificate: str | None, key: str | None, finished: Finished) -> None:
     """Run until told to stop."""
+    if certificate is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+        except OSError as error:  # which errors of SSL are, too
+            raise DataError(
+                f"{certificate} and its key are no certificate that can be used: {error}. Give both, in PEM."
+            ) from None
     uvicorn.run(
         application(role, finished), host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key,
         log_level="warning", access_log=False, server_header=False,
