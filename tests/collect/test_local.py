@@ -126,6 +126,23 @@ def test_terms_are_read_back() -> None:
         assert again.answer_bytes == terms.answer_bytes
 
 
+def test_points_must_come_in_pairs() -> None:
+    with pytest.raises(ParameterError, match="two lists of numbers, equally long"):
+        report(TERMS, [0.1], [0.1, 0.2])
+
+
+def test_a_smaller_depth_is_the_same_place() -> None:
+    """Of 16 x 16 cells only the levels to 8 x 8: a corner is still that corner, by reports and by simulation."""
+    terms = LocalTerms.of(dph.Domain.unit(4), epsilon=50, depth=3)
+    tally = Tally(terms)
+    for seed in range(200):
+        tally.add(report(terms, [0.99], [0.99], SeededSource(seed)))
+    drawn = simulated(terms, np.full(200, 255), np.random.default_rng(1))
+    for release in (tally.release(), drawn):
+        codes, counts = release.measurements.at(3)
+        assert codes[np.argmax(counts)] == 63
+
+
 def test_bad_terms_are_refused() -> None:
     unit = dph.Domain.unit(4)
     for epsilon in (0, -1, "x", 1e-3, 51):

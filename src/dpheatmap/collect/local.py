@@ -30,13 +30,14 @@ from numpy.typing import ArrayLike
 from dpheatmap.budget import UNITS, read_epsilon
 from dpheatmap.collect.polya import uniform_below
 from dpheatmap.collect.responses import NOTHING, Hadamard, Unary, malformed, response
+from dpheatmap.collect.tree import tree_of
 from dpheatmap.curator.noise import Source, random_words
 from dpheatmap.design import PAPER_WIDTH, PaperDesign, one_level_each
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.mechanism import local
 from dpheatmap.parameters import check
-from dpheatmap.quadtree import Ints, encode
+from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release
 from dpheatmap.selection import all_cells
 
@@ -117,10 +118,10 @@ class LocalTerms:
         words = random_words(size, 32, source).astype(np.int64)
         return np.array(levels)[np.searchsorted(ends, words, side="right")]
 
-    def values(self, level: int, finest: Ints) -> Ints:
-        """What to tell of a level: the positions of the cells that finest cells, `NOTHING` among them, lie in."""
-        at = np.searchsorted(self.cells[level], finest >> 2 * (self.domain.depth - level))
-        return np.where(finest == NOTHING, NOTHING, at)
+    def values(self, level: int, cells: Ints) -> Ints:
+        """What to tell of a level: the positions of those that cells of the last level, or `NOTHING`, lie in."""
+        at = np.searchsorted(self.cells[level], cells >> 2 * (self.design.last - level))
+        return np.where(cells == NOTHING, NOTHING, at)
 
 
 class Report(NamedTuple):
@@ -148,10 +149,11 @@ def report(terms: LocalTerms, x: ArrayLike, y: ArrayLike, source: Source = os.ur
     >>> tally.release().mechanism.trusted
     'nobody'
     """
-    columns, rows, inside = terms.domain.locate(x, y)
-    finest = encode(columns[inside], rows[inside])
+    cells, points = tree_of(terms.domain, terms.design.first, terms.design.last).leaves(x, y)
     level = int(terms.drawn_levels(1, source)[0])
-    told = finest[uniform_below(np.array([len(finest)]), source)] if len(finest) else np.array([NOTHING])
+    told = np.array([NOTHING])
+    if len(cells):
+        told = cells[np.searchsorted(np.cumsum(points), uniform_below(points.sum(keepdims=True), source), side="right")]
     how = terms.responses[level]
     return Report(level, how.packed(how.answers(terms.values(level, told), source)[0]))
 
@@ -210,8 +212,9 @@ def simulated(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Rele
     True
     """
     tally = Tally(terms)
-    levels = terms.drawn_levels(len(finest), rng.bytes)
+    cells = finest >> 2 * (terms.domain.depth - terms.design.last)  # which leaves `NOTHING` as it is
+    levels = terms.drawn_levels(len(cells), rng.bytes)
     for level, how in terms.responses.items():
-        told = terms.values(level, finest[levels == level])
+        told = terms.values(level, cells[levels == level])
         tally.add_many(level, how.simulated_tally(told, rng), len(told))
     return tally.release(seeded=True)
