@@ -121,7 +121,7 @@ def test_the_local_model_is_said_to_be_of_use_where_it_is() -> None:
     panels: dict[str, Series] = {
         "epsilon 1": {
             "local": line({1000.0: 0.3, 10_000.0: 0.1, 100_000.0: 0.02}),
-            "adaptive": line({1000.0: 0.02, 10_000.0: 0.01, 100_000.0: 0.001}),
+            "adaptive": line({1000.0: 0.02, 10_000.0: 0.01}),
         },
         "epsilon 0.5": {"local": line({1000.0: 0.3}), "adaptive": line({1000.0: 0.1})},
     }
