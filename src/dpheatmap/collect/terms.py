@@ -25,6 +25,7 @@ from dpheatmap.budget import PAPER_DECAY, part, read_epsilon
 from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
 from dpheatmap.collect.shuffle_bound import MOST_SHARES, shares_needed
 from dpheatmap.collect.tree import Tree, tree_of
+from dpheatmap.curator.api import checked_domain
 from dpheatmap.design import PAPER_WIDTH, PaperDesign, all_at_once
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
@@ -40,7 +41,6 @@ MOST_COORDINATES = 2**22
 LARGEST_EPSILON = 100
 WORD = 64
 MOST_BITS = 56
-MODELS = ("servers", "shuffle")
 UNITS = {"servers": 2**30, "shuffle": 256}
 """How many units one person's weight is counted in by default: the paper's B."""
 
@@ -85,6 +85,7 @@ class Terms:
         >>> paper.tree.size, paper.modulus_bits, paper.shares
         (102400, 17, 16)
         """
+        checked_domain(domain)
         check(model=model, n_min=n_min, n_max=n_max, width=width, decay=decay)
         units = UNITS[model] if units is None else units
         delta = (Fraction(1, 10**6) if model == "shuffle" else 0) if delta is None else delta
