@@ -151,6 +151,24 @@ def all_at_once(
     >>> levels.tolist().count(2), levels.tolist().count(3)
     (16, 64)
     """
+    levels = _levels(domain, width, depth)
+    return PaperDesign(split_over_levels(levels[0], levels[-1], decay), width, decay, at_once=True)
+
+
+def one_level_each(domain: Domain, *, width: int = PAPER_WIDTH, depth: int | None = None) -> PaperDesign:
+    """The same levels where each device answers for one of them, drawn with the probability of its share.
+
+    The error of a map is the sum over levels of 2^-i times the errors of the cells that matter, at most 4 w of them,
+    each about 1 / sqrt(people who answer for the level). Given the number of people, it is least for probabilities
+    proportional to ``(2^-i min(cells, 4 w))^(2/3)``. They are whole shares; the first level takes the rest.
+    """
+    levels = _levels(domain, width, depth)
+    weights = [(2.0**-level * min(domain.cells(level).count, 4 * width)) ** (2 / 3) for level in levels]
+    shares = {level: max(1, int(SHARES * w / sum(weights))) for level, w in zip(levels, weights, strict=True)}
+    shares[levels[0]] += SHARES - sum(shares.values())
+    return PaperDesign(shares, width, Fraction(1), at_once=True)
+
+
+def _levels(domain: Domain, width: int, depth: int | None) -> range:
     last = domain.depth if depth is None else min(depth, domain.depth)
-    first = min(domain.first_level(width), last)
-    return PaperDesign(split_over_levels(first, last, decay), width, decay, at_once=True)
+    return range(min(domain.first_level(width), last), last + 1)

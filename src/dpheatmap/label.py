@@ -67,8 +67,7 @@ _FORGED = " A dishonest device can send anything and distort the map; nothing he
 _OPEN = {
     "shuffler": f" Whose devices took part is not hidden.{_FORGED}",
     "servers": f" Whose devices took part is not hidden.{_FORGED}",
-    "nobody": " Whose devices took part is not hidden. A dishonest device can lie about one report, as an honest one's "
-    "noise does.",
+    "nobody": " Whose devices took part is not hidden. A dishonest device can distort the map by what a report weighs.",
 }
 
 
@@ -95,7 +94,7 @@ def _trust(mechanism: Mechanism) -> str:
     """Whom people had to trust with their data, and with what."""
     if mechanism.trusted == "curator":
         return "The one who made it, who had everybody's rows and added the noise."
-    sent = f"{mechanism.participants} devices sent to it."
+    sent = f"{mechanism.participants:,} devices took part."
     if mechanism.trusted == "nobody":
         return f"Nobody: each device added noise of its own to its only report. {sent}"
     if mechanism.trusted == "servers":

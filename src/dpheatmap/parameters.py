@@ -217,6 +217,7 @@ RULES: dict[str, Rule] = {
         "a number from 0 to 0.1", _is_delta, "It is the probability that epsilon is not kept; 1e-6 is a common choice."
     ),
     "design": _choice("adaptive", "paper"),
+    "trusted": _choice("curator", "shuffler", "servers", "nobody"),
     "method": _choice("paper", "posterior"),
 }
 """Every checked parameter of the interface and its rule."""

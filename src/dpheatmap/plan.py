@@ -10,9 +10,10 @@ from typing import Any
 
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, SHARES, part, read_epsilon, split_over_levels
+from dpheatmap.design import all_at_once, one_level_each
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError
-from dpheatmap.parameters import check
+from dpheatmap.parameters import as_epsilon, check
 
 # The error of the adaptive design depends on people times epsilon, its signal, and hardly on anything else. Simulated
 # by `benchmarks/planning.py` on cities of generated people, means of 12: signal -> EMD of the heatmap, in sides.
@@ -26,6 +27,14 @@ _SIMULATED = (
 # floor is what a tree of 20 cells a level can't show of a city even without noise.
 _FLOOR, _SCALE, _POWER, _CEILING = 0.0105, 0.29, 0.92, 0.35
 
+# The local model's depends on people over the variance of one report, its signal: means of `dpheatmap reproduce local`,
+# on city cells, at epsilon 0.5 to 4.
+_MEASURED_LOCALLY = ((100, 0.3), (10**6, 0.01))
+
+_TRUSTING = {
+    "curator": "", "shuffler": ", who trust a shuffler," , "servers": ", who trust one of two servers,",
+    "nobody": ", who trust nobody,",
+}  # fmt: skip
 _VISIBLE = 0.05  # of all people in one place: what "a busy place" means below
 _CERTAIN = 3.0  # standard deviations of the noise that a count must rise above
 
@@ -60,6 +69,7 @@ class Plan:
     expected_emd: float
     smallest_feature: float | None
     advice: str
+    trusted: str = "curator"
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values, for JSON."""
@@ -67,6 +77,7 @@ class Plan:
             "epsilon": str(self.epsilon),
             "users": self.users,
             "design": self.design,
+            "trusted": self.trusted,
             "unit": self.domain.unit_name,
             "expected_emd": self.expected_emd,
             "smallest_feature": self.smallest_feature,
@@ -83,8 +94,12 @@ def plan(
     width: int = 20,
     decay: float | Fraction = PAPER_DECAY,
     design: str = "adaptive",
+    trusted: str = "curator",
 ) -> Plan:
     """Levels, noise, expected error and advice for a release; ``users`` is a public guess of the number of people.
+
+    ``trusted`` tells who is: "curator", or without one "shuffler", "servers" (one of two) or "nobody". Then every level
+    is measured at once, whatever the design.
 
     >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
     >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
@@ -93,13 +108,14 @@ def plan(
     if not isinstance(domain, Domain):
         raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     exact = read_epsilon(epsilon)
-    check(users=users, width=width, decay=decay, design=design)
-    if design == "paper":
+    check(users=users, width=width, decay=decay, design=design, trusted=trusted)
+    if trusted != "curator":
+        design, error, levels, feature = _collected(domain, exact, users, width, decay, trusted)
+    elif design == "paper":
         shares = split_over_levels(domain.first_level(width), domain.depth, decay)
         error = _error_of_paper(domain, exact, users, width, shares)
         levels = _levels(domain, exact, users, shares)
-        seen = [level for level in levels if level.smallest_share <= _VISIBLE]
-        feature = seen[-1] if seen else None
+        feature = _last_that_shows(levels)
     else:
         shares = _shares_of_a_path(domain, exact, users)
         error = simulated_error(float(exact) * users)
@@ -107,7 +123,9 @@ def plan(
         feature = _level_of_a_busy_place(exact, users, levels)
     return Plan(
         domain=domain, epsilon=exact, users=users, design=design, levels=levels, expected_emd=error,
-        smallest_feature=feature.cell if feature else None, advice=_advice(domain, exact, users, error, feature),
+        smallest_feature=feature.cell if feature else None,
+        advice=_advice(domain, exact, users, error, feature, trusted),
+        trusted=trusted,
     )  # fmt: skip
 
 
@@ -117,25 +135,62 @@ def simulated_error(signal: float) -> float:
     >>> simulated_error(1) > simulated_error(200) > simulated_error(10**9)
     True
     """
-    (low, most), (high, least) = _SIMULATED[0], _SIMULATED[-1]
+    return _between(_SIMULATED, signal)
+
+
+def _between(table: tuple[tuple[float, float], ...], signal: float) -> float:
+    """The error at a signal, by powers between the entries of a table."""
+    (low, most), (high, least) = table[0], table[-1]
     if signal <= low:
         return most
     if signal >= high:
         return least
-    for (a, at_a), (b, at_b) in pairwise(_SIMULATED):
+    for (a, at_a), (b, at_b) in pairwise(table):
         if signal <= b:
             return float(at_a * (at_b / at_a) ** (math.log(signal / a) / math.log(b / a)))
     raise AssertionError("the table has an end")
 
 
-def _error_of_paper(domain: Domain, epsilon: Fraction, users: int, width: int, shares: dict[int, int]) -> float:
+def _collected(
+    domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction, trusted: str
+) -> tuple[str, float, tuple[LevelPlan, ...], LevelPlan | None]:
+    """What is measured without a curator, all at once: design, expected error, levels, and the last one that shows.
+
+    Two servers add two Laplaces. In the local model a count is an estimate from the reports about its level, with the
+    variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
+    """
+    if trusted == "nobody":
+        odds = math.exp(min(float(epsilon), 300.0))
+        variance = 4.0 * odds / (odds - 1.0) ** 2
+        shares = one_level_each(domain, width=width).shares
+        levels = tuple(
+            _level(domain, users, level, epsilon, math.sqrt(variance * users * SHARES / share))
+            for level, share in shares.items()
+        )
+        return "paper", _between(_MEASURED_LOCALLY, users / variance), levels, _last_that_shows(levels)
+    design = all_at_once(domain, width=width, decay=as_epsilon(decay))
+    laplaces = 2 if trusted == "servers" else 1
+    levels = _levels(domain, epsilon, users, dict(design.shares), math.sqrt(laplaces))
+    error = _error_of_paper(domain, epsilon, users, width, dict(design.shares), math.sqrt(laplaces))
+    return "paper", error, levels, _last_that_shows(levels)
+
+
+def _last_that_shows(levels: tuple[LevelPlan, ...]) -> LevelPlan | None:
+    """The finest level on which a busy place stands out."""
+    seen = [level for level in levels if level.smallest_share <= _VISIBLE]
+    return seen[-1] if seen else None
+
+
+def _error_of_paper(
+    domain: Domain, epsilon: Fraction, users: int, width: int, shares: dict[int, int], factor: float = 1.0
+) -> float:
     finest = domain.cells(domain.depth)
     side = max(finest.columns, finest.rows)
     term = sum(
         2 ** (domain.depth - level) / side * min(width, domain.cells(level).count) / float(part(epsilon, share))
         for level, share in shares.items()
     )
-    return float(min(_CEILING, _FLOOR + _SCALE * (term / users) ** _POWER))
+    return float(min(_CEILING, _FLOOR + _SCALE * (factor * term / users) ** _POWER))
 
 
 def _shares_of_a_path(domain: Domain, epsilon: Fraction, users: int) -> dict[int, int]:
@@ -151,16 +206,18 @@ def _shares_of_a_path(domain: Domain, epsilon: Fraction, users: int) -> dict[int
     return {**shares, design.last: left}
 
 
-def _levels(domain: Domain, epsilon: Fraction, users: int, shares: dict[int, int]) -> tuple[LevelPlan, ...]:
+def _levels(
+    domain: Domain, epsilon: Fraction, users: int, shares: dict[int, int], factor: float = 1.0
+) -> tuple[LevelPlan, ...]:
+    parts = {level: part(epsilon, share) for level, share in shares.items()}
+    return tuple(_level(domain, users, level, eps, factor * math.sqrt(2) / eps) for level, eps in parts.items())
+
+
+def _level(domain: Domain, users: int, level: int, epsilon: Fraction, noise: float) -> LevelPlan:
     finest = domain.cells(domain.depth)
     middle = (finest.y0 + finest.y1) / 2
-    levels = []
-    for level, share in shares.items():
-        eps = part(epsilon, share)
-        cell = float(domain.lengths_of_cells(level, middle / 2 ** (domain.depth - level)))
-        noise = math.sqrt(2) / float(eps)
-        levels.append(LevelPlan(level, eps, cell, noise, min(1.0, _CERTAIN * noise / users)))
-    return tuple(levels)
+    cell = float(domain.lengths_of_cells(level, middle / 2 ** (domain.depth - level)))
+    return LevelPlan(level, epsilon, cell, noise, min(1.0, _CERTAIN * noise / users))
 
 
 def _level_of_a_busy_place(epsilon: Fraction, users: int, levels: tuple[LevelPlan, ...]) -> LevelPlan | None:
@@ -178,8 +235,8 @@ def _level_of_a_busy_place(epsilon: Fraction, users: int, levels: tuple[LevelPla
     return levels[-1]
 
 
-def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: LevelPlan | None) -> str:
-    start = f"With {users} people at epsilon {float(epsilon):g}"
+def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: LevelPlan | None, trusted: str) -> str:
+    start = f"With {users} people at epsilon {float(epsilon):g}{_TRUSTING[trusted]}"
     if seen is None or error > 0.12:
         more = "More people or a larger epsilon would show more."
         return f"{start} expect little more than the outline: where about half of the people are. {more}"

@@ -36,8 +36,8 @@ def test_levels_are_drawn_by_the_specified_probabilities(domain: dph.Domain) -> 
 def test_the_level_does_not_depend_on_the_data() -> None:
     """Planted: a device that answers for a deeper level where more people are would tell by its choice."""
     for seed in range(50):
-        data = ([0.1], [0.1]), ([0.1, 0.9, 0.9], [0.1, 0.2, 0.3]), ([], []), ([7.0], [7.0])
-        reports = [report(TERMS, *points, SeededSource(seed)) for points in data]
+        data: list[list[float]] = [[0.1], [0.1, 0.9, 0.9], [], [7.0]]
+        reports = [report(TERMS, x, x, SeededSource(seed)) for x in data]
         assert len({one.level for one in reports}) == 1
         assert len({len(one.answer) for one in reports}) == 1
 
@@ -47,8 +47,8 @@ def test_reports_add_up_to_where_people_are() -> None:
     terms = LocalTerms.of(dph.Domain.unit(4), epsilon=4)
     tally = Tally(terms)
     for k in range(2000):
-        points = ([0.05, 0.05, 9.0], [0.05, 0.05, 9.0]) if k % 4 else ([], [])
-        sent = report(terms, *points, SeededSource(k)).to_bytes()
+        points: list[float] = [0.05, 0.05, 9.0] if k % 4 else []
+        sent = report(terms, points, points, SeededSource(k)).to_bytes()
         tally.add(Report.from_bytes(sent))
     release = tally.release()
     m = release.measurements
@@ -124,6 +124,23 @@ def test_terms_are_read_back() -> None:
         again = LocalTerms.from_dict(terms.to_dict())
         assert again == terms
         assert again.answer_bytes == terms.answer_bytes
+
+
+def test_points_must_come_in_pairs() -> None:
+    with pytest.raises(ParameterError, match="two lists of numbers, equally long"):
+        report(TERMS, [0.1], [0.1, 0.2])
+
+
+def test_a_smaller_depth_is_the_same_place() -> None:
+    """Of 16 x 16 cells only the levels to 8 x 8: a corner is still that corner, by reports and by simulation."""
+    terms = LocalTerms.of(dph.Domain.unit(4), epsilon=50, depth=3)
+    tally = Tally(terms)
+    for seed in range(200):
+        tally.add(report(terms, [0.99], [0.99], SeededSource(seed)))
+    drawn = simulated(terms, np.full(200, 255), np.random.default_rng(1))
+    for release in (tally.release(), drawn):
+        codes, counts = release.measurements.at(3)
+        assert codes[np.argmax(counts)] == 63
 
 
 def test_bad_terms_are_refused() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpheatmap.collect.responses import LONGEST, NOTHING, Bits, Hadamard, Unary, response
+from dpheatmap.collect.responses import LONGEST, NOTHING, Answers, Hadamard, Unary, response
 from dpheatmap.curator.noise import Source
 from dpheatmap.errors import DataError
 from dpheatmap.quadtree import Ints
@@ -47,7 +47,7 @@ def law_of(how: Responses, value: int) -> Law:
         size = grid.size // how.size
         rows: NDArray[np.integer] = how.answers(np.full(size, value), lambda wanted: grid.tobytes())
     else:
-        size, source = counting(how.blocks * how.block, 2**how.bits)
+        size, source = counting(how.symbols, 2**how.bits)
         rows = how.answers(np.full(size, value), source)[:, None]
     return {answer: Fraction(times, size) for answer, times in Counter(map(tuple, rows.tolist())).items()}
 
@@ -95,14 +95,14 @@ class TooHonest(Hadamard):
 class SilentAboutNothing(Unary):
     """Answers nothing with nothing, instead of with noise."""
 
-    def answers(self, values: Ints, source: Source) -> Bits:
-        return np.where(values[:, None] == NOTHING, 0, super().answers(values, source)).astype(np.uint8)
+    def answers(self, values: Ints, source: Source) -> Answers:
+        return np.where(values[:, None] == NOTHING, 0, super().answers(values, source))
 
 
 class TruthfulBit(Unary):
     """The bit of the value told is always set: a one-sided noise that a 0 would refute."""
 
-    def answers(self, values: Ints, source: Source) -> Bits:
+    def answers(self, values: Ints, source: Source) -> Answers:
         answers = super().answers(values, source)
         told = np.flatnonzero(values != NOTHING)
         answers[told, values[told]] = 1
@@ -112,7 +112,7 @@ class TruthfulBit(Unary):
 class OneSymbol(Hadamard):
     """Forgets to spread over the symbols of the right sign."""
 
-    def answers(self, values: Ints, source: Source) -> Ints:
+    def answers(self, values: Ints, source: Source) -> Answers:
         answers = super().answers(values, source)
         return np.where(answers & 1 & (values != NOTHING), answers - 1, answers)
 
@@ -190,7 +190,7 @@ def test_answers_survive_the_way_and_others_are_refused(how: Responses) -> None:
     assert len(sent) == how.answer_bytes
     assert np.array_equal(how.unpacked(sent), answer)
     wrong = [sent + b"\0", sent[:-1], b""]
-    if isinstance(how, Unary) or how.blocks * how.block < 2 ** (8 * how.answer_bytes):
+    if isinstance(how, Unary) or how.symbols < 2 ** (8 * how.answer_bytes):
         wrong.append(b"\xff" * how.answer_bytes)
     for other in wrong:
         with pytest.raises(DataError, match="A report is not one of this collection"):

@@ -1,18 +1,14 @@
 """The local model: nobody is trusted, each device adds noise to its only report.
 
-**A report.** A device draws a level, with public probabilities, and one of its points in the domain; it answers for the
-cell of that level which the point lies in, by randomised response with all of epsilon. Who has nothing in the domain
-answers for nothing, by the same rule.
+**A report.** A device draws a level, with public probabilities (`one_level_each`), and one of its points in the domain.
+It answers for the cell of that level which the point lies in, by randomised response with all of epsilon. Who has
+nothing in the domain answers for nothing, by the same rule.
 
 **Why it is private.** The level is drawn whatever the data is, so it tells nothing. Given the level, a device's data
 decides with which probabilities each value is handed to the response. For any two values, or none, the probabilities of
 an answer differ by a factor of at most e^epsilon (`responses.py`), hence also those of any two mixtures of values. So
 for any two people's data, or none, ``P(report) <= e^epsilon P'(report)``: epsilon-DP against everybody, the collector
 included, for one report. A second report of the same person costs epsilon again; `report` can't know of the first.
-
-**Levels.** The error of a map is the sum over levels of 2^-i times the errors of the cells that matter, at most 4 w of
-them, each about 1 / sqrt(people who report the level). Given the number of people, it is least for probabilities
-proportional to ``(2^-i min(cells, 4 w))^(2/3)``.
 
 **The tree.** With n reports, of which n_i are of level i, a cell's part of the n_i people is estimated without bias,
 and n times that is its noisy count. Its variance is that of the responses *and* of which people, and which of their
@@ -31,15 +27,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.budget import SHARES, UNITS, read_epsilon
+from dpheatmap.budget import UNITS, read_epsilon
+from dpheatmap.collect.polya import uniform_below
 from dpheatmap.collect.responses import NOTHING, Hadamard, Unary, malformed, response
+from dpheatmap.collect.tree import tree_of
 from dpheatmap.curator.noise import Source, random_words
-from dpheatmap.design import PAPER_WIDTH, PaperDesign
+from dpheatmap.design import PAPER_WIDTH, PaperDesign, one_level_each
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.mechanism import local
 from dpheatmap.parameters import check
-from dpheatmap.quadtree import Ints, encode
+from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release
 from dpheatmap.selection import all_cells
 
@@ -81,9 +79,7 @@ class LocalTerms:
                 f"A local collection's last level must have at most {MOST_CELLS} cells; level {last} has "
                 f"{domain.cells(last).count}. Use a smaller depth."
             )
-        first = min(domain.first_level(int(width)), last)
-        shares = _level_shares(domain, first, last, int(width))
-        return cls(domain, PaperDesign(shares, int(width), Fraction(1), at_once=True), exact)
+        return cls(domain, one_level_each(domain, width=int(width), depth=last), exact)
 
     @cached_property
     def responses(self) -> dict[int, Unary | Hadamard]:
@@ -122,19 +118,10 @@ class LocalTerms:
         words = random_words(size, 32, source).astype(np.int64)
         return np.array(levels)[np.searchsorted(ends, words, side="right")]
 
-    def values(self, level: int, finest: Ints) -> Ints:
-        """What to tell of a level: the positions of the cells that finest cells, `NOTHING` among them, lie in."""
-        at = np.searchsorted(self.cells[level], finest >> 2 * (self.domain.depth - level))
-        return np.where(finest == NOTHING, NOTHING, at)
-
-
-def _level_shares(domain: Domain, first: int, last: int, width: int) -> dict[int, int]:
-    """The probabilities of the levels, in whole shares of which there are SHARES; the first level takes the rest."""
-    levels = range(first, last + 1)
-    weights = [(2.0**-level * min(domain.cells(level).count, 4 * width)) ** (2 / 3) for level in levels]
-    shares = {level: max(1, int(SHARES * w / sum(weights))) for level, w in zip(levels, weights, strict=True)}
-    shares[first] += SHARES - sum(shares.values())
-    return shares
+    def values(self, level: int, cells: Ints) -> Ints:
+        """What to tell of a level: the positions of those that cells of the last level, or `NOTHING`, lie in."""
+        at = np.searchsorted(self.cells[level], cells >> 2 * (self.design.last - level))
+        return np.where(cells == NOTHING, NOTHING, at)
 
 
 class Report(NamedTuple):
@@ -162,13 +149,13 @@ def report(terms: LocalTerms, x: ArrayLike, y: ArrayLike, source: Source = os.ur
     >>> tally.release().mechanism.trusted
     'nobody'
     """
-    columns, rows, inside = terms.domain.locate(x, y)
-    finest = encode(columns[inside], rows[inside])
+    cells, points = tree_of(terms.domain, terms.design.first, terms.design.last).leaves(x, y)
     level = int(terms.drawn_levels(1, source)[0])
-    pick = int(random_words(1, 62, source)[0]) * len(finest) >> 62
-    told = terms.values(level, finest[pick : pick + 1] if len(finest) else np.array([NOTHING]))
+    told = np.array([NOTHING])
+    if len(cells):
+        told = cells[np.searchsorted(np.cumsum(points), uniform_below(points.sum(keepdims=True), source), side="right")]
     how = terms.responses[level]
-    return Report(level, how.packed(how.answers(told, source)[0]))
+    return Report(level, how.packed(how.answers(terms.values(level, told), source)[0]))
 
 
 class Tally:
@@ -177,10 +164,7 @@ class Tally:
     def __init__(self, terms: LocalTerms) -> None:
         self.terms = terms
         self.numbers = dict.fromkeys(terms.responses, 0)
-        self.tallies = {
-            level: how.tally(how.answers(np.zeros(0, np.int64), lambda size: b""))
-            for level, how in terms.responses.items()
-        }
+        self.tallies = {level: np.zeros(how.symbols, np.int64) for level, how in terms.responses.items()}
 
     def add(self, sent: Report) -> None:
         """Add a report; one that is none of this collection is an error and changes nothing."""
@@ -228,8 +212,9 @@ def simulated(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Rele
     True
     """
     tally = Tally(terms)
-    levels = terms.drawn_levels(len(finest), rng.bytes)
+    cells = finest >> 2 * (terms.domain.depth - terms.design.last)  # which leaves `NOTHING` as it is
+    levels = terms.drawn_levels(len(cells), rng.bytes)
     for level, how in terms.responses.items():
-        told = terms.values(level, finest[levels == level])
+        told = terms.values(level, cells[levels == level])
         tally.add_many(level, how.simulated_tally(told, rng), len(told))
     return tally.release(seeded=True)

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,19 +42,20 @@ NOTHING = -1
 LONGEST = 2**12
 """The most bits of a unary answer; above that, Hadamard response has a few bytes and a little more noise."""
 
-Bits = NDArray[np.uint8]
+Answers = NDArray[Any]
+"""Answers, one an entry: rows of bits, or numbers of symbols."""
 
 
 class Unary:
-    """Optimised unary encoding of ``size`` values; an answer is a row of bits."""
+    """Optimised unary encoding of ``size`` values; an answer is a row of bits, which a tally counts as ``symbols``."""
 
     def __init__(self, size: int, epsilon: Fraction, bits: int = BITS) -> None:
-        self.size, self.bits = size, bits
+        self.size, self.bits, self.symbols = size, bits, size
         above = exp_interval(epsilon, 256)[1]
         self.flips = -(-(above << bits) // ((1 << 256) + above))
         self.answer_bytes = -(-size // 8)
 
-    def answers(self, values: Ints, source: Source) -> Bits:
+    def answers(self, values: Ints, source: Source) -> Answers:
         """An answer for each value, one a row."""
         words = random_words(len(values) * self.size, self.bits, source).reshape(-1, self.size)
         limits = np.full(words.shape, self.flips, dtype=np.uint64)
@@ -61,9 +63,10 @@ class Unary:
         limits[told, values[told]] = 1 << (self.bits - 1)
         return (words < limits).astype(np.uint8)
 
-    def tally(self, answers: Bits) -> Ints:
+    def tally(self, answers: Answers) -> Ints:
         """How often each bit is set."""
-        return answers.sum(axis=0, dtype=np.int64)
+        found: Ints = answers.sum(axis=0, dtype=np.int64)
+        return found
 
     def simulated_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
         """A tally of the same law as that of everybody's answers, without the answers: sums of bits are binomial."""
@@ -78,11 +81,11 @@ class Unary:
         spread = np.clip(chance, q, 0.5)
         return (chance - q) / (0.5 - q), np.sqrt(spread * (1.0 - spread) / number) / (0.5 - q)
 
-    def packed(self, answer: Bits) -> bytes:
+    def packed(self, answer: Answers) -> bytes:
         """An answer as bytes."""
         return np.packbits(answer).tobytes()
 
-    def unpacked(self, answer: bytes) -> Bits:
+    def unpacked(self, answer: bytes) -> Answers:
         """An answer from bytes; what none can be is an error."""
         found = np.unpackbits(np.frombuffer(answer, dtype=np.uint8))
         if len(answer) != self.answer_bytes or found[self.size :].any():
@@ -91,7 +94,7 @@ class Unary:
 
 
 class Hadamard:
-    """Hadamard response for ``size`` values; an answer is a number below ``blocks * block``."""
+    """Hadamard response for ``size`` values; an answer is a number below ``symbols``."""
 
     def __init__(self, size: int, epsilon: Fraction, bits: int = BITS) -> None:
         self.size, self.bits = size, bits
@@ -100,21 +103,21 @@ class Hadamard:
         best = max(1.0, below_one / (2 * above)) if above else float(size)
         self.blocks = 1 << min(round(math.log2(best)), (size - 1).bit_length())
         self.block = 1 << (-(-size // self.blocks)).bit_length()
+        self.symbols = self.blocks * self.block
         self.honest = (below_one << bits) // (2 * self.blocks * above + below_one)
-        self.answer_bytes = -(-(self.blocks * self.block - 1).bit_length() // 8)
+        self.answer_bytes = -(-(self.symbols - 1).bit_length() // 8)
 
     def _place(self, values: Ints) -> tuple[Ints, Ints]:
         """Block and row: neighbouring values are in different blocks, so that busy places share none."""
         return values % self.blocks, values // self.blocks + 1
 
-    def answers(self, values: Ints, source: Source) -> Ints:
+    def answers(self, values: Ints, source: Source) -> Answers:
         """An answer for each value.
 
         A uniform symbol of the block whose sign is wrong becomes one whose sign is right by changing the row's lowest
         bit in it: one to one, so uniform on the symbols of the right sign.
         """
-        size = self.blocks * self.block
-        symbols = random_words(len(values), size.bit_length() - 1, source).astype(np.int64)
+        symbols = random_words(len(values), self.symbols.bit_length() - 1, source).astype(np.int64)
         words = random_words(len(values), self.bits, source)
         honest = (words < np.uint64(self.honest)) & (values != NOTHING)
         block, row = self._place(values[honest])
@@ -123,9 +126,9 @@ class Hadamard:
         symbols[honest] = block * self.block + (inside ^ (wrong * (row & -row)))
         return symbols
 
-    def tally(self, answers: Ints) -> Ints:
+    def tally(self, answers: Answers) -> Ints:
         """How often each symbol was told."""
-        return np.bincount(answers, minlength=self.blocks * self.block)
+        return np.bincount(answers, minlength=self.symbols)
 
     def simulated_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
         """A tally of everybody's answers."""
@@ -147,7 +150,7 @@ class Hadamard:
     def unpacked(self, answer: bytes) -> int:
         """An answer from bytes; what none can be is an error."""
         found = int.from_bytes(answer)
-        if len(answer) != self.answer_bytes or found >= self.blocks * self.block:
+        if len(answer) != self.answer_bytes or found >= self.symbols:
             raise malformed()
         return found
 

@@ -72,8 +72,9 @@ class Observations:
         if not release.mechanism.collected:
             return every
         read = worth_reading(every.levels, every.codes, every.people, every.deviations)
-        picked = (column[read] for column in (every.levels, every.codes, every.people, every.scales))
-        return cls(every.domain, *picked, every.law)
+        return cls(
+            every.domain, every.levels[read], every.codes[read], every.people[read], every.scales[read], every.law
+        )
 
     @classmethod
     def every(cls, release: Release) -> Observations:

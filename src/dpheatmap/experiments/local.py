@@ -67,7 +67,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
         useful = [people for people, emd in emds.items() if emd <= OUTLINE]
         good = [people for people, emd in emds.items() if emd <= GOOD]
         told = ", ".join(
-            f"{emd:.4f} with {people:,} people (a curator's {mean(series, 'adaptive', people):.4f})"
+            f"{emd:.4f} with {people:,.0f} people (a curator's {mean(series, 'adaptive', people):.4f})"
             for people, emd in emds.items()
         )
         found.append(
@@ -82,8 +82,8 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
     return found
 
 
-def _number(enough: list[int]) -> str:
-    return f"{enough[0]:,} people" if enough else f"more than {PEOPLE[-1]:,} people"
+def _number(enough: list[float]) -> str:
+    return f"{enough[0]:,.0f} people" if enough else f"more than {PEOPLE[-1]:,} people"
 
 
 STUDY = Study(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EPSILON, DELTA = Fraction(5), Fraction(1, 10**5)
-SCALINGS = (4, 16, 64, 256, 1024, 4096)
+SCALINGS = (2, 4, 16, 64, 256, 1024, 4096)
 IMAGES, TRIALS = 20, 3
 SIZE = 160
 """Pixels on the longer side of the maps that are judged; sigma is five of them."""
@@ -63,7 +63,7 @@ class ShuffleJob(Job):
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """20 images x 3 trials x 6 values of B, and the same people with a curator."""
+    """20 images x 3 trials x 7 values of B, and the same people with a curator."""
     images = data.gaze()
     found: list[Job] = []
     for place in images.places[:IMAGES]:
@@ -136,6 +136,8 @@ def figures(panels: dict[str, Series], dataset: Dataset) -> list[tuple[str, Figu
                 label=f"{TITLES[of_curator]}, curator",
             )
         dress(panel, metric, "B", SCALINGS, logarithmic=True)
+        panel.set_yscale("linear")
+        panel.set_title(panel.get_title().replace("  (", "\n("), fontsize=10.5, color=INK)
     runs = series["shuffle"][256]["emd"].runs
     notes = [
         f"{PEOPLE} people, epsilon 5, delta 1e-5. Means of {runs} runs, shaded: 95 % intervals; dashed: the same "
@@ -151,13 +153,13 @@ def _draw_communication(panel: Any) -> None:
     panel.plot(SCALINGS, ours, color=INK, marker="s", markersize=4.5, linewidth=1.8)
     panel.annotate("paper's formula", (SCALINGS[-1], papers[-1]), (0, 7), textcoords="offset points", ha="right",
                    fontsize=9, color=PAPER_COLOUR)  # fmt: skip
-    panel.annotate("certified bound", (SCALINGS[-1], ours[-1]), (0, -14), textcoords="offset points", ha="right",
+    panel.annotate("certified bound", (SCALINGS[-1], ours[-1]), (0, -22), textcoords="offset points", ha="right",
                    fontsize=9, color=INK)  # fmt: skip
     panel.axhline(10, color=GREY, linestyle=":", linewidth=1)
     panel.annotate("the paper: about 10 MB at B = 256", (SCALINGS[0], 10), (0, 4), textcoords="offset points",
                    fontsize=8.5, color=GREY)  # fmt: skip
     dress(panel, None, "B", SCALINGS, logarithmic=True)
-    panel.set_title("MB that each person sends  (payload)", fontsize=10.5, color=INK)
+    panel.set_title("MB that each person sends\n(payload)", fontsize=10.5, color=INK)
     panel.set_ylim(0, 12)
 
 
