@@ -163,7 +163,9 @@ POINTS = re.compile(r"\.leaves\(|\.contribution\(|\bvector_of\(|\baggregate\(")
 def test_in_a_collection_only_devices_see_points() -> None:
     """Who receives, mixes, sums and publishes has no use for the code that turns people's points into numbers."""
     seeing = {file for file in COLLECT if POINTS.search((ROOT / file).read_text(encoding="utf-8"))}
-    assert seeing == {f"collect/{module}.py" for module in ("client", "contribution", "demo", "simulate", "tree")}
+    assert seeing == {
+        f"collect/{module}.py" for module in ("client", "contribution", "demo", "local", "simulate", "tree")
+    }
     for role in ("receiver", "server", "shuffler", "analyser", "result", "web", "state"):
         modules = {module for module, _ in imports(f"collect/{role}.py")}
         assert not {f"dpheatmap.collect.{module}" for module in ("tree", "simulate", "demo")} & modules, role
