@@ -28,7 +28,7 @@ from dpheatmap.collect.tree import Tree, tree_of
 from dpheatmap.curator.api import checked_domain
 from dpheatmap.design import PAPER_WIDTH, PaperDesign, all_at_once
 from dpheatmap.domain import Domain
-from dpheatmap.errors import ParameterError
+from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.mechanism import served, shuffled
 from dpheatmap.parameters import as_epsilon, check
 from dpheatmap.quadtree import Ints
@@ -200,7 +200,12 @@ class Terms:
         return -(-self.shares * self.tree.size * self.message_bits // 8)
 
     def release(self, sums: Ints, participants: int, *, seeded: bool = False) -> Release:
-        """The release that noisy sums of so many participants are."""
+        """The release that noisy sums of so many participants are; n_min of them, at least."""
+        if participants < self.n_min:
+            raise PrivacyRefusal(
+                f"{participants} contributions are fewer than n_min, {self.n_min}, and make no release. "
+                "Collect again, for longer."
+            )
         mechanism = (
             served(participants, self.servers) if self.model == "servers" else shuffled(participants, self.n_min)
         )
