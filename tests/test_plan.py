@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.budget import UNITS, part
-from dpheatmap.collect.local import LocalTerms, simulated
+from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.responses import NOTHING
+from dpheatmap.collect.simulate import simulated_locally
 from dpheatmap.design import PaperDesign, all_at_once
 from dpheatmap.mechanism import TRUSTED
 from dpheatmap.quadtree import encode
@@ -110,7 +111,7 @@ def test_noise_without_a_curator_is_that_of_the_releases() -> None:
         assert of_shuffler.noise == pytest.approx(math.sqrt(2) / float(level.epsilon))
         assert of_servers.noise == pytest.approx(2 / float(level.epsilon))
     nobody_there = np.full(users, NOTHING)
-    m = simulated(LocalTerms.of(domain, epsilon=2), nobody_there, np.random.default_rng(1)).measurements
+    m = simulated_locally(LocalTerms.of(domain, epsilon=2), nobody_there, np.random.default_rng(1)).measurements
     assert m.deviations is not None
     for level in plans["nobody"].levels:
         assert level.epsilon == 2

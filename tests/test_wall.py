@@ -40,7 +40,10 @@ EXCEPTIONS = {
         ("dpheatmap.collect.shuffle_bound", "paper_shares"),
         ("dpheatmap.collect.terms", "Terms"),
     },
-    "experiments/local.py": {("dpheatmap.collect.local", "LocalTerms"), ("dpheatmap.collect.local", "simulated")},
+    "experiments/local.py": {
+        ("dpheatmap.collect.local", "LocalTerms"),
+        ("dpheatmap.collect.simulate", "simulated_locally"),
+    },
     # The data holder's look at their own table.
     "cli/inspect.py": {("dpheatmap.curator.inspect", "inspect_table")},
     # The processes of a collection, started by hand.
@@ -166,7 +169,7 @@ def test_in_a_collection_only_devices_see_points() -> None:
     assert seeing == {
         f"collect/{module}.py" for module in ("client", "contribution", "demo", "local", "simulate", "tree")
     }
-    for role in ("receiver", "server", "shuffler", "analyser", "result", "web", "state"):
+    for role in ("receiver", "server", "shuffler", "analyser", "result", "tally", "web", "state"):
         modules = {module for module, _ in imports(f"collect/{role}.py")}
         assert not {f"dpheatmap.collect.{module}" for module in ("tree", "simulate", "demo")} & modules, role
         assert not {module for module in modules if module.startswith("dpheatmap.curator") and "noise" not in module}
@@ -179,7 +182,7 @@ def test_the_shuffler_can_open_nothing() -> None:
 
 def test_devices_and_servers_draw_from_the_operating_system() -> None:
     """No generator with a state, and a seed only where a source is handed in; but for simulated local reports."""
-    for file in (file for file in COLLECT if file not in ("collect/local.py", "collect/responses.py")):
+    for file in (file for file in COLLECT if file not in ("collect/simulate.py", "collect/responses.py")):
         text = (ROOT / file).read_text(encoding="utf-8")
         assert "np.random" not in text, file
         assert "random" not in {module for module, _ in imports(file)}, file

@@ -2,7 +2,7 @@
 
 * Secure aggregation: :mod:`~dpheatmap.collect.server`. Two or more servers of which one is honest.
 * Shuffle model: :mod:`~dpheatmap.collect.shuffler` and :mod:`~dpheatmap.collect.analyser`, who don't collude.
-* Local model: :mod:`~dpheatmap.collect.local`. Nobody is trusted: one noisy report a person.
+* Local model: :mod:`~dpheatmap.collect.local` and :mod:`~dpheatmap.collect.tally`. One noisy report a person.
 """
 
 from dpheatmap.collect.client import Client

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpheatmap.collect.contribution import decoded_shares, noisy, server_noise, vector_of
+from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.shares import signed
+from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.terms import Terms
 from dpheatmap.curator.noise import Source, discrete_laplace
+from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release
 
 
@@ -50,3 +53,21 @@ def simulated_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike
         here = terms.tree.part(level)
         sums[here] += discrete_laplace(rate).sample(here.stop - here.start, source)
     return terms.release(sums, len(vectors), seeded=source is not os.urandom)
+
+
+def simulated_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Release:
+    """The release of so many people, given by the code of one finest cell each or `NOTHING`, all at once; not private.
+
+    >>> from dpheatmap.domain import Domain
+    >>> terms = LocalTerms.of(Domain.unit(3), epsilon=4)
+    >>> r = simulated_locally(terms, np.zeros(100_000, np.int64), np.random.default_rng(0))
+    >>> bool(abs(r.measurements.counts[0] / r.units - 100_000) < 5000)
+    True
+    """
+    tally = Tally(terms)
+    cells = finest >> 2 * (terms.domain.depth - terms.design.last)  # which leaves `NOTHING` as it is
+    levels = terms.drawn_levels(len(cells), rng.bytes)
+    for level, how in terms.responses.items():
+        told = terms.values(level, cells[levels == level])
+        tally.add_many(level, how.simulated_tally(told, rng), len(told))
+    return tally.release(seeded=True)

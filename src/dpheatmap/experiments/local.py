@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpheatmap.collect.local import LocalTerms, simulated
+from dpheatmap.collect.local import LocalTerms
+from dpheatmap.collect.simulate import simulated_locally
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.table import Series
 from dpheatmap.evaluate.trial import Trial, run_trial, seed_of
@@ -38,7 +39,7 @@ class LocalJob(Job):
         counts = place.counts_of(place.times(drawn))
         true = smoothed(true_distribution(counts), self.sigma, self.size)
         terms = LocalTerms.of(place.domain, epsilon=self.epsilon)
-        release = simulated(terms, place.one_cell_each(drawn, rng), rng)
+        release = simulated_locally(terms, place.one_cell_each(drawn, rng), rng)
         estimates = {"local": release.distribution(), "local-paper": release.distribution(method="paper")}
         found = {name: score(true, smoothed(one, self.sigma, self.size)) for name, one in estimates.items()}
         noise = seed_of(seed, self.key)
