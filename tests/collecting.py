@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -93,6 +93,8 @@ class Wires(Network):
 class Cast:
     """All roles of a collection in one process, each with its own state."""
 
+    playing: ClassVar[list[Cast]] = []
+
     def __init__(self, folder: Path, terms: Terms, *, seconds: float = 3600) -> None:
         self.folder, self.operator, self.network = folder, PrivateKey.make(), Wires()
         self.keys = [PrivateKey.make() for _ in range(terms.servers or 2)]
@@ -100,6 +102,7 @@ class Cast:
         closes = datetime.now(UTC) + timedelta(seconds=seconds)
         self.collection = Collection.open(terms, parties, closes, self.operator)
         self.tickets = make_tickets(self.collection, self.operator, terms.n_max + 5)
+        self.playing.append(self)
         for number in range(len(self.keys)):
             self.start(number)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from collecting import terms_of
 from dpheatmap.collect.client import Client
 from dpheatmap.collect.collection import Collection
-from dpheatmap.collect.keys import OVERHEAD, BadSeal, PrivateKey, PublicKey
+from dpheatmap.collect.keys import OVERHEAD, BadSeal, PrivateKey, PublicKey, as_text
 from dpheatmap.collect.tickets import make_tickets, serial_of, ticket_bytes
 from dpheatmap.errors import DataError, ParameterError
 
@@ -79,7 +79,7 @@ def test_a_file_that_was_altered_is_refused(operator: PrivateKey, lie: Callable[
         Collection.read(tmp_path / "c.json", operator.public)
 
 
-@given(st.binary(max_size=200) | st.text(max_size=50).map(lambda text: json.dumps([text]).encode()))
+@given(st.binary(max_size=200) | st.text(max_size=50).map(lambda text: json.dumps([text]).encode()) | st.just(b'"x"'))
 def test_rubbish_is_refused(tmp_path_factory: pytest.TempPathFactory, rubbish: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "rubbish.json"
     path.write_bytes(rubbish)
@@ -155,3 +155,23 @@ def test_contributions_are_of_one_size_whatever_is_in_them(operator: PrivateKey,
     sizes = {len(body) for x in ([], [0.5], [0.1] * 1000) for body in client.contribution(x, x)}
     assert len(sizes) == 1
     assert client.contribution([0.5], [0.5]) != client.contribution([0.5], [0.5])
+
+
+SOUND = {"another server", "another address", "longer"}
+"""Lies that the operator may tell: all numbers still follow from each other."""
+
+
+@pytest.mark.parametrize("name", [name for name in LIES if "signature" not in name])
+def test_even_the_operator_can_sign_no_nonsense(operator: PrivateKey, name: str, tmp_path: Path) -> None:
+    opened(operator, "shuffle").save(tmp_path / "c.json")
+    document = json.loads((tmp_path / "c.json").read_text())
+    del document["signature"]
+    LIES[name](document)
+    text = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    signature = as_text(operator.sign(text, b"dpheatmap collection")[:64])
+    (tmp_path / "c.json").write_text(json.dumps({**document, "signature": signature}))
+    if name in SOUND:
+        assert Collection.read(tmp_path / "c.json", operator.public).text == text
+    else:
+        with pytest.raises(DataError, match="is not a collection"):
+            Collection.read(tmp_path / "c.json", operator.public)

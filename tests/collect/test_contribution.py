@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import dpheatmap as dph
 from audit import chi_square
 from collecting import ALPHA, OUTSIDE, laplace_p_value, terms_of
 from dpheatmap.collect import contribution
@@ -27,9 +30,9 @@ from dpheatmap.collect.simulate import simulated
 from dpheatmap.collect.terms import Terms
 from dpheatmap.curator.noise import DiscreteLaplace
 from dpheatmap.domain import Domain
-from dpheatmap.errors import DataError, ParameterError
+from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.quadtree import Ints
-from dpheatmap.testing import SeededSource
+from dpheatmap.testing import SeededSource, generated_people
 
 PEOPLE = 4
 
@@ -173,6 +176,25 @@ def test_simulated_collections_are_those_of_the_protocol(model: str) -> None:
     corner = release.measurements.at(2)[1][0] / terms.units
     assert abs(corner - 40) < 20
     assert simulated(terms, [([0.03], [0.03])] * 20, SeededSource(1)).seeded
+    with pytest.raises(PrivacyRefusal, match="19 contributions are fewer than n_min, 20"):
+        simulated(terms, [([0.03], [0.03])] * 19)
+
+
+def test_a_seed_makes_the_same_release_again() -> None:
+    terms = terms_of("shuffle", 4)
+    one, two = (simulated(terms, [([0.1, 0.4, 0.6], [0.5] * 3)] * 4, SeededSource(7)) for _ in range(2))
+    assert np.array_equal(one.measurements.counts, two.measurements.counts)
+
+
+def test_the_guide_simulates() -> None:
+    page = Path(__file__).parents[2] / "docs/collect.md"
+    code = next(
+        block for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL) if "simulated" in block
+    )
+    people = generated_people(50, extent=(0, 0, 320, 240)).fetchnumpy()
+    names: dict[str, Any] = {"dph": dph, **people}
+    exec(code, names)
+    assert names["release"].mechanism.participants == 50
 
 
 def test_one_server_is_not_enough() -> None:

@@ -18,7 +18,7 @@ COMMANDS = {
     "release": "Measure where people are, under differential privacy.",
     "export": "Make maps from a release; costs no budget.",
     "ledger": "What was spent on which people, and how much may be.",
-    "collect": "Devices send, nobody is trusted with their data.",
+    "collect": "Devices send, and no curator sees their data.",
     "audit": "Try to refute the promise on this installation.",
     "compare": "Judge every method on your own data, privately.",
     "reproduce": "The paper's experiments, with their figures.",

@@ -1,4 +1,4 @@
-"""``dpheatmap collect``: devices send, and nobody is trusted with their data."""
+"""``dpheatmap collect``: devices send, and no curator sees their data."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 It learns nothing beyond the noisy sums that it publishes anyhow, up to delta (`shuffle_bound.py`), as long as the
 shuffler does not tell it who sent what. What can't be opened, or comes twice, does not count; if some of a
-contribution's messages are missing, the sums can't be decoded, and it says so instead of publishing."""
+contribution's messages are missing, the sums can't be decoded, and it says so instead of publishing.
+"""
 
 from __future__ import annotations
 

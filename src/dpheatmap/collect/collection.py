@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike, fspath
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 ROLES = {"shuffle": ("shuffler", "analyser")}
 _LARGEST_FILE = 2**16
+_PURPOSE = b"dpheatmap collection"
 
 
 class Party(NamedTuple):
@@ -49,25 +50,26 @@ class Collection:
     operator: PublicKey
     signature: str = ""
 
+    def __post_init__(self) -> None:
+        wanted = self.terms.servers or 2
+        if len(self.parties) != wanted or len({party.key for party in self.parties}) != wanted:
+            raise ParameterError(
+                f"The parties of this collection must be {wanted}, each with its own key; there were "
+                f"{len(self.parties)}. Give every server, or shuffler and analyser, in this order."
+            )
+        for party in self.parties:
+            _check_address(party.address)
+        if self.closes.tzinfo is None:
+            raise ParameterError("The closing time must have a time zone. Write it such as 2030-01-31T12:00:00Z.")
+
     @classmethod
     def open(cls, terms: Terms, parties: Mapping[str, PublicKey], closes: datetime, key: PrivateKey) -> Collection:
         """Sign a collection. ``parties`` are addresses with public keys: all servers, or shuffler and analyser."""
         from dpheatmap.collect.keys import SIGNATURE, as_text
 
-        wanted = terms.servers or 2
-        if len(parties) != wanted or len(set(parties.values())) != wanted:
-            raise ParameterError(
-                f"The parties of this collection must be {wanted}, each with its own key; there were {len(parties)}. "
-                "Give every server, or shuffler and analyser, in this order."
-            )
-        for address in parties:
-            _check_address(address)
-        if closes.tzinfo is None:
-            raise ParameterError("The closing time must have a time zone. Write it such as 2030-01-31T12:00:00Z.")
-        closes = closes.astimezone(UTC).replace(microsecond=0)
         unsigned = cls(terms, tuple(Party(*party) for party in parties.items()), closes, key.public)
-        signature = key.sign(unsigned.text, b"dpheatmap collection")[:SIGNATURE]
-        return cls(terms, unsigned.parties, closes, key.public, as_text(signature))
+        unsigned = replace(unsigned, closes=closes.astimezone(UTC).replace(microsecond=0))
+        return replace(unsigned, signature=as_text(key.sign(unsigned.text, _PURPOSE)[:SIGNATURE]))
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -82,7 +84,7 @@ class Collection:
     @cached_property
     def text(self) -> bytes:
         """What is signed."""
-        return json.dumps(self._unsigned(), sort_keys=True, separators=(",", ":")).encode()
+        return _canonical(self._unsigned())
 
     @cached_property
     def digest(self) -> bytes:
@@ -145,7 +147,7 @@ class Collection:
             raise DataError(f"The collection {fspath(path)!r} can't be read. Check the path.") from None
         try:
             found = cls._understood(json.loads(text[:_LARGEST_FILE]), expected)
-        except (LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
             found = None
         if found is None:
             raise DataError(
@@ -155,11 +157,14 @@ class Collection:
 
     @classmethod
     def _understood(cls, document: dict[str, Any], operator: PublicKey) -> Collection | None:
-        """The collection of a document, if computing the document again gives the same, signature included."""
+        """The collection of a document that the operator has signed, if computing the document again gives the same."""
         import base64
 
         from dpheatmap.collect.keys import PublicKey
 
+        signature = document.pop("signature")
+        if operator.signed(base64.urlsafe_b64decode(signature + "==") + _canonical(document), _PURPOSE) is None:
+            return None
         terms = Terms.of(
             document["model"], Domain.from_dict(document["domain"]), epsilon=document["epsilon"],
             delta=document["delta"], units=document["units"], n_min=document["n_min"], n_max=document["n_max"],
@@ -167,11 +172,13 @@ class Collection:
             depth=document["levels"][-1]["level"],
         )  # fmt: skip
         parties = tuple(Party(party["address"], PublicKey(party["key"])) for party in document["parties"])
-        closes, signature = datetime.fromisoformat(document["closes"]), document["signature"]
-        found = cls(terms, parties, closes, operator, signature)
-        signed = base64.urlsafe_b64decode(signature + "==") + found.text
-        same = {**found._unsigned(), "signature": signature} == document
-        return found if same and operator.signed(signed, b"dpheatmap collection") is not None else None
+        found = cls(terms, parties, datetime.fromisoformat(document["closes"]), operator, signature)
+        return found if found._unsigned() == document else None
+
+
+def _canonical(document: dict[str, Any]) -> bytes:
+    """One text for one document, whatever the order of its keys."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _check_address(address: str) -> None:

@@ -13,7 +13,8 @@ add up to epsilon. That the shuffled shares tell hardly more than these sums is 
 Take one honest server and let all others, and everybody else, collude. Of a person's vector z they know all shares but
 one, so what the honest server publishes, its sum of shares plus noise, is to them z plus known numbers plus noise, mod
 2^64: epsilon-DP by the same argument, with no delta. They choose the set of clients that it sums; the argument holds
-for each set, as long as the server publishes one sum only."""
+for each set, as long as the server publishes one sum only.
+"""
 
 from __future__ import annotations
 

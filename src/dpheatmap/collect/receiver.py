@@ -1,7 +1,8 @@
 """What the shuffler and the servers have in common: they admit contributions until the collection is closed.
 
 A contribution that is malformed, late, one too many, or of a ticket that was used is refused with a sentence and
-changes nothing. The same contribution sent again is fine: a device that got no answer may repeat itself."""
+changes nothing. The same contribution sent again is fine: a device that got no answer may repeat itself.
+"""
 
 from __future__ import annotations
 

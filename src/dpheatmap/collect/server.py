@@ -42,9 +42,10 @@ class Server(Receiver):
 
     def entries(self) -> bytes:
         """The frozen list of what has arrived, signed; refused while the collection is open."""
-        if self.state.fact("closed") is None:
+        frozen = self.state.fact("entries")
+        if frozen is None:
             raise Refused(404, "The collection is still open. Ask again later.")
-        return self.state.fact("entries") or b""
+        return frozen
 
     def step(self) -> bool:
         """Freeze the list, fetch the others', and publish."""

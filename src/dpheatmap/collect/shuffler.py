@@ -3,7 +3,8 @@
 It sees sealed messages only, all of one size, and can't open them. What it keeps of a sender is the ticket, until it
 has mixed. Before n_min contributions have arrived nothing is forwarded, and there is no way round that: with fewer the
 noise would be too small. The order is drawn once, from the operating system's randomness, and written down before the
-first batch leaves; after a restart the rest of the same batches follows."""
+first batch leaves; after a restart the rest of the same batches follows.
+"""
 
 from __future__ import annotations
 

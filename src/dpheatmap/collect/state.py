@@ -1,7 +1,8 @@
 """What a process must not forget: a SQLite file of its own.
 
 **Contract.** What was written in a transaction is on disk, whole, when it ends, or not there at all. One process at a
-time has the file open: two that share a key could publish two sums. What is deleted is overwritten in the file."""
+time has the file open: two that share a key could publish two sums. What is deleted is overwritten in the file.
+"""
 
 from __future__ import annotations
 

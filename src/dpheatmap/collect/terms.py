@@ -25,9 +25,10 @@ from dpheatmap.budget import PAPER_DECAY, part, read_epsilon
 from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
 from dpheatmap.collect.shuffle_bound import MOST_SHARES, shares_needed
 from dpheatmap.collect.tree import Tree, tree_of
+from dpheatmap.curator.api import checked_domain
 from dpheatmap.design import PAPER_WIDTH, PaperDesign, all_at_once
 from dpheatmap.domain import Domain
-from dpheatmap.errors import ParameterError
+from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.mechanism import served, shuffled
 from dpheatmap.parameters import as_epsilon, check
 from dpheatmap.quadtree import Ints
@@ -40,7 +41,6 @@ MOST_COORDINATES = 2**22
 LARGEST_EPSILON = 100
 WORD = 64
 MOST_BITS = 56
-MODELS = ("servers", "shuffle")
 UNITS = {"servers": 2**30, "shuffle": 256}
 """How many units one person's weight is counted in by default: the paper's B."""
 
@@ -85,6 +85,7 @@ class Terms:
         >>> paper.tree.size, paper.modulus_bits, paper.shares
         (102400, 17, 16)
         """
+        checked_domain(domain)
         check(model=model, n_min=n_min, n_max=n_max, width=width, decay=decay)
         units = UNITS[model] if units is None else units
         delta = (Fraction(1, 10**6) if model == "shuffle" else 0) if delta is None else delta
@@ -199,7 +200,12 @@ class Terms:
         return -(-self.shares * self.tree.size * self.message_bits // 8)
 
     def release(self, sums: Ints, participants: int, *, seeded: bool = False) -> Release:
-        """The release that noisy sums of so many participants are."""
+        """The release that noisy sums of so many participants are; n_min of them, at least."""
+        if participants < self.n_min:
+            raise PrivacyRefusal(
+                f"{participants} contributions are fewer than n_min, {self.n_min}, and make no release. "
+                "Collect again, for longer."
+            )
         mechanism = (
             served(participants, self.servers) if self.model == "servers" else shuffled(participants, self.n_min)
         )

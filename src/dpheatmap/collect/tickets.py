@@ -2,7 +2,8 @@
 
 Without them anybody could send any number of contributions, drown the others, or make up the n_min that the shuffler
 waits for. A ticket tells the receivers, who see the sender's address anyhow, that a sender is one of the enrolled; it
-is never forwarded."""
+is never forwarded.
+"""
 
 from __future__ import annotations
 
