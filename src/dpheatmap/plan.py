@@ -29,7 +29,10 @@ _FLOOR, _SCALE, _POWER, _CEILING = 0.0105, 0.29, 0.92, 0.35
 
 # The local model's depends on people over the variance of one report, its signal: means of `dpheatmap reproduce local`,
 # on city cells, at epsilon 0.5 to 4.
-_MEASURED_LOCALLY = ((100, 0.3), (10**6, 0.01))
+_MEASURED_LOCALLY = (
+    (64, 0.384), (200, 0.18), (640, 0.106), (1900, 0.073), (6400, 0.051), (13_500, 0.042), (27_000, 0.0304),
+    (64_000, 0.0245), (135_000, 0.0179), (270_000, 0.0143), (1_350_000, 0.0072), (13_000_000, 0.0029),
+)  # fmt: skip
 
 _TRUSTING = {
     "curator": "", "shuffler": ", who trust a shuffler," , "servers": ", who trust one of two servers,",
