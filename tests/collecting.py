@@ -109,9 +109,9 @@ class Cast:
     def start(self, number: int) -> None:
         """Start a role, or start it again with what it wrote down."""
         self.stop(number)
-        name = self.collection.roles[number].split()[0]
+        name = self.collection.roles[number]
         state = State(self.folder / f"{number}.state", self.collection, name)
-        kind: type[Role] = {"server": Server, "shuffler": Shuffler, "analyser": Analyser}[name]
+        kind: type[Role] = {"server": Server, "shuffler": Shuffler, "analyser": Analyser}[name.split()[0]]
         role = kind(self.collection, self.keys[number], state, self.network)
         self.network.roles[self.collection.parties[number]] = role
 

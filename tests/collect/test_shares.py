@@ -44,8 +44,7 @@ def test_a_share_that_tells_of_the_value_would_be_seen() -> None:
     """The planted bug: shares of 16 bits of a modulus of 17."""
     rows = split(np.full(SIZE, 12_345), 4, 16)
     high = (rows[0] >> np.uint64(9)).astype(np.int64)
-    with pytest.raises((AssertionError, ZeroDivisionError)):
-        assert chi_square(np.bincount(high, minlength=256), [1 / 256] * 256) > ALPHA
+    assert chi_square(np.bincount(high, minlength=256), [1 / 256] * 256) < ALPHA
 
 
 @given(st.integers(1, 56), st.data())

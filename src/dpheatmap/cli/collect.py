@@ -274,12 +274,13 @@ def _run(
     from dpheatmap.collect.web import serve
 
     opened, own = _read(collection, operator), PrivateKey.read(key)
-    address = opened.parties[opened.index_of(own.public, kind.name)].address
+    number = opened.index_of(own.public, kind.name)
+    address, name = opened.parties[number].address, opened.roles[number]
     port = port or urlsplit(address).port
     if port is None:
         raise ParameterError(f"The address {address} has no port. Give --port.")
-    role = kind(opened, own, State(state, opened, kind.name), Network(authority))
-    say(f"The {kind.name} of {address} listens at {host}:{port}; stop it with Ctrl-C.")
+    role = kind(opened, own, State(state, opened, name), Network(authority))
+    say(f"{name.capitalize()} of {address} listens at {host}:{port}; stop it with Ctrl-C.")
     serve(role, host=host, port=port, certificate=certificate, key=certificate_key, finished=finished)
 
 
