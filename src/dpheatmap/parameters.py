@@ -201,8 +201,8 @@ RULES: dict[str, Rule] = {
         "Give it such as {'district': ['north', 'south']}; the value must be a function of the person.",
     ),
     "part": _text("a value of the partition as text", "Give one of the values on the partition's list."),
-    "design": _choice("adaptive", "paper"),
-    "method": _choice("paper", "posterior"),
+    "design": _choice("adaptive", "paper", "dense"),
+    "method": _choice("posterior", "paper", "dense"),
 }
 """Every checked parameter of the interface and its rule."""
 
