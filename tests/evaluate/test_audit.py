@@ -1,4 +1,4 @@
-"""The audit finds ten planted bugs, and does not cry wolf.
+"""The audit finds planted bugs, and does not cry wolf.
 
 False alarms: 1e-6 for each call of `audit`. That a bug is found, or that a bound is large, is certain but for six
 standard deviations or more: the figures that the bugs have are those of `curator/test_privacy.py`.
@@ -35,6 +35,8 @@ PLANTED: dict[Bug, tuple[str, str, float]] = {
     planted.paths_spend_twice: ("adaptive", "alone", 1),
     planted.opening_by_true_counts: ("adaptive", "on the threshold", 0.5),
     planted.rows_weigh_like_people: ("paper", "many rows", 1),
+    planted.noise_of_grid_too_small: ("dense", "two levels", 1),
+    planted.grid_by_true_total: ("dense", "on the threshold", 0.5),
 }
 """The design and shape that show each bug, and the effort that is enough; never more than that of a whole audit."""
 
@@ -55,13 +57,13 @@ def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def whole() -> Audit:
     """Everything, with a tenth of the runs."""
-    return audit(2, designs=["adaptive", "paper"], effort=0.1, workers=2)
+    return audit(2, designs=["adaptive", "paper", "dense"], effort=0.1, workers=2)
 
 
 def test_the_mechanism_as_it_is_is_not_refuted(whole: Audit) -> None:
     assert not whole.refuted, as_text(whole)
     assert whole.bound >= 0.85 * 2
-    assert {finding.design for finding in whole.findings} == {"adaptive", "paper", "any"}
+    assert {finding.design for finding in whole.findings} == {"adaptive", "paper", "dense", "any"}
 
 
 def test_the_noise_sampler_is_tight() -> None:
@@ -86,7 +88,8 @@ def test_events_are_judged_by_runs_that_did_not_choose_them(whole: Audit) -> Non
 
 
 def test_shapes_are_neighbours() -> None:
-    for shape in [*shapes("paper", Fraction(2)), *shapes("adaptive", Fraction(2)), sampler_shape()]:
+    every = [shape for design in ("paper", "adaptive", "dense") for shape in shapes(design, Fraction(2))]
+    for shape in [*every, sampler_shape()]:
         assert sum(shape.person.values()) == 1, shape.name
         without, added = shape.weights(added=False), shape.weights(added=True)
         assert sum(added.values()) - sum(without.values()) == 2**30
