@@ -142,6 +142,8 @@ RULES: dict[str, Rule] = {
     "decay": _real("a number above 0 and at most 1", lambda v: 0 < v <= 1, "The paper uses 1/sqrt(2)."),
     "first_level": _whole(0, DEEPEST, "It is the first level measured; leave it out to have it chosen by the width."),
     "users": _whole(1, 10**12, "It is a public guess of the number of people, never a count taken from the data."),
+    "places": _whole(1, 10**12, "It is the number of finest cells that people are in, or about so many."),
+    "emd": _real("a number of sides from 0 to 2", lambda v: 0 <= v <= 2, "It is an earth mover's distance."),
     "sigma": _real(
         "a number above 0",
         lambda v: v > 0,
