@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.budget import UNITS, part
+from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign
 from dpheatmap.quadtree import encode
 from dpheatmap.testing import seeded_release
@@ -99,6 +100,41 @@ def test_the_finest_level_is_said_to_be_reached_where_it_is(south: int) -> None:
 def test_a_plan_needs_a_domain() -> None:
     with pytest.raises(dph.errors.DomainError, match=r"Domain\.bbox"):
         dph.plan("New York", epsilon=1, users=100)  # type: ignore[arg-type]
+
+
+def test_the_dense_plan_is_what_its_release_measures() -> None:
+    domain = dph.Domain.image(640, 480)
+    plan = dph.plan(domain, epsilon="1/2", users=4000, design="dense")
+    release = seeded_release(nobody(domain), epsilon="1/2", design="dense", seed=1, users=4000)
+    [level] = plan.levels
+    assert level.level == release.measured_levels[1]
+    assert level.epsilon == part(Fraction(1, 2), DenseDesign(0, 1).begin(domain).left)
+    assert plan.smallest_feature == level.cell
+    assert dph.plan(dph.Domain.unit(0), epsilon=1, users=9, design="dense").levels[0].epsilon == 1
+
+
+def test_a_plan_names_the_better_design_and_its_reason() -> None:
+    domain = dph.Domain.unit(8)
+    for design, rival in (("adaptive", "dense"), ("paper", "dense"), ("dense", "adaptive")):
+        for users in (50, 2000, 10**6):
+            here, there = (dph.plan(domain, epsilon=1, users=users, design=one) for one in (design, rival))
+            best = design if here.expected_emd < there.expected_emd else rival
+            assert here.better == best
+            assert f"{min(here.expected_emd, there.expected_emd):.2g} of the side" in here.why
+    small = dph.plan(dph.Domain.unit(2), epsilon=1, users=10)
+    assert (small.better, small.why) == (
+        "adaptive",
+        "The domain has so few cells that every design measures all of them.",
+    )
+
+
+def test_a_plan_shows_the_bounds() -> None:
+    domain = dph.Domain.unit(8)
+    plan = dph.plan(domain, epsilon=1, users=5000, width=30)
+    assert plan.bounds.sparse == dph.bounds.sparse(domain, 1, 5000, width=30).value
+    assert plan.bounds.dense == dph.bounds.dense(domain, 1, 5000).value
+    assert plan.bounds.lower == dph.bounds.lower(domain, 1, 5000)
+    assert plan.to_dict()["bounds"] == vars(plan.bounds)
 
 
 def test_advice_in_plain_words() -> None:

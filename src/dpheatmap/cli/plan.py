@@ -15,7 +15,9 @@ from dpheatmap.plan import Plan, length, plan
 @click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
 @click.option("--users", type=int, required=True, help="A public guess of the number of people.")
 @place_options
-@click.option("--design", default="adaptive", show_default=True, help="What will be measured: adaptive or paper.")
+@click.option(
+    "--design", default="adaptive", show_default=True, help="What will be measured: adaptive, paper or dense."
+)
 @click.option(
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
@@ -43,4 +45,16 @@ def in_words(made: Plan) -> str:
         lines.append(
             f"Smallest visible feature: {length(made.domain, made.smallest_feature)}, if it holds 5 % of the people."
         )
-    return "\n".join([*lines, made.advice])
+    return "\n".join([*lines, made.advice, "", f"Better: {made.better}. {made.why}", in_theory(made)])
+
+
+def in_theory(made: Plan) -> str:
+    """The bounds in a sentence or two."""
+
+    def sides(bound: float) -> str:
+        return f"{bound:.2g} of the side" if bound <= 2 else "nothing yet"
+
+    return (
+        f"In theory: for people in few places the paper's design guarantees {sides(made.bounds.sparse)}, for any "
+        f"people the dense one {sides(made.bounds.dense)}; nobody can guarantee less than {made.bounds.lower:.2g}."
+    )
