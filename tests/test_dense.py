@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from dpheatmap.budget import SHARES, UNITS
 from dpheatmap.dense import MOST_CELLS, DenseDesign, grid_level
 from dpheatmap.design import Question
 from dpheatmap.domain import Domain
+from dpheatmap.release_file import _problem
 from dpheatmap.selection import all_cells
 from dpheatmap.testing import seeded_release
 
@@ -95,6 +98,29 @@ def test_depth_sigma_and_first_level_bound_the_grid() -> None:
         assert dph.release(counts, epsilon=1, design="dense", **options).measured_levels[1] == level
     few = dph.release(crowd(0), epsilon=1, design="dense", first_level=6, users=1)
     assert few.design == DenseDesign(6, 6)
+
+
+def altered(release: dph.Release, **columns: Any) -> str | None:
+    return _problem(replace(release, measurements=replace(release.measurements, **columns)))
+
+
+def test_altered_files_are_found_out() -> None:
+    """The total decides which grid must be there; the grid must be whole; nothing has another share."""
+    release = seeded_release(crowd(300), epsilon=1, design="dense", seed=2)
+    m = release.measurements
+    assert _problem(release) is None
+    for total, level in ((2**60, 8), (-(2**60), 0), (40 * UNITS, 3)):
+        assert altered(release, counts=np.append(total, m.counts[1:])) == (
+            f"the cells measured at level {level} are not those that its design measures"
+        )
+    shorter = {name: getattr(m, name)[:-1] for name in ("levels", "codes", "counts", "shares")}
+    assert altered(release, **shorter) == "the cells measured at level 4 are not those that its design measures"
+    assert altered(release, shares=np.append(m.shares[:-1], SHARES)) is not None
+    assert altered(release, shares=np.append(SHARES // 10, m.shares[1:])) is not None
+    further = {name: np.append(getattr(m, name), getattr(m, name)[-1:]) for name in shorter}
+    assert altered(release, **further) == "it has measurements that its design does not make"
+    declared = replace(release, design=DenseDesign(4, 4))
+    assert _problem(declared) == "the cells measured at level 4 are not those that its design measures"
 
 
 def test_images_have_dense_releases_too() -> None:
