@@ -128,6 +128,17 @@ def test_a_plan_names_the_better_design_and_its_reason() -> None:
     )
 
 
+def test_people_in_few_places_are_for_the_papers_design() -> None:
+    """Of the paper's two designs; the adaptive one does not need to be told."""
+    domain = dph.Domain.unit(8)
+    told, untold = (dph.plan(domain, epsilon=1, users=20_000, design="paper", places=places) for places in (10, None))
+    assert (told.better, untold.better) == ("paper", "dense")
+    assert told.expected_emd < untold.expected_emd
+    assert told.bounds.lower == dph.bounds.lower(domain, 1, 20_000, places=10) < untold.bounds.lower
+    many = dph.plan(domain, epsilon=1, users=20_000, design="paper", places=21)
+    assert (many.better, many.expected_emd) == (untold.better, untold.expected_emd)
+
+
 def test_a_plan_shows_the_bounds() -> None:
     domain = dph.Domain.unit(8)
     plan = dph.plan(domain, epsilon=1, users=5000, width=30)

@@ -17,20 +17,23 @@ from dpheatmap.design import PAPER_WIDTH, PaperDesign
 from dpheatmap.domain import Domain
 
 # The errors of the adaptive and the dense design depend on people times epsilon, the signal, and hardly on anything
-# else. Simulated by `benchmarks/planning.py` on cities of generated people, means of 12 and of 6: signal -> error.
+# else. Simulated by `benchmarks/planning.py` on cities of generated people, means of 12 and of 6, the dense one with its
+# own reconstruction: signal -> error.
 _SIMULATED = {
     AdaptiveDesign.name: (
         (10, 0.241), (30, 0.152), (100, 0.0736), (200, 0.044), (300, 0.0373), (1000, 0.0145), (3000, 0.0065),
         (10**4, 0.0029), (3 * 10**4, 0.0019), (10**5, 0.0009),
     ),
     DenseDesign.name: (
-        (10, 0.28), (10**5, 0.004),
+        (10, 0.241), (30, 0.19), (100, 0.0762), (200, 0.0658), (300, 0.0458), (1000, 0.0298), (3000, 0.0205),
+        (10**4, 0.0114), (3 * 10**4, 0.0042), (10**5, 0.0023),
     ),
 }  # fmt: skip
 # The paper's, measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, width 20:
 #     FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than guessing does.
 # The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept / eps_i. The
-# floor is what a tree of 20 cells a level can't show of a city even without noise.
+# floor is what a tree of 20 cells a level can't show of a city even without noise; of people in no more places than
+# that, it shows everything.
 _FLOOR, _SCALE, _POWER, _CEILING = 0.0105, 0.29, 0.92, 0.35
 
 _CLEAR = 1.2
@@ -45,15 +48,17 @@ def expected_error(
     *,
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
+    places: int | None = None,
 ) -> float:
-    """The expected error of a design.
+    """The expected error of a design, for people in so many places if that is known.
 
     >>> square = Domain.unit(8)
     >>> [round(expected_error(square, Fraction(1), 1000, design), 4) for design in ("adaptive", "paper")]
     [0.0145, 0.0273]
     """
     if design == PaperDesign.name:
-        return _error_of_paper(domain, epsilon, users, width, decay)
+        floor = 0.0 if places is not None and places <= width else _FLOOR
+        return floor + _noise_of_paper(domain, epsilon, users, width, decay)
     return simulated_error(float(epsilon) * users, design)
 
 
@@ -75,14 +80,14 @@ def simulated_error(signal: float, design: str = AdaptiveDesign.name) -> float:
     raise AssertionError("the table has an end")
 
 
-def _error_of_paper(domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction) -> float:
+def _noise_of_paper(domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction) -> float:
     finest = domain.cells(domain.depth)
     side = max(finest.columns, finest.rows)
     term = sum(
         2 ** (domain.depth - level) / side * min(width, domain.cells(level).count) / float(part(epsilon, share))
         for level, share in split_over_levels(domain.first_level(width), domain.depth, decay).items()
     )
-    return float(min(_CEILING, _FLOOR + _SCALE * (term / users) ** _POWER))
+    return float(min(_CEILING - _FLOOR, _SCALE * (term / users) ** _POWER))
 
 
 class Choice(NamedTuple):
@@ -92,27 +97,37 @@ class Choice(NamedTuple):
     why: str
 
 
-def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, width: int) -> Choice:
+def sparse_or_dense(
+    domain: Domain,
+    epsilon: Fraction,
+    users: int,
+    design: str,
+    *,
+    width: int,
+    decay: float | Fraction,
+    places: int | None,
+) -> Choice:
     """Whether a sparse design, the one given or else the adaptive one, or the dense one has the smaller error.
 
-    What can be known without data is the signal, and whether there are cells enough to choose among. Where people are,
-    in a few spots or everywhere, is not known; the reasons name it where it would change the answer.
+    What can be known without data is the signal, and whether there are cells enough to choose among. Whether people are
+    in a few spots or everywhere is not known unless somebody says so; the reasons name it where it matters.
     """
     sparse = AdaptiveDesign.name if design == DenseDesign.name else design
     if domain.cells(domain.depth).count <= FIRST_CELLS:
         return Choice(sparse, "The domain has so few cells that every design measures all of them.")
-    ours = expected_error(domain, epsilon, users, sparse, width=width)
+    ours = expected_error(domain, epsilon, users, sparse, width=width, decay=decay, places=places)
     theirs = expected_error(domain, epsilon, users, DenseDesign.name)
-    better, worse = sorted([(ours, sparse), (theirs, DenseDesign.name)])
-    numbers = f"an error of about {better[0]:.2g} of the side against {worse[0]:.2g}"
-    about = " (about the same)" if worse[0] < _CLEAR * better[0] else ""
-    return Choice(better[1], f"{_REASONS[better[1]]} Expect {numbers}{about}.")
+    better = DenseDesign.name if theirs < ours else sparse
+    least, most = sorted([ours, theirs])
+    about = ", which is about the same" if most < _CLEAR * least else ""
+    return Choice(better, f"{_REASONS[better]} Expect an error of {least:.2g} of the side against {most:.2g}{about}.")
 
 
 _REASONS = {
     AdaptiveDesign.name: "The adaptive design follows people to where they are, and where they are everywhere it goes "
     "over to a fine grid by itself, which it measures in two steps.",
-    PaperDesign.name: "With so much signal the paper's design finds few places better than a grid does.",
-    DenseDesign.name: "One grid spends all of epsilon at once, and shows more places than the paper's design keeps; "
-    "people in no more places than its width would turn this round.",
+    PaperDesign.name: "The paper's design finds the busy places and follows them down, which a grid can't; if people "
+    "are spread evenly, the dense one is better.",
+    DenseDesign.name: "One grid spends all of epsilon at once and shows any number of places; the paper's design keeps "
+    "a few cells a level, and is better if people are in few places.",
 }

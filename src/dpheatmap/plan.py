@@ -38,7 +38,8 @@ class Theory:
     """Bounds on the expected error in sides of the domain (:mod:`dpheatmap.bounds`); above 2 they say nothing.
 
     ``sparse`` is what the paper's design guarantees for people in at most ``width`` finest cells, ``dense`` what the
-    dense one does for any people, ``lower`` what no design can guarantee for all. The adaptive design has no guarantee.
+    dense one does for any people, ``lower`` what no design can guarantee for all people in as many places. The adaptive
+    design has no guarantee.
     """
 
     sparse: float
@@ -95,8 +96,11 @@ def plan(
     width: int = 20,
     decay: float | Fraction = PAPER_DECAY,
     design: str = "adaptive",
+    places: int | None = None,
 ) -> Plan:
     """Levels, noise, expected error and advice for a release; ``users`` is a public guess of the number of people.
+
+    ``places``, if anybody can say without looking at the data, is about how many finest cells people are in.
 
     >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
     >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
@@ -106,25 +110,29 @@ def plan(
         raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     exact = read_epsilon(epsilon)
     check(users=users, width=width, decay=decay, design=design)
+    if places is not None:
+        check(places=places)
     levels = _levels(domain, exact, users, _shares(domain, exact, users, design, int(width), decay))
     if design == AdaptiveDesign.name:
         feature = _level_of_a_busy_place(exact, users, levels)
     else:
         feature = next((level for level in reversed(levels) if level.smallest_share <= _VISIBLE), None)
-    error = expected_error(domain, exact, users, design, width=width, decay=decay)
-    choice = sparse_or_dense(domain, exact, users, design, int(width))
+    error = expected_error(domain, exact, users, design, width=width, decay=decay, places=places)
+    choice = sparse_or_dense(domain, exact, users, design, width=int(width), decay=decay, places=places)
     return Plan(
         domain=domain, epsilon=exact, users=users, design=design, levels=levels, expected_emd=error,
         smallest_feature=feature.cell if feature else None, advice=_advice(domain, exact, users, error, feature),
-        better=choice.design, why=choice.why, bounds=_theory(domain, exact, users, int(width), decay),
+        better=choice.design, why=choice.why, bounds=_theory(domain, exact, users, int(width), decay, places),
     )  # fmt: skip
 
 
-def _theory(domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction) -> Theory:
+def _theory(
+    domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction, places: int | None
+) -> Theory:
     return Theory(
         bounds.sparse(domain, epsilon, users, width=width, decay=decay).value,
         bounds.dense(domain, epsilon, users).value,
-        bounds.lower(domain, epsilon, users),
+        bounds.lower(domain, epsilon, users, places=places),
     )
 
 

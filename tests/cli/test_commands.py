@@ -49,9 +49,7 @@ def test_a_release_writes_what_was_asked_for(arguments: list[str], tmp_path: Pat
     assert len(Path(outputs[2]).read_text().splitlines()) == 1 + 64 * 64
 
 
-def test_a_dense_release_and_its_maps(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dense_release_and_its_maps(arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved, picture = tmp_path / "a.dph.parquet", str(tmp_path / "map.png")
     assert run([*arguments, "--design", "dense", "--users", "300", "--method", "dense", "-o", picture]) == 0
     design = dph.load(saved).design

@@ -21,13 +21,14 @@ from dpheatmap.plan import Plan, length, plan
 @click.option(
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
+@click.option("--places", type=int, help="About how many cells people are in, if that can be said without looking.")
 @json_option
-def command(epsilon: str, users: int, design: str, width: int, as_json: bool, **place: Any) -> None:
+def command(epsilon: str, users: int, design: str, width: int, places: int | None, as_json: bool, **place: Any) -> None:
     """Levels, noise, expected error and advice for a release that reads no data yet.
 
     Example: dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
     """
-    made = plan(domain_from(**place), epsilon=epsilon, users=users, design=design, width=width)
+    made = plan(domain_from(**place), epsilon=epsilon, users=users, design=design, width=width, places=places)
     answer(as_json, made.to_dict(), in_words(made))
 
 
