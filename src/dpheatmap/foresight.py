@@ -17,8 +17,8 @@ from dpheatmap.design import PAPER_WIDTH, PaperDesign
 from dpheatmap.domain import Domain
 
 # The errors of the adaptive and the dense design depend on people times epsilon, the signal, and hardly on anything
-# else. Simulated by `benchmarks/planning.py` on cities of generated people, means of 12 and of 6, the dense one with its
-# own reconstruction: signal -> error.
+# else. Simulated by `benchmarks/planning.py` on cities of generated people, means of 12 and of 6, the dense one with
+# its own reconstruction: signal -> error.
 _SIMULATED = {
     AdaptiveDesign.name: (
         (10, 0.241), (30, 0.152), (100, 0.0736), (200, 0.044), (300, 0.0373), (1000, 0.0145), (3000, 0.0065),

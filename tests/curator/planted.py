@@ -158,11 +158,11 @@ def grid_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
 
 
 def noise_of_grid_too_small(patch: pytest.MonkeyPatch) -> None:
-    """The noise of whatever is measured after the total has 4/7 of the scale that it should have."""
+    """The noise of the grid has a third of the scale that it should have."""
     honest = DiscreteLaplace.sample
 
     def quieter(self: DiscreteLaplace, size: int, source: Source) -> Ints:
-        law = self if size == 1 else discrete_laplace(self.rate * Fraction(7, 4))
+        law = self if size == 1 else discrete_laplace(self.rate * 3)
         return honest(law, size, source)
 
     patch.setattr(DiscreteLaplace, "sample", quieter)

@@ -384,7 +384,7 @@ PLANTED: dict[Bug, tuple[str, int, float]] = {
     planted.start_by_true_total: ("start", 2_000, math.inf),
     planted.evenness_by_true_counts: ("uneven", 2_000, math.inf),
     planted.grid_with_all_of_epsilon: ("grid", 18_000, 3.0),
-    planted.noise_of_grid_too_small: ("grid", 30_000, 2.75),
+    planted.noise_of_grid_too_small: ("grid", 10_000, 4.0),
     planted.grid_by_true_total: ("grid", 2_000, math.inf),
 }
 """The shape that shows each bug, runs on each side, and the epsilon that the mechanism has with it."""
@@ -433,7 +433,7 @@ def test_planted_in_the_aggregation(monkeypatch: pytest.MonkeyPatch) -> None:
         (1 / 8, math.exp(-3) / 8, PLANTED[planted.paths_spend_twice][1], 2),
         (1 / 4, math.exp(-3) / 4, PLANTED[planted.total_for_nothing][1], 2),
         (1 / 4, math.exp(-3) / 4, PLANTED[planted.grid_with_all_of_epsilon][1], 2),
-        (1 / 4, math.exp(-2.75) / 4, PLANTED[planted.noise_of_grid_too_small][1], 2),
+        (1 / 4, math.exp(-4) / 4, PLANTED[planted.noise_of_grid_too_small][1], 2),
     ],
 )
 def test_power(often: float, seldom: float, size: int, beyond: float) -> None:

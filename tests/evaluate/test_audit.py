@@ -35,7 +35,7 @@ PLANTED: dict[Bug, tuple[str, str, float]] = {
     planted.paths_spend_twice: ("adaptive", "alone", 1),
     planted.opening_by_true_counts: ("adaptive", "on the threshold", 0.5),
     planted.rows_weigh_like_people: ("paper", "many rows", 1),
-    planted.noise_of_grid_too_small: ("dense", "two levels", 1),
+    planted.noise_of_grid_too_small: ("dense", "two levels", 0.3),
     planted.grid_by_true_total: ("dense", "on the threshold", 0.5),
 }
 """The design and shape that show each bug, and the effort that is enough; never more than that of a whole audit."""
