@@ -127,6 +127,6 @@ def test_images_have_dense_releases_too() -> None:
     from dpheatmap.testing import generated_people
 
     looks = generated_people(60).project("*, 'a' AS stimulus")
-    columns = {"image": "stimulus", "user": "person", "x": "x", "y": "y"}
+    columns: dict[str, Any] = {"image": "stimulus", "user": "person", "x": "x", "y": "y"}
     made = dph.release_images(looks, Domain.unit(6), images=["a"], epsilon=1, design="dense", users=60, **columns)
     assert made["a"].design == DenseDesign(3, 3)

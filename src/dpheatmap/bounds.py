@@ -192,7 +192,7 @@ def lower(domain: Domain, epsilon: Any, users: int, *, places: int | None = None
     for power in range(1, deepest + 1):
         if places is None or 4**power <= places:
             best = max(best, _packing(float(exact), int(users), 2**power))
-    return best * 2**deepest / max(finest.columns, finest.rows)
+    return best * 2.0**deepest / max(finest.columns, finest.rows)
 
 
 def _packing(epsilon: float, users: int, t: int) -> float:

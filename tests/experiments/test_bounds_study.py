@@ -7,7 +7,7 @@ import pytest
 
 from dpheatmap.evaluate.scores import METRICS, Mean
 from dpheatmap.evaluate.table import Series
-from dpheatmap.evaluate.variants import EVERY_METHOD
+from dpheatmap.evaluate.variants import EVERY_METHOD, WIDTHS
 from dpheatmap.experiments import bounds
 from dpheatmap.experiments.figures import Sources
 
@@ -22,7 +22,7 @@ def made_up(by_places: float = 0.5, by_people: float = -1.0) -> dict[str, Series
     axes = {
         "epsilon": [float(e) for e in bounds.EPSILONS],
         "people": [float(n) for n in bounds.CROWDS],
-        "places": [float(k) for k in bounds.WIDTHS],
+        "places": [float(k) for k in WIDTHS],
     }
     for panel, at in axes.items():
         exponents = {"epsilon": -1.0, "people": by_people, "places": by_places}
@@ -41,7 +41,7 @@ def test_jobs_are_told_apart_and_their_methods_exist() -> None:
     assert all(name in EVERY_METHOD for job in jobs for name in job.methods)
 
 
-@pytest.mark.parametrize("places", bounds.WIDTHS)
+@pytest.mark.parametrize("places", WIDTHS)
 def test_people_are_in_exactly_so_many_cells(places: int) -> None:
     place = bounds.few_places(places, 500, 1)
     assert place.people == 500
