@@ -1,8 +1,9 @@
-"""Whether `plan` names the better design: synthetic people from one Gaussian to 120, from little signal to much.
+"""Whether `plan` names the better design: synthetic people in 4 places or 120 Gaussians, with little signal or much.
 
 A case is a kind of people, their number and epsilon; its errors are means over draws of people and noise. It is clear
 if the errors of the two designs differ by more than 20 %. Two questions: the default design (adaptive, posterior) or
-the dense one (with its own reconstruction), and the paper's design or the dense one.
+the dense one (with its own reconstruction), and the paper's design or the dense one. Of people in few places the plan
+is told how many; of the others nothing.
 """
 
 from __future__ import annotations
@@ -17,24 +18,30 @@ import dpheatmap as dph
 from common import bar
 from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.experiments.bounds import few_places
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.heatmap import smoothed
 from dpheatmap.testing import seeded_release
 
-SIGMA, SIZE, DEPTH, DRAWS = 0.02, 64, 7, 4
-KINDS = ((1, 0.005), (3, 0.02), (10, 0.05), (40, 0.3), (120, 0.7))
-CASES = ((200, "1/10"), (200, "1/4"), (200, "1"), (200, "5"), (1000, "1"), (1000, "5"), (1000, "40"))
+SIGMA, SIZE, DEPTH, DRAWS = 0.02, 64, 7, 3
+KINDS = ((4, 0.0), (16, 0.0), (2, 0.01), (6, 0.04), (30, 0.2), (120, 0.7))
+"""Gaussians and the share of cells that they fill; or places, filling next to none."""
+CASES = ((200, "1/4"), (200, "1"), (1000, "1"), (1000, "5"), (1000, "40"))
 METHODS = {"adaptive": "posterior", "paper": "paper", "dense": "dense"}
-CLEAR, RIGHT = 1.2, 0.9
+CLEAR, RIGHT, SEED = 1.2, 0.9, 20_261
 
 Case = tuple[int, float, int, str]
 
 
 def errors(task: tuple[Case, int]) -> dict[str, float]:
     """The error of each design on one draw."""
-    (gaussians, sparsity, people, epsilon), draw = task
-    rng = np.random.default_rng([777, gaussians, people, draw])
-    counts = mixture(gaussians, sparsity, people=people, depth=DEPTH, rng=rng).sample(people, rng)
+    (number, filled, people, epsilon), draw = task
+    rng = np.random.default_rng([SEED, number, people, draw])
+    if filled:
+        place = mixture(number, filled, people=people, depth=DEPTH, rng=rng)
+    else:
+        place = few_places(number, people, draw + SEED).at_depth(DEPTH)
+    counts = place.sample(people, rng)
     true = smoothed(true_distribution(counts), SIGMA, SIZE)
     found = {}
     for design, method in METHODS.items():
@@ -47,14 +54,15 @@ def errors(task: tuple[Case, int]) -> dict[str, float]:
 def judge(sparse: str, means: dict[Case, dict[str, float]]) -> bool:
     """How many of the clear cases the advice is right in."""
     clear, right = 0, 0
-    for (gaussians, sparsity, people, epsilon), error in means.items():
+    for (number, filled, people, epsilon), error in means.items():
         better, worse = sorted((sparse, "dense"), key=error.__getitem__)
         if error[worse] <= CLEAR * error[better]:
             continue
-        advice = dph.plan(dph.Domain.unit(DEPTH), epsilon=epsilon, users=people, design=sparse).better
+        known = None if filled else number
+        advice = dph.plan(dph.Domain.unit(DEPTH), epsilon=epsilon, users=people, design=sparse, places=known).better
         clear, right = clear + 1, right + (advice == better)
         if advice != better:
-            print(f"wrong: {gaussians} Gaussians, {sparsity:.1%} of cells, {people} people, epsilon {epsilon}: {error}")
+            print(f"wrong: {number} filling {filled:.1%}, {people} people, epsilon {epsilon}: {error}")
     always = max(sum(e[a] * CLEAR < e[b] for e in means.values()) for a, b in ((sparse, "dense"), ("dense", sparse)))
     print(f"{clear} of {len(means)} cases are clear; always the same answer would be right in {always}")
     return bar(f"{sparse} or dense: advice right in the clear cases", right / clear, RIGHT, at_least=True)

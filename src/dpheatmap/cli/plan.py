@@ -55,7 +55,8 @@ def in_theory(made: Plan) -> str:
     def sides(bound: float) -> str:
         return f"{bound:.2g} of the side" if bound <= 2 else "nothing yet"
 
+    below = f"; nobody can guarantee less than {made.bounds.lower:.2g}" if made.bounds.lower > 0 else ""
     return (
         f"In theory: for people in few places the paper's design guarantees {sides(made.bounds.sparse)}, for any "
-        f"people the dense one {sides(made.bounds.dense)}; nobody can guarantee less than {made.bounds.lower:.2g}."
+        f"people the dense one {sides(made.bounds.dense)}{below}."
     )
