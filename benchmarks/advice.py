@@ -28,7 +28,7 @@ KINDS = ((4, 0.0), (16, 0.0), (2, 0.01), (6, 0.04), (30, 0.2), (120, 0.7))
 """Gaussians and the share of cells that they fill; or places, filling next to none."""
 CASES = ((200, "1/4"), (200, "1"), (1000, "1"), (1000, "5"), (1000, "40"))
 METHODS = {"adaptive": "posterior", "paper": "paper", "dense": "dense"}
-CLEAR, RIGHT, SEED = 1.2, 0.9, 20_261
+CLEAR, RIGHT, SEED = 1.2, 0.9, 20_262
 
 Case = tuple[int, float, int, str]
 

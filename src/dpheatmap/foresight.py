@@ -108,16 +108,19 @@ def sparse_or_dense(
 
     What can be known without data is the signal, and whether there are cells enough to choose among. The tables are for
     cities. On smoother maps the paper's design has up to twice the dense one's error, in cities the dense one up to 1.6
-    times the paper's; so of these two, the paper's is named only if somebody can say that people are in few places.
+    times the paper's; so of these two, the paper's is named only if somebody can say that people are in few places, for
+    which it is made.
     """
     sparse = AdaptiveDesign.name if design == DenseDesign.name else design
     if domain.cells(domain.depth).count <= FIRST_CELLS:
         return Choice(sparse, "The domain has so few cells that every design measures all of them.")
-    ours = expected_error(domain, epsilon, users, sparse, width=width, decay=decay, places=places)
+    if sparse == PaperDesign.name and places is not None and places <= width:
+        return Choice(sparse, _REASONS[sparse])
+    ours = expected_error(domain, epsilon, users, sparse, width=width, decay=decay)
     theirs = expected_error(domain, epsilon, users, DenseDesign.name)
-    few = sparse == AdaptiveDesign.name or (places is not None and places <= width)
-    better = sparse if few and ours <= theirs else DenseDesign.name
-    return Choice(better, f"{_REASONS[better]} Expect {ours:.2g} of the side with {sparse}, {theirs:.2g} with dense.")
+    better = sparse if sparse == AdaptiveDesign.name and ours <= theirs else DenseDesign.name
+    numbers = f"In a city expect {ours:.2g} of the side with {sparse}, {theirs:.2g} with dense."
+    return Choice(better, f"{_REASONS[better]} {numbers}")
 
 
 _REASONS = {
