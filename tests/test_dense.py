@@ -34,14 +34,14 @@ def crowd(people: int, domain: Domain = SQUARE) -> dph.Counts:
 @given(st.fractions(min_value=Fraction(1, 100), max_value=10**7))
 def test_on_a_square_the_side_is_the_papers(signal: Fraction) -> None:
     wanted = math.log2(math.sqrt(signal))
-    level = grid_level(Domain.unit(20), signal, 0, 9)
-    assert level == min(max(math.floor(wanted + 0.5), 0), 9) or abs(wanted % 1 - 0.5) < 1e-9
+    level = grid_level(Domain.unit(20), signal, 0, 8)
+    assert level == min(max(math.floor(wanted + 0.5), 0), 8) or abs(wanted % 1 - 0.5) < 1e-9
 
 
 @pytest.mark.parametrize("domain", [Domain.image(640, 480), Domain.image(1, 256), Domain.bbox(7.3, 46.9, 7.5, 47.02)])
 def test_elsewhere_it_has_as_many_cells_as_comes_nearest(domain: Domain) -> None:
     first = domain.first_level(1)
-    for signal in (1, 7, 50, 3000, 10**5):
+    for signal in (1, 7, 50, 3000, 20_000):
         level = grid_level(domain, Fraction(signal), first, domain.depth)
         ratio = {k: abs(math.log(domain.cells(k).count / signal)) for k in range(first, domain.depth + 1)}
         assert ratio[level] == pytest.approx(min(ratio.values()))

@@ -28,8 +28,8 @@ from dpheatmap.parameters import DEEPEST
 from dpheatmap.quadtree import Ints
 from dpheatmap.selection import all_cells
 
-MOST_CELLS = 2**18
-"""The most cells that a grid has."""
+MOST_CELLS = 2**16
+"""The most cells that a grid has, 256 x 256 on a square: finer ones would show what smoothing takes away again."""
 
 
 @dataclass(frozen=True)

@@ -271,7 +271,7 @@ COLUMNS = {"user": "u", "x": "x", "y": "y"}
         ({"epsilon": 1, "first_level": 12}, "first_level must have at most 4194304 cells"),
         (
             {"epsilon": 1, "design": "dense", "first_level": 10},
-            "first_level must have at most 262144 cells in the design",
+            "first_level must have at most 65536 cells in the design",
         ),
         ({"epsilon": 1, "users": 100}, "users is for the design 'dense'"),
         ({"epsilon": 1, "design": "paper", "users": 100}, "users is for the design 'dense'"),

@@ -214,7 +214,7 @@ def release_from(
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
     exact = read_epsilon(epsilon)
-    chosen = chosen_design(given, exact, design, width, decay, users, first_level, depth, sigma)
+    chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma, users)
     account = account_of(ledger, population)
     if account is not None:
         of = events.part if isinstance(events, Counts) else Part.of(columns.get("partition"), columns.get("part"))
@@ -233,10 +233,10 @@ def chosen_design(
     design: str | AdaptiveDesign = "adaptive",
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
-    users: int | None = None,
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
+    users: int | None = None,
 ) -> AnyDesign:
     """The design that the settings of `release` name, after every refusal that they call for."""
     check(design=design.name if isinstance(design, AdaptiveDesign) else design, width=width, decay=decay)
@@ -260,8 +260,9 @@ def _check_users(users: int | None, design: str | AdaptiveDesign) -> None:
         return
     check(users=users)
     if design != DenseDesign.name:
+        name = design if isinstance(design, str) else design.name
         raise ParameterError(
-            "users is for the design 'dense', whose grid it chooses. Leave it out, or choose that design."
+            f"users is for the design 'dense', whose grid it chooses; the design was {name!r}. Leave it out."
         )
 
 
