@@ -171,14 +171,14 @@ def test_the_code_has_the_law_of_the_tree() -> None:
 
 def test_the_code_goes_down_as_deep_as_the_law_says() -> None:
     """The decay grows with every level below the root: where the tree ends above a crowd in one finest cell."""
-    people, runs, law = 12.0, 1_500, TreeLaw()
-    counts = dph.Counts(dph.Domain.unit(5), np.array([0, 256, 512, 768]), np.arange(5) * round(people * UNITS))
+    runs, law = 1_200, TreeLaw()
+    counts = dph.Counts(dph.Domain.unit(5), np.array([0, 256, 512, 768]), np.arange(5) * round(PEOPLE * UNITS))
     found = np.zeros(5, np.int64)
     for _ in range(runs):
         levels, codes = Curator(counts, Fraction(1)).private_tree(Fraction(1))
         above = np.isin(codes << 2 * (5 - levels), counts.codes)  # the leaves that hold a crowd
         found += np.bincount(levels[above] - 1, minlength=5)
-    split = [math.exp(law.log_split(people, depth)) for depth in range(4)]
+    split = [math.exp(law.log_split(PEOPLE, depth)) for depth in range(4)]
     reached = np.cumprod([1.0, *split])
     assert chi_square(found, reached * np.array([*(1 - np.array(split)), 1.0])) > 1e-8
 
