@@ -14,7 +14,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator.ledger_chain import Part, Row, chained, hash_of, replay
-from dpheatmap.errors import LedgerError
+from dpheatmap.errors import LedgerError, ParameterError
 
 DOMAIN = dph.Domain.unit(2)
 
@@ -214,6 +214,12 @@ def test_a_password_is_never_shown(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="can't be used") as failure:
         ledger.verify()
     assert "secret" not in f"{failure.value!r} {ledger!r} {failure.value.__cause__!r}"
+
+
+def test_a_url_that_is_none_is_refused_without_repeating_it() -> None:
+    with pytest.raises(ParameterError, match="can't be understood") as failure:
+        dph.Ledger("postgresql://me:secret@[half/db")
+    assert "secret" not in str(failure.value)
 
 
 def test_the_table_can_be_read_by_sql(database: str) -> None:
