@@ -149,6 +149,8 @@ RULES: dict[str, Rule] = {
     "decay": _real("a number above 0 and at most 1", lambda v: 0 < v <= 1, "The paper uses 1/sqrt(2)."),
     "first_level": _whole(0, DEEPEST, "It is the first level measured; leave it out to have it chosen by the width."),
     "users": _whole(1, 10**12, "It is a public guess of the number of people, never a count taken from the data."),
+    "places": _whole(1, 10**12, "It is the number of finest cells that people are in, or about so many."),
+    "emd": _real("a number of sides from 0 to 2", lambda v: 0 <= v <= 2, "It is an earth mover's distance."),
     "sigma": _real(
         "a number above 0",
         lambda v: v > 0,
@@ -216,9 +218,9 @@ RULES: dict[str, Rule] = {
     "delta": Rule(
         "a number from 0 to 0.1", _is_delta, "It is the probability that epsilon is not kept; 1e-6 is a common choice."
     ),
-    "design": _choice("adaptive", "paper"),
+    "design": _choice("adaptive", "paper", "dense"),
     "trusted": _choice("curator", "shuffler", "servers", "nobody"),
-    "method": _choice("paper", "posterior"),
+    "method": _choice("posterior", "paper", "dense"),
 }
 """Every checked parameter of the interface and its rule."""
 

@@ -8,31 +8,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from dpheatmap import bounds
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, SHARES, part, read_epsilon, split_over_levels
-from dpheatmap.design import all_at_once, one_level_each
+from dpheatmap.dense import DenseDesign, grid_level
+from dpheatmap.design import PaperDesign, all_at_once, one_level_each
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError
+from dpheatmap.foresight import Choice, expected_error, local_error, sparse_or_dense, variance_of_report
 from dpheatmap.parameters import as_epsilon, check
-
-# The error of the adaptive design depends on people times epsilon, its signal, and hardly on anything else. Simulated
-# by `benchmarks/planning.py` on cities of generated people, means of 12: signal -> EMD of the heatmap, in sides.
-_SIMULATED = (
-    (10, 0.241), (30, 0.152), (100, 0.0736), (200, 0.044), (300, 0.0373), (1000, 0.0145), (3000, 0.0065),
-    (10**4, 0.0029), (3 * 10**4, 0.0019), (10**5, 0.0009),
-)  # fmt: skip
-# The paper's, measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, width 20:
-#     FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than guessing does.
-# The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept / eps_i. The
-# floor is what a tree of 20 cells a level can't show of a city even without noise.
-_FLOOR, _SCALE, _POWER, _CEILING = 0.0105, 0.29, 0.92, 0.35
-
-# The local model's depends on people over the variance of one report, its signal: means of `dpheatmap reproduce local`,
-# on city cells, at epsilon 0.5 to 4.
-_MEASURED_LOCALLY = (
-    (64, 0.384), (200, 0.18), (640, 0.106), (1900, 0.073), (6400, 0.051), (13_500, 0.042), (27_000, 0.0304),
-    (64_000, 0.0245), (135_000, 0.0179), (270_000, 0.0143), (1_350_000, 0.0072), (13_000_000, 0.0029),
-)  # fmt: skip
 
 _TRUSTING = {
     "curator": "", "shuffler": ", who trust a shuffler," , "servers": ", who trust one of two servers,",
@@ -54,6 +38,20 @@ class LevelPlan:
 
 
 @dataclass(frozen=True)
+class Theory:
+    """Bounds on the expected error in sides of the domain (:mod:`dpheatmap.bounds`); above 2 they say nothing.
+
+    ``sparse`` is what the paper's design guarantees for people in at most ``width`` finest cells, ``dense`` what the
+    dense one does for any people, ``lower`` what no design can guarantee for all people in as many places. The adaptive
+    design has no guarantee.
+    """
+
+    sparse: float
+    dense: float
+    lower: float
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a release with these settings will do; nothing in it comes from data.
 
@@ -62,6 +60,7 @@ class Plan:
     The adaptive design's levels are those of a path that is followed all the way down; less busy ones end before, with
     all that they have left. ``expected_emd`` is the expected Earth Mover's Distance to the truth, in sides of the
     domain, and ``smallest_feature`` the size of the cells in which a place with 5 % of all people is seen, if it is.
+    ``better`` is the design that is expected to have the smaller error, a sparse one or the dense one, and ``why``.
     """
 
     domain: Domain
@@ -72,6 +71,9 @@ class Plan:
     expected_emd: float
     smallest_feature: float | None
     advice: str
+    better: str
+    why: str
+    bounds: Theory
     trusted: str = "curator"
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,6 +87,9 @@ class Plan:
             "expected_emd": self.expected_emd,
             "smallest_feature": self.smallest_feature,
             "advice": self.advice,
+            "better": self.better,
+            "why": self.why,
+            "bounds": vars(self.bounds),
             "levels": [{**vars(level), "epsilon": str(level.epsilon)} for level in self.levels],
         }
 
@@ -97,12 +102,14 @@ def plan(
     width: int = 20,
     decay: float | Fraction = PAPER_DECAY,
     design: str = "adaptive",
+    places: int | None = None,
     trusted: str = "curator",
 ) -> Plan:
     """Levels, noise, expected error and advice for a release; ``users`` is a public guess of the number of people.
 
-    ``trusted`` tells who is: "curator", or without one "shuffler", "servers" (one of two) or "nobody". Then every level
-    is measured at once, whatever the design.
+    ``places``, if anybody can say without looking at the data, is about how many finest cells people are in.
+    ``trusted`` tells who is: "curator", or without one "shuffler", "servers" (one of two) or "nobody". Then all of the
+    paper's levels are measured at once, whatever the design.
 
     >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
     >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
@@ -112,88 +119,72 @@ def plan(
         raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     exact = read_epsilon(epsilon)
     check(users=users, width=width, decay=decay, design=design, trusted=trusted)
-    if trusted != "curator":
-        design, error, levels, feature = _collected(domain, exact, users, width, decay, trusted)
-    elif design == "paper":
-        shares = split_over_levels(domain.first_level(width), domain.depth, decay)
-        error = _error_of_paper(domain, exact, users, width, shares)
-        levels = _levels(domain, exact, users, shares)
-        feature = _last_that_shows(levels)
+    if places is not None:
+        check(places=places)
+    options: Any = {"width": int(width), "decay": decay, "places": places}
+    if trusted == "curator":
+        levels = _levels(domain, exact, users, _shares(domain, exact, users, design, int(width), decay))
+        error = expected_error(domain, exact, users, design, **options)
+        choice = sparse_or_dense(domain, exact, users, design, **options)
     else:
-        shares = _shares_of_a_path(domain, exact, users)
-        error = simulated_error(float(exact) * users)
-        levels = _levels(domain, exact, users, shares)
+        levels, error = _collected(domain, exact, users, trusted, options)
+        design, choice = (
+            PaperDesign.name,
+            Choice(PaperDesign.name, "Without a curator all levels are measured at once."),
+        )
+    if design == AdaptiveDesign.name:
         feature = _level_of_a_busy_place(exact, users, levels)
+    else:
+        feature = next((level for level in reversed(levels) if level.smallest_share <= _VISIBLE), None)
     return Plan(
         domain=domain, epsilon=exact, users=users, design=design, levels=levels, expected_emd=error,
         smallest_feature=feature.cell if feature else None,
-        advice=_advice(domain, exact, users, error, feature, trusted),
-        trusted=trusted,
+        advice=_advice(domain, exact, users, error, feature, trusted), better=choice.design, why=choice.why,
+        bounds=_theory(domain, exact, users, int(width), decay, places), trusted=trusted,
     )  # fmt: skip
 
 
-def simulated_error(signal: float) -> float:
-    """The expected error of the adaptive design with so many people times epsilon, interpolated between simulations.
-
-    >>> simulated_error(1) > simulated_error(200) > simulated_error(10**9)
-    True
-    """
-    return _between(_SIMULATED, signal)
-
-
-def _between(table: tuple[tuple[float, float], ...], signal: float) -> float:
-    """The error at a signal, by powers between the entries of a table."""
-    (low, most), (high, least) = table[0], table[-1]
-    if signal <= low:
-        return most
-    if signal >= high:
-        return least
-    for (a, at_a), (b, at_b) in pairwise(table):
-        if signal <= b:
-            return float(at_a * (at_b / at_a) ** (math.log(signal / a) / math.log(b / a)))
-    raise AssertionError("the table has an end")
-
-
 def _collected(
-    domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction, trusted: str
-) -> tuple[str, float, tuple[LevelPlan, ...], LevelPlan | None]:
-    """What is measured without a curator, all at once: design, expected error, levels, and the last one that shows.
+    domain: Domain, epsilon: Fraction, users: int, trusted: str, options: dict[str, Any]
+) -> tuple[tuple[LevelPlan, ...], float]:
+    """The levels of what is measured without a curator, all at once, and the expected error.
 
-    Two servers add two Laplaces. In the local model a count is an estimate from the reports about its level, with the
-    variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
+    Two servers add two Laplaces, which is the noise of 1 / sqrt 2 of epsilon. In the local model a count is an estimate
+    from the reports about its level, with the variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
     """
     if trusted == "nobody":
-        odds = math.exp(min(float(epsilon), 300.0))
-        variance = 4.0 * odds / (odds - 1.0) ** 2
-        shares = one_level_each(domain, width=width).shares
-        levels = tuple(
-            _level(domain, users, level, epsilon, math.sqrt(variance * users * SHARES / share))
-            for level, share in shares.items()
-        )
-        return "paper", _between(_MEASURED_LOCALLY, users / variance), levels, _last_that_shows(levels)
-    design = all_at_once(domain, width=width, decay=as_epsilon(decay))
-    laplaces = 2 if trusted == "servers" else 1
-    levels = _levels(domain, epsilon, users, dict(design.shares), math.sqrt(laplaces))
-    error = _error_of_paper(domain, epsilon, users, width, dict(design.shares), math.sqrt(laplaces))
-    return "paper", error, levels, _last_that_shows(levels)
+        variance = variance_of_report(float(epsilon))
+        shares = one_level_each(domain, width=options["width"]).shares
+        noise = {level: math.sqrt(variance * users * SHARES / share) for level, share in shares.items()}
+        return tuple(_level(domain, users, k, epsilon, noise[k]) for k in noise), local_error(users / variance)
+    shares = all_at_once(domain, width=options["width"], decay=as_epsilon(options["decay"])).shares
+    factor = math.sqrt(2) if trusted == "servers" else 1.0
+    as_strong = epsilon / as_epsilon(factor)
+    error = expected_error(domain, as_strong, users, PaperDesign.name, **options)
+    return _levels(domain, epsilon, users, dict(shares), factor), error
 
 
-def _last_that_shows(levels: tuple[LevelPlan, ...]) -> LevelPlan | None:
-    """The finest level on which a busy place stands out."""
-    seen = [level for level in levels if level.smallest_share <= _VISIBLE]
-    return seen[-1] if seen else None
-
-
-def _error_of_paper(
-    domain: Domain, epsilon: Fraction, users: int, width: int, shares: dict[int, int], factor: float = 1.0
-) -> float:
-    finest = domain.cells(domain.depth)
-    side = max(finest.columns, finest.rows)
-    term = sum(
-        2 ** (domain.depth - level) / side * min(width, domain.cells(level).count) / float(part(epsilon, share))
-        for level, share in shares.items()
+def _theory(
+    domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction, places: int | None
+) -> Theory:
+    return Theory(
+        bounds.sparse(domain, epsilon, users, width=width, decay=decay).value,
+        bounds.dense(domain, epsilon, users).value,
+        bounds.lower(domain, epsilon, users, places=places),
     )
-    return float(min(_CEILING, _FLOOR + _SCALE * (factor * term / users) ** _POWER))
+
+
+def _shares(
+    domain: Domain, epsilon: Fraction, users: int, design: str, width: int, decay: float | Fraction
+) -> dict[int, int]:
+    """The shares of the levels; of the dense design's grid, what a noisy total leaves."""
+    if design == PaperDesign.name:
+        return split_over_levels(domain.first_level(width), domain.depth, decay)
+    if design == DenseDesign.name:
+        made = DenseDesign(domain.first_level(1), domain.depth)
+        level = grid_level(domain, epsilon * users, made.first, made.last)
+        return {level: made.begin(domain).left or SHARES}
+    return _shares_of_a_path(domain, epsilon, users)
 
 
 def _shares_of_a_path(domain: Domain, epsilon: Fraction, users: int) -> dict[int, int]:

@@ -20,6 +20,7 @@ import numpy as np
 
 from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import FARTHEST, SHARES, UNITS, part, read_epsilon
+from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, Question, walk
 from dpheatmap.domain import Domain
 from dpheatmap.embedded import connect
@@ -28,7 +29,7 @@ from dpheatmap.files import not_a_pattern, replace_whole
 from dpheatmap.mechanism import CURATOR, Mechanism
 from dpheatmap.parameters import DEEPEST, as_epsilon, check
 from dpheatmap.quadtree import Ints, encode
-from dpheatmap.release import LedgerEntry, Measurements, Release
+from dpheatmap.release import AnyDesign, LedgerEntry, Measurements, Release
 
 FORMAT = 2
 """The newest format; the first, which every release of a curator still has, knows no other trust model."""
@@ -104,7 +105,7 @@ def describe(release: Release) -> dict[str, Any]:
 def _settings(release: Release) -> dict[str, Any]:
     """What makes up the design."""
     design = release.design
-    if isinstance(design, AdaptiveDesign):
+    if not isinstance(design, PaperDesign):
         return {"rule": {name: str(value) for name, value in vars(design).items()}}
     # Where nobody was trusted, the shares are those of the people, and each of them spends all of epsilon on one level.
     whole = release.mechanism.trusted == "nobody"
@@ -116,17 +117,12 @@ def _settings(release: Release) -> dict[str, Any]:
     return {"width": design.width, "decay": str(design.decay), **once, "levels": levels}
 
 
-def _design(metadata: Mapping[str, Any]) -> PaperDesign | AdaptiveDesign:
+def _design(metadata: Mapping[str, Any]) -> AnyDesign:
     """The design that metadata describes."""
     check(design=metadata["design"])
-    if metadata["design"] == AdaptiveDesign.name:
-        rule = {field.name: as_epsilon(metadata["rule"][field.name]) for field in fields(AdaptiveDesign)}
-        if len(metadata["rule"]) > len(rule):
-            raise ValueError("there is more to the rule than a rule has")
-        first, last = rule.pop("first"), rule.pop("last")
-        if first.denominator != 1 or last.denominator != 1:
-            raise ValueError("a level is not a whole number")
-        return AdaptiveDesign(int(first), int(last), **rule)
+    for kind in (AdaptiveDesign, DenseDesign):
+        if metadata["design"] == kind.name:
+            return _ruled(kind, metadata["rule"])
     shares = {int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]}
     levels = sorted(shares)
     check(first_level=levels[0], depth=levels[-1])
@@ -145,6 +141,17 @@ def _mechanism(metadata: Mapping[str, Any]) -> Mechanism:
     if type(participants) is not int:
         raise ValueError("the number of participants is not a whole number")
     return Mechanism(metadata["trusted"], as_epsilon(metadata["noise"]["summed"]), participants)
+
+
+def _ruled(kind: type[AdaptiveDesign] | type[DenseDesign], rule: Mapping[str, Any]) -> AdaptiveDesign | DenseDesign:
+    """A design of two levels and further fractions."""
+    values = {field.name: as_epsilon(rule[field.name]) for field in fields(kind)}
+    if len(rule) > len(values):
+        raise ValueError("there is more to the rule than a rule has")
+    first, last = values.pop("first"), values.pop("last")
+    if first.denominator != 1 or last.denominator != 1:
+        raise ValueError("a level is not a whole number")
+    return kind(int(first), int(last), **values)
 
 
 def read(path: str | PathLike[str]) -> Release:

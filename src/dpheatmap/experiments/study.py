@@ -97,8 +97,8 @@ class Data(Protocol):
 class Study:
     """An experiment of the paper.
 
-    Each panel of its jobs becomes a figure, or ``figures`` draws others. ``findings`` judges claims by the means of the
-    panels, ``judged`` by the single results.
+    Each panel of its jobs becomes a figure. ``findings`` judges claims by the means of the panels, ``judged`` by the
+    single results. ``figures`` draws its own instead of four metrics a panel.
     """
 
     name: str
