@@ -123,7 +123,7 @@ def public_functions() -> Iterator[tuple[str, Callable[..., object]]]:
             for method, function in inspect.getmembers(value, callable):
                 if not method.startswith("_"):
                     yield f"{name}.{method}", function
-        elif inspect.ismodule(value):
+        elif inspect.ismodule(value) and value is not dph.collect:
             yield from ((f"{name}.{one}", getattr(value, one)) for one in getattr(value, "__all__", ()))
         elif callable(value):
             yield name, value
