@@ -4,6 +4,7 @@ from dpheatmap import errors
 from dpheatmap.difference import Difference, difference
 from dpheatmap.discovery import Discovery
 from dpheatmap.domain import Domain
+from dpheatmap.estimate.cluster import Places, kmedian
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
@@ -26,12 +27,14 @@ __all__ = [
     "Domain",
     "Heatmap",
     "Ledger",
+    "Places",
     "Plan",
     "Release",
     "aggregate",
     "baseline",
     "difference",
     "errors",
+    "kmedian",
     "load",
     "metrics",
     "plan",

@@ -18,6 +18,7 @@ COMMANDS = {
     "plan": "What a release will show, before any data is read.",
     "release": "Measure where people are, under differential privacy.",
     "export": "Make maps from a release; costs no budget.",
+    "cluster": "Find k places near people in a release; costs no budget.",
     "ledger": "What was spent on which people, and how much may be.",
     "audit": "Try to refute the promise on this installation.",
     "compare": "Judge every method on your own data, privately.",
