@@ -82,7 +82,7 @@ def test_places_are_where_people_are() -> None:
     at = np.repeat(towns, 300, axis=0) + rng.normal(0, 0.004, (3000, 2))
     column, row, _ = Domain.unit(8).locate(*at.T)
     cells, people = np.unique(np.stack([column, row]), axis=1, return_counts=True)
-    counts = dph.Counts.from_cells(Domain.unit(8), *cells, people * 2**30)
+    counts = dph.Counts.from_cells(Domain.unit(8), cells[0], cells[1], people * 2**30)
     places = dph.kmedian(seeded_release(counts, seed=2, epsilon=1), 10)
     away = np.abs(places.centres[:, None] - towns).sum(axis=2)
     assert away.min(axis=0).max() < 0.02

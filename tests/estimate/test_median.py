@@ -51,11 +51,8 @@ def test_it_finds_the_optimum_of_small_instances(seed: int) -> None:
     """Random and nasty ones: clusters, ties on a lattice, weights over six orders of magnitude, nearly k points."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(4, 9)), int(rng.integers(1, 5))
-    points = [
-        lambda: rng.random((n, 2)),
-        lambda: rng.integers(0, 3, (n, 2)).astype(float),
-        lambda: rng.integers(0, 2, (n, 1)) * 100 + rng.random((n, 2)),
-    ][seed % 3]()
+    lattice, far = rng.integers(0, 3, (n, 2)).astype(np.float64), rng.integers(0, 2, (n, 1)) * 100.0
+    points: Floats = (rng.random((n, 2)), lattice, far + rng.random((n, 2)))[seed % 3]
     weight = 10.0 ** rng.uniform(-3, 3, n) if seed % 2 else np.ones(n)
     centres, cost = k_median(points[:, 0], points[:, 1], weight, k)
     assert cost == pytest.approx(cost_of(points[:, 0], points[:, 1], weight, centres), rel=1e-12, abs=1e-12)
@@ -69,7 +66,7 @@ def geometric_median_cost(x: Floats, y: Floats, weight: Floats) -> float:
     middle = optimize.minimize(
         cost, [x.mean(), y.mean()], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}
     )
-    return min(middle.fun, *(cost(np.array(at)) for at in zip(x, y, strict=True)))
+    return min(float(middle.fun), *(cost(np.array(at)) for at in zip(x, y, strict=True)))
 
 
 @pytest.mark.parametrize("seed", range(4))

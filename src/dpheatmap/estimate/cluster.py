@@ -85,7 +85,8 @@ class Places:
     @property
     def shares(self) -> Floats:
         """The part of people in each catchment."""
-        return self.weights / self.weights.sum()
+        shares: Floats = self.weights / self.weights.sum()
+        return shares
 
     def catchment(self, x: ArrayLike, y: ArrayLike) -> Ints:
         """The number of the centre that each point, given in the domain's coordinates, is nearest to."""
@@ -131,7 +132,7 @@ def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "post
     for _ in range(RANKINGS):
         centres = centres[np.argsort(-weights, kind="stable")]
         nearest, away = _nearest(u, v, plane, centres, metric)
-        weights = np.bincount(nearest, people, int(k))
+        weights = np.bincount(nearest, people, int(k)).astype(np.float64)
         if np.all(np.diff(weights) <= 0):
             break
     distances = np.bincount(nearest, people * away, int(k)) / np.where(weights > 0, weights, 1.0)
@@ -146,7 +147,8 @@ def weighted_points(estimate: Distribution) -> tuple[Floats, Floats, Floats]:
     """
     domain = estimate.domain
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
-    levels, codes, mass = (column[estimate.mass > 0] for column in (estimate.levels, estimate.codes, estimate.mass))
+    some = estimate.only(estimate.mass > 0)
+    levels, codes, mass = some.levels, some.codes, some.mass
     column, row = decode(codes)
     side = np.left_shift(1, domain.depth - levels)
     left, top = np.maximum(column * side, finest.x0), np.maximum(row * side, finest.y0)

@@ -191,5 +191,7 @@ def k_median(
     """
     along_x, along_y = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
     tries, starts = 20 + 3 * k, max(2, min(50_000 // len(x), 32))
-    found = [one_start(x, y, weight, along_x, along_y, k, euclidean, start, tries, rounds) for start in range(starts)]
+    found: list[tuple[Floats, float]] = [
+        one_start(x, y, weight, along_x, along_y, k, euclidean, start, tries, rounds) for start in range(starts)
+    ]
     return min(found, key=lambda one: one[1])

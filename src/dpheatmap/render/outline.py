@@ -20,13 +20,13 @@ def outlines(inside: NDArray[np.bool_]) -> list[Floats]:
     framed = np.pad(inside, 1)
     following: dict[tuple[int, int], list[tuple[int, int]]] = {}
     # Each edge between a marked cell and another, walked with the marked one on the right.
-    for rows, columns, walk in (
-        (*np.nonzero(framed & ~np.roll(framed, 1, axis=0)), ((0, 0), (1, 0))),
-        (*np.nonzero(framed & ~np.roll(framed, -1, axis=1)), ((1, 0), (1, 1))),
-        (*np.nonzero(framed & ~np.roll(framed, -1, axis=0)), ((1, 1), (0, 1))),
-        (*np.nonzero(framed & ~np.roll(framed, 1, axis=1)), ((0, 1), (0, 0))),
+    for shift, axis, x0, y0, x1, y1 in (
+        (1, 0, 0, 0, 1, 0),
+        (-1, 1, 1, 0, 1, 1),
+        (-1, 0, 1, 1, 0, 1),
+        (1, 1, 0, 1, 0, 0),
     ):
-        (x0, y0), (x1, y1) = walk
+        rows, columns = np.nonzero(framed & ~np.roll(framed, shift, axis=axis))
         for x, y in zip((columns - 1).tolist(), (rows - 1).tolist(), strict=True):
             following.setdefault((x + x0, y + y0), []).append((x + x1, y + y1))
     rings = []
@@ -63,4 +63,5 @@ def _next(
 def _straightened(ring: Floats) -> Floats:
     """The ring without corners at which it does not turn."""
     before, after = ring - np.roll(ring, 1, axis=0), np.roll(ring, -1, axis=0) - ring
-    return ring[(before != after).any(axis=1)]
+    turns: Floats = ring[(before != after).any(axis=1)]
+    return turns

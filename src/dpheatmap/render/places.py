@@ -188,12 +188,18 @@ def drawn_over(places: Places, figure: Figure, new: Callable[..., C]) -> C:
     """The heat with the borders of the catchments, and rings around the centres, numbered by their people."""
     from dpheatmap.render.layout import LABEL
 
-    canvas, place = figure.draw(new), figure.place
+    place = figure.place
     box = place.map
-    borders = _borders(places, box)
+    halos = ((_DARK, place.px(3)), (_LIGHT, 0))
+
+    def draw_borders(canvas: C) -> None:
+        borders = _borders(places, box)
+        for colour, wider in halos:
+            canvas.lines(borders, box, width=place.px(2) + wider, colour=colour, opacity=0.75)
+
+    canvas = figure.draw(new, draw_borders)
     rings = [_ring(at, place.px(_MARK)) for at in _placed(places, box)]
-    for colour, wider in ((_DARK, place.px(3)), (_LIGHT, 0)):
-        canvas.lines(borders, box, width=place.px(2) + wider, colour=colour, opacity=0.75)
+    for colour, wider in halos:
         canvas.lines(rings, box, width=place.px(4) + wider, colour=colour, opacity=1.0)
     size = place.px(1.2 * LABEL)
     for number, (x, y) in enumerate(_placed(places, box), 1):
