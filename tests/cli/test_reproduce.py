@@ -78,7 +78,7 @@ def test_an_unknown_figure_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["reproduce", "figure-7"]) == 2
     names = "comparison, users, resolution, gaze, synthetic, rivals, ablation, kmedian, maps, gaze-maps or all"
     assert names in capsys.readouterr().err
-    assert len(FIGURES) == 9
+    assert len(FIGURES) == 10
 
 
 def test_without_data_it_says_what_to_do(
