@@ -23,7 +23,9 @@ from dpheatmap.render.wording import length_in_words
 @click.option(
     "--metric", default="l1", show_default=True, help="Distances: l1, along streets north and east, or euclidean."
 )
-@click.option("--method", default="posterior", show_default=True, help="How people are estimated: posterior or paper.")
+@click.option(
+    "--method", default="posterior", show_default=True, help="How people are estimated: posterior, paper or dense."
+)
 @json_option
 def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method: str, as_json: bool) -> None:
     """Find K places that people are near to, such as where to put stations, in RELEASE, a .dph.parquet file.
