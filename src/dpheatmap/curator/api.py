@@ -10,8 +10,6 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
 from dpheatmap.curator.counts import Counts
@@ -81,6 +79,7 @@ def aggregate_pictures(
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
     """
+    from dpheatmap.curator.answer import Answer, in_tree_order
     from dpheatmap.curator.engines import duckdb
     from dpheatmap.curator.events import canonical, open_table, unchanged
     from dpheatmap.curator.query import COUNTERS, aggregation
@@ -95,18 +94,14 @@ def aggregate_pictures(
         table = open_table(con, events, folder, columns["user"])
         relation = canonical(table, image=image, images=images, part=chosen, **columns)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
-        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=image is not None)
-        answer, seconds = duckdb.run(con, sql, progress)
-    is_cell = answer["cx"] >= 0
-    counters = answer["weight"][~is_cell][np.argsort(answer["cy"][~is_cell])]
-    report = duckdb.RowReport(**dict(zip(COUNTERS, counters.tolist(), strict=True)), seconds=seconds)
-    picture = answer.get("picture", np.zeros(len(is_cell), np.int64))
-    found = []
-    for number in range(len(images)):
-        here = is_cell & (picture == number)
-        found.append(Counts.from_cells(domain, answer["cx"][here], answer["cy"][here], answer["weight"][here], report))
+        pictures = image is not None
+        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=pictures)
+        columns, seconds = duckdb.run(con, in_tree_order(sql, pictures=pictures), folder, progress)
+    answer = Answer(columns["code"], columns["weight"], columns.get("picture"))
+    report = duckdb.RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds)
+    found = answer.counts(domain, len(images))
     _verify(found, report)
-    return [replace(counts, part=chosen) for counts in found]
+    return [replace(counts, part=chosen, report=report) for counts in found]
 
 
 def checked_domain(domain: object) -> Domain:
@@ -122,8 +117,7 @@ def checked_domain(domain: object) -> Domain:
 def _verify(counts: Sequence[Counts], report: Any) -> None:
     """Stop if the query broke its contract: this is about the engine, not about the data."""
     adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
-    total = sum(int(of_image.sums[-1]) for of_image in counts)
-    if not adds_up or total > UNITS * report.people or any(np.any(np.diff(c.sums) < 0) for c in counts):
+    if not adds_up or sum(of_image.total for of_image in counts) > UNITS * report.people:
         raise AssertionError("the aggregation broke its contract: rows or weights don't add up; please report this")
 
 
