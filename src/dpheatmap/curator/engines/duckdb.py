@@ -44,6 +44,7 @@ class RowReport:
     inside: int
     people: int
     seconds: float
+    broken_lines: int = 0
 
 
 @contextmanager
@@ -56,6 +57,7 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             preserve_insertion_order="false",
             pandas_analyze_sample="0",  # columns of plain objects are text, whatever a sample of them looks like
         )
+        con.execute("SET enable_geoparquet_conversion = false")  # with it, a geometry that is none ends the reading
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
         con.execute(f"SET disabled_optimizers = '{','.join(sorted(UNWANTED & known))}'")
         try:
