@@ -222,6 +222,8 @@ def release_from(
     then, too, and charged after the reading: in between, others may have spent what was left.
     """
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
+    if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
+        raise PrivacyRefusal(NOT_ADDED)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
     exact = read_epsilon(epsilon)
     chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma)
@@ -337,6 +339,4 @@ def _counts(events: Any, domain: Domain | None, columns: dict[str, Any]) -> Coun
                 "Give it to aggregate instead."
             )
         return events
-    if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
-        raise PrivacyRefusal(NOT_ADDED)
     return aggregate(events, domain, **columns)  # type: ignore[arg-type]

@@ -16,10 +16,11 @@ from typing import Any
 import duckdb
 
 from dpheatmap.curator import geometry
+from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.csv_lines import UNREADABLE, counted, each_line_for_itself, one_column
 from dpheatmap.curator.engines.duckdb import quietly, run
 from dpheatmap.curator.table import NOBODY, Table, describe, literal
-from dpheatmap.errors import DataError
+from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.files import not_a_pattern
 
 _FORMATS = {
@@ -139,6 +140,7 @@ def _parquet_table(
         # DuckDB would cast a later file to the types of the first, and ids with it.
         if alone(file) != columns:
             raise _unlike(files[0], file)
+    _refuse_counts(con, names, name)
     folders, option = _with_folders(columns, keys)
     relation = f"read_parquet({names}, {option})"
     return Table(
@@ -148,12 +150,23 @@ def _parquet_table(
 
 def geometries_of(con: duckdb.DuckDBPyConnection, names: str, name: str) -> dict[str, geometry.Geometry]:
     """The columns that files of GeoParquet, all alike, say are geometries; none of other Parquet."""
-    sql = f"SELECT value FROM parquet_kv_metadata({names}) WHERE decode(key) = '{geometry.KEY}'"
-    found = [value for (value,) in quietly(lambda: con.execute(sql).fetchall(), name)]
     try:
-        return geometry.geometries(found) or {}
+        return geometry.geometries(_metadata(con, names, name, geometry.KEY)) or {}
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return {}
+
+
+def _refuse_counts(con: duckdb.DuckDBPyConnection, names: str, name: str) -> None:
+    if _metadata(con, names, name, COUNTS):
+        raise PrivacyRefusal(
+            f"{name} holds counts, not events. Release those of one file, as Counts.load gives them; those of several "
+            "can't be added up, because a person who is in more than one would weigh more than 1."
+        )
+
+
+def _metadata(con: duckdb.DuckDBPyConnection, names: str, name: str, key: str) -> list[bytes]:
+    sql = f"SELECT value FROM parquet_kv_metadata({names}) WHERE decode(key) = '{key}'"
+    return [value for (value,) in quietly(lambda: con.execute(sql).fetchall(), name)]
 
 
 def _json_table(con: duckdb.DuckDBPyConnection, names: str, name: str, user: str | None) -> Table:

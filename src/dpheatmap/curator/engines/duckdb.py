@@ -22,7 +22,7 @@ from dpheatmap.quadtree import Ints
 
 Answer = TypeVar("Answer")
 
-MEMORY = 400
+MEMORY = 800
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
 
 PIECE = 2**20
