@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +28,7 @@ def test_the_engine_and_numpy_order_alike(cells: dict[tuple[int, int, int], int]
     columns = {name: np.array([row[k] for row in rows]) for k, name in enumerate(names)}
     with connect() as con:
         con.register("answer", columns)
-        found = con.execute(in_tree_order("SELECT * FROM answer", pictures=pictures)).fetchnumpy()
+        found: dict[str, Any] = con.execute(in_tree_order("SELECT * FROM answer", pictures=pictures)).fetchnumpy()
     by_engine = Answer(found["code"], found["weight"], found.get("picture"))
     if not pictures:
         columns.pop("picture")

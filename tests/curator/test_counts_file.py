@@ -67,8 +67,8 @@ def test_what_comes_back_is_what_was_written(
 
 def test_the_report_and_the_part_come_along(tmp_path: Path) -> None:
     people = generated_people(100).project("*, CASE WHEN person < 50 THEN 'n' ELSE 's' END AS side")
-    part: dict[str, Any] = {"partition": {"side": ["n", "s"]}, "part": "n"}
-    counts = dph.aggregate(people, dph.Domain.unit(5), **COLUMNS, **part)
+    options: dict[str, Any] = {**COLUMNS, "partition": {"side": ["n", "s"]}, "part": "n"}
+    counts = dph.aggregate(people, dph.Domain.unit(5), **options)
     counts.save(tmp_path / "north.parquet")
     back = Counts.load(tmp_path / "north.parquet")
     assert same(back, counts)

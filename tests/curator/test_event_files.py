@@ -22,7 +22,7 @@ import dpheatmap as dph
 from dpheatmap.curator.geometry import coordinates
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError, PrivacyRefusal
-from tables import W, as_csv, as_json, as_parquet, outcome, people
+from tables import Columns, W, as_csv, as_json, as_parquet, outcome, people
 
 # Folders of partitions
 
@@ -32,7 +32,7 @@ def in_folders(folder: Path, kind: str = "parquet") -> Path:
     write = {"parquet": as_parquet, "csv": as_csv}[kind]
     for day, users in (("2024-06-01", ["ann"]), ("2024-06-02", ["ann", "bob"])):
         (folder / f"day={day}" / "hour=07").mkdir(parents=True)
-        columns = {"user": users, "x": [0.1] * len(users), "y": [0.1] * len(users)}
+        columns: Columns = {"user": users, "x": [0.1] * len(users), "y": [0.1] * len(users)}
         write(columns, folder / f"day={day}" / "hour=07" / f"part.{kind}")
     (folder / "_SUCCESS").write_text("")
     (folder / "day=2024-06-01" / ".part.crc").write_text("x")
@@ -144,16 +144,21 @@ def test_every_float_is_read_bit_by_bit(points: list[tuple[float, float]], order
         found = con.execute(f"SELECT {x} AS x, {y} AS y FROM t").fetchall()
     is_point = kind not in (2, 3, 4, 1002, 0x20000001)
     for point, row in zip(points, found, strict=False):
-        assert [struct.pack("d", v) for v in row] == [struct.pack("d", v) for v in point] if is_point else row == (
-            None,
-            None,
+        assert (
+            [struct.pack("d", v) for v in row] == [struct.pack("d", v) for v in point]
+            if is_point
+            else row
+            == (
+                None,
+                None,
+            )
         )
     assert found[len(points) :] == [(None, None)] * 5
 
 
 def test_points_that_are_not_in_degrees_are_refused(tmp_path: Path) -> None:
     mercator = geoparquet(tmp_path / "m.parquet", crs=3857)
-    with pytest.raises(DataError, match="'place' of m.parquet are in the system 'WGS 84 / Pseudo-Mercator'"):
+    with pytest.raises(DataError, match=r"'place' of m\.parquet are in the system 'WGS 84 / Pseudo-Mercator'"):
         outcome(mercator, BOX, x=None, y=None)
     assert outcome(mercator, dph.Domain.image(10, 50), x=None, y=None)[0], "of an image, no system is asked for"
     unknown = geoparquet(tmp_path / "u.parquet", crs=None)
@@ -179,7 +184,9 @@ def test_broken_metadata_is_no_metadata(metadata: bytes, tmp_path: Path) -> None
 
 def test_what_names_the_coordinates(tmp_path: Path) -> None:
     path = as_csv({"user": ["a"], "x": [0.1], "y": [0.1]}, tmp_path / "t.csv")
-    with pytest.raises(ParameterError, match=r"x and y must name columns; none was given, and t\.csv is not GeoParquet"):
+    with pytest.raises(
+        ParameterError, match=r"x and y must name columns; none was given, and t\.csv is not GeoParquet"
+    ):
         outcome(path, x=None, y=None)
     with pytest.raises(ParameterError, match="y must name a column"):
         outcome(path, y=None)
@@ -221,7 +228,7 @@ def test_a_line_more_changes_no_other_row(lines: list[str], data: st.DataObject)
     more = data.draw(st.sampled_from([*LINES, *BROKEN, '"']))
     at = data.draw(st.integers(0, len(lines)))
     with tempfile.TemporaryDirectory() as folder:
-        found = []
+        found: list[dict[Any, int]] = []
         for table in (lines, [*lines[:at], more, *lines[at:]], [more]):
             path = Path(folder, f"{len(found)}.csv")
             path.write_text("\n".join(["user,x,y", *table]) + "\n")

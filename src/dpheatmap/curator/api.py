@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -105,7 +106,8 @@ def aggregate_pictures(
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
         pictures = image is not None
         sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=pictures)
-        columns, seconds = duckdb.run(con, in_tree_order(sql, pictures=pictures), folder, progress)
+        order = partial(in_tree_order, pictures=pictures)
+        columns, seconds = duckdb.run(con, sql, folder, progress, order)
         broken = broken_lines(con, table, folder)
     answer = Answer(columns["code"], columns["weight"], columns.get("picture"))
     report = duckdb.RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds, broken_lines=broken)

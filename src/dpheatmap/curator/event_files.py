@@ -58,11 +58,8 @@ def _matching(path: str) -> list[str]:
 
 
 def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_lines: str = "stop") -> Table:
-    """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or are left out: "skip"."""
-    if _STORES.match(path):
-        files = _stored(con, path)
-    else:
-        files = _matching(path)
+    """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them."""
+    files = _stored(con, path) if _STORES.match(path) else _matching(path)
     if not files:
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     formats = {_format(file) for file in files}
@@ -86,7 +83,7 @@ def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
     if con.execute(sql).fetchall() != [(True,)]:
         raise DataError(
             "Reading from an object store needs DuckDB's extension httpfs, which is not installed; nothing is ever "
-            'fetched by itself. Run: python -c "import duckdb; duckdb.sql(\'INSTALL httpfs\')"'
+            "fetched by itself. Run: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\""
         )
     con.execute("LOAD httpfs")
     found = quietly(lambda: con.execute("SELECT file FROM glob(?) ORDER BY file", [address]).fetchall(), address)
@@ -94,10 +91,7 @@ def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
 
 
 def _partitions(path: str, files: Sequence[str]) -> frozenset[str]:
-    """The names in folders such as day=2024-06-01 that all files of a pattern or folder lie in; none for a file alone.
-
-    Folders above what was named say nothing about the table.
-    """
+    """The names in folders such as day=2024-06-01 that all files of a pattern or folder lie in; none for a file alone."""
     if Path(path).is_file():
         return frozenset()
     keys = {

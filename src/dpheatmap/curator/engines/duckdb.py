@@ -67,11 +67,16 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
 
 
 def run(
-    con: duckdb.DuckDBPyConnection, sql: str, folder: str, tick: Callable[[float, float], None] | None = None
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    folder: str,
+    tick: Callable[[float, float], None] | None = None,
+    order: Callable[[str], str] | None = None,
 ) -> tuple[dict[str, Ints], float]:
     """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it.
 
     While it runs, ``tick`` is called with the part done and the seconds gone by. ``folder`` is private and temporary.
+    ``order`` makes of the answer, given as a statement, one that sorts it.
     """
     start = time.perf_counter()
     # Not a Future: Ctrl-C inside its lock would leave it locked, and the statement's end would never be told.
@@ -79,7 +84,7 @@ def run(
 
     def work() -> None:
         try:
-            ended.put(quietly(lambda: _by_way_of_disk(con, sql, str(Path(folder, "answer.parquet")))))
+            ended.put(quietly(lambda: _by_way_of_disk(con, sql, folder, order)))
         except BaseException as problem:
             ended.put(problem)
 
@@ -103,13 +108,22 @@ def run(
     return answer, time.perf_counter() - start
 
 
-def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, path: str) -> dict[str, Ints]:
+def _by_way_of_disk(
+    con: duckdb.DuckDBPyConnection, sql: str, folder: str, order: Callable[[str], str] | None
+) -> dict[str, Ints]:
     """The answer, written to a file as it comes and read back piece by piece into arrays of its size.
 
-    An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled.
+    An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled. Sorting is
+    a statement of its own: within one, the sort and the aggregation would share the memory, and not fit.
     """
-    con.execute("SET preserve_insertion_order = true")  # now the order of the answer matters
+    path = str(Path(folder, "answer.parquet"))
     con.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet, COMPRESSION uncompressed)")
+    if order is not None:
+        unordered, path = path, str(Path(folder, "ordered.parquet"))
+        con.execute("SET preserve_insertion_order = true")
+        sql = order(f"SELECT * FROM read_parquet('{unordered}')")
+        con.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet, COMPRESSION uncompressed)")
+        Path(unordered).unlink()
     table = f"read_parquet('{path}', file_row_number = true)"
     rows = con.execute(f"SELECT COUNT(*) FROM {table}").fetchall()[0][0]
     names = [name for name, *_ in con.execute(f"DESCRIBE SELECT * EXCLUDE file_row_number FROM {table}").fetchall()]
