@@ -187,7 +187,9 @@ def test_the_answer_is_integers() -> None:
 
 def test_an_answer_of_many_pieces_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "PIECE", 1000)
-    sql = "SELECT 3 * i AS code, (hash(i)::HUGEINT % 1000)::BIGINT AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
+    sql = (
+        "SELECT 3 * i AS code, (hash(i)::HUGEINT % 1000)::BIGINT AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
+    )
     with connection() as (con, folder):
         answer, _ = run(con, sql, folder, order=lambda answer: f"SELECT * FROM ({answer}) ORDER BY code")
         assert os.listdir(folder) == ["ordered.parquet"]
