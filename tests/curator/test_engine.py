@@ -27,7 +27,7 @@ import dpheatmap as dph
 from dpheatmap.curator.engines import duckdb as engine
 from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
 from dpheatmap.errors import DataError, DpheatmapError, PrivacyRefusal
-from tables import ROWS, as_csv, as_parquet, outcome, people
+from tables import COUNTERS, ROWS, as_csv, as_parquet, outcome, people
 
 UNIT = dph.Domain.unit(4)
 COLUMNS = {"user": "user", "x": "x", "y": "y"}
@@ -162,6 +162,14 @@ def test_the_folder_is_private_and_goes_away(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(StopError), connection():
         raise StopError
     assert leftovers(tmp_path) == []
+
+
+def test_the_folder_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "it's [user=7]*"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert outcome(as_csv(ROWS, tmp_path / "t.csv"))[1] == COUNTERS
+    assert leftovers(folder) == []
 
 
 def test_relations_are_copied_there_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,7 +168,7 @@ def test_the_same_seed_gives_the_same_answers_and_another_one_others() -> None:
 
 
 def test_no_number_of_people_is_too_many() -> None:
-    """Sums beyond 64 bits are held at 2^61 units instead of turning over; a huge epsilon leaves no noise to speak of."""
+    """Sums beyond 64 bits are held at 2^61 units instead of turning over."""
     domain, cells = dph.Domain.unit(2), np.arange(4)
     counts = dph.Counts.from_cells(domain, cells, cells, np.full(4, 2**62))
     finest = np.zeros((4, 4), np.int64)

@@ -91,7 +91,7 @@ def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
 
 
 def _partitions(path: str, files: Sequence[str]) -> frozenset[str]:
-    """The names in folders such as day=2024-06-01 that all files of a pattern or folder lie in; none for a file alone."""
+    """The names in folders such as day=2024-06-01 that all files of a pattern or folder lie in; none for one file."""
     if Path(path).is_file():
         return frozenset()
     keys = {

@@ -18,6 +18,7 @@ import numpy as np
 
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
+from dpheatmap.files import not_a_pattern
 from dpheatmap.quadtree import Ints
 
 Answer = TypeVar("Answer")
@@ -116,15 +117,14 @@ def _by_way_of_disk(
     An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled. Sorting is
     a statement of its own: within one, the sort and the aggregation would share the memory, and not fit.
     """
-    path = str(Path(folder, "answer.parquet"))
-    con.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet, COMPRESSION uncompressed)")
+    written = Path(folder, "answer.parquet")
+    _write(con, sql, written)
     if order is not None:
-        unordered, path = path, str(Path(folder, "ordered.parquet"))
+        unordered, written = written, Path(folder, "ordered.parquet")
         con.execute("SET preserve_insertion_order = true")
-        sql = order(f"SELECT * FROM read_parquet('{unordered}')")
-        con.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet, COMPRESSION uncompressed)")
-        Path(unordered).unlink()
-    table = f"read_parquet('{path}', file_row_number = true)"
+        _write(con, order(f"SELECT * FROM {_read(unordered)}"), written)
+        unordered.unlink()
+    table = _read(written, ", file_row_number=true")
     rows = con.execute(f"SELECT COUNT(*) FROM {table}").fetchall()[0][0]
     names = [name for name, *_ in con.execute(f"DESCRIBE SELECT * EXCLUDE file_row_number FROM {table}").fetchall()]
     answer = {name: np.empty(rows, dtype=np.int64) for name in names}
@@ -134,6 +134,16 @@ def _by_way_of_disk(
             if name in answer:
                 answer[name][first : first + PIECE] = values
     return answer
+
+
+def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path) -> None:
+    target = str(path).replace("'", "''")
+    con.execute(f"COPY ({sql}) TO '{target}' (FORMAT parquet, COMPRESSION uncompressed)")
+
+
+def _read(path: Path, options: str = "") -> str:
+    source = not_a_pattern(path).replace("'", "''")
+    return f"read_parquet('{source}', hive_partitioning=false{options})"
 
 
 def quietly(call: Callable[[], Answer], name: str = "the table") -> Answer:
