@@ -14,9 +14,11 @@ from dpheatmap.errors import DpheatmapError
 COMMANDS = {
     "demo": "A whole run on generated people.",
     "inspect": "Columns of a table, and which might be person, x and y.",
+    "discover": "Find a box around people privately, for a part of the budget.",
     "plan": "What a release will show, before any data is read.",
     "release": "Measure where people are, under differential privacy.",
     "export": "Make maps from a release; costs no budget.",
+    "cluster": "Find k places near people in a release; costs no budget.",
     "ledger": "What was spent on which people, and how much may be.",
     "collect": "Devices send, and no curator sees their data.",
     "audit": "Try to refute the promise on this installation.",

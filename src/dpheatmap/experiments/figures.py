@@ -12,6 +12,7 @@ from dpheatmap.experiments import (
     comparison,
     gaze,
     invented,
+    kmedian,
     local,
     maps,
     resolution,
@@ -30,7 +31,7 @@ STUDIES = {
     for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation, bounds, shuffle, local)
 }
 GALLERIES = {gallery.name: gallery for gallery in (maps.CITY, maps.GAZE)}
-FIGURES = (*STUDIES, *GALLERIES)
+FIGURES = (*STUDIES, kmedian.NAME, *GALLERIES)
 
 
 @dataclass(frozen=True)
