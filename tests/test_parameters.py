@@ -55,7 +55,7 @@ GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
     "first_level": [0],
-    **{name: ["x"] for name in ("user", "x", "y", "weight", "where", "image", "population", "part")},
+    **{name: ["x"] for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part")},
     "each_row_is_a_person": [True, False],
     "bare": [True, False],
     "basemap": [True, False],
@@ -133,7 +133,7 @@ def public_functions() -> Iterator[tuple[str, Callable[..., object]]]:
             for method, function in inspect.getmembers(value, callable):
                 if not method.startswith("_"):
                     yield f"{name}.{method}", function
-        elif inspect.ismodule(value):
+        elif inspect.ismodule(value) and value is not dph.collect:
             yield from ((f"{name}.{one}", getattr(value, one)) for one in getattr(value, "__all__", ()))
         elif callable(value):
             yield name, value

@@ -77,7 +77,7 @@ def test_a_missing_matplotlib_is_told_before_anything_runs(
 def test_an_unknown_figure_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["reproduce", "figure-7"]) == 2
     assert f"{', '.join(FIGURES)} or all" in capsys.readouterr().err
-    assert {"comparison", "bounds", "shuffle", "local", "kmedian", "gaze-maps"} < set(FIGURES)
+    assert {"comparison", "bounds", "kmedian", "shuffle", "local", "gaze-maps"} < set(FIGURES)
     assert len(FIGURES) == 13
 
 
