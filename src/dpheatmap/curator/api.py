@@ -10,10 +10,8 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
-from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
+from dpheatmap.budget import PAPER_DECAY, read_epsilon, split_over_levels
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger import Ledger
 from dpheatmap.curator.ledger_chain import Part
@@ -44,23 +42,26 @@ def aggregate(
     each_row_is_a_person: bool = False,
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    engine: str | None = None,
+    table: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> Counts:
     """People's events to integer weights per cell. The result is private: it holds exact counts.
 
-    ``events`` is a path or glob (CSV, Parquet, JSON), a pandas, Polars or Arrow table, or a DuckDB relation. ``user``
-    names the column that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and latitude for a box),
-    ``weight`` an integer column; ``where`` is a public predicate on single rows. ``memory`` bounds the engine, in
-    megabytes. ``progress`` is called while the query runs, with the part done (below 0 if
-    unknown) and the seconds gone by.
+    ``events`` is a path or glob (CSV, Parquet, JSON), a pandas, Polars or Arrow table, a DuckDB relation, a Spark data
+    frame, or the URL of a PostgreSQL database with the name of a ``table`` there. With ``engine="spark"`` it is the
+    name of a table that Spark knows, or paths that it reads. ``user`` names the column that tells whose a row is, ``x``
+    and ``y`` the coordinates (longitude and latitude for a box), ``weight`` an integer column; ``where`` is a public
+    predicate on single rows. ``memory`` bounds the embedded engine, in megabytes. ``progress`` is called while the
+    query runs, with the part done (below 0 if unknown) and the seconds gone by.
 
     ``partition={"district": ["north", "south"]}, part="north"`` keeps the people of one part: the column's value must
     be a function of the person, and whoever has rows with two values is left out whole.
     """
     return aggregate_pictures(
         events, domain, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person,
-        partition=partition, part=part, memory=memory, progress=progress,
+        partition=partition, part=part, engine=engine, table=table, memory=memory, progress=progress,
     )[0]  # fmt: skip
 
 
@@ -72,6 +73,8 @@ def aggregate_pictures(
     images: Sequence[str] = ("",),
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    engine: str | None = None,
+    table: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     **columns: Any,
@@ -81,32 +84,22 @@ def aggregate_pictures(
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
     """
-    from dpheatmap.curator.engines import duckdb
-    from dpheatmap.curator.events import canonical, open_table, unchanged
-    from dpheatmap.curator.query import COUNTERS, aggregation
+    from dpheatmap.curator.answer import counts_of
+    from dpheatmap.curator.engines import opened
+    from dpheatmap.curator.events import canonical
+    from dpheatmap.curator.query import aggregation
 
     checked_domain(domain)
-    memory = duckdb.MEMORY if memory is None else memory
     columns = {"user": None, "weight": None, "where": None, "each_row_is_a_person": False, **columns}
-    optional = ("user", "weight", "where")
-    check(memory=memory, **{name: v for name, v in columns.items() if v is not None or name not in optional})
+    given = {"memory": memory, "engine": engine, "table": table, **columns}
+    check(**{name: value for name, value in given.items() if value is not None or name in ("x", "y")})
     chosen = Part.of(partition, part)
-    with duckdb.connection(memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, columns["user"])
-        relation = canonical(table, image=image, images=images, part=chosen, **columns)
+    with opened(events, user=columns["user"], engine=engine, table=table, memory=memory) as source:
+        relation = canonical(source.table, image=image, images=images, part=chosen, **columns)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
         sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=image is not None)
-        answer, seconds = duckdb.run(con, sql, progress)
-    is_cell = answer["cx"] >= 0
-    counters = answer["weight"][~is_cell][np.argsort(answer["cy"][~is_cell])]
-    report = duckdb.RowReport(**dict(zip(COUNTERS, counters.tolist(), strict=True)), seconds=seconds)
-    picture = answer.get("picture", np.zeros(len(is_cell), np.int64))
-    found = []
-    for number in range(len(images)):
-        here = is_cell & (picture == number)
-        found.append(Counts.from_cells(domain, answer["cx"][here], answer["cy"][here], answer["weight"][here], report))
-    _verify(found, report)
-    return [replace(counts, part=chosen) for counts in found]
+        answer, seconds = source.run(sql, progress)
+    return [replace(counts, part=chosen) for counts in counts_of(answer, domain, len(images), seconds)]
 
 
 def checked_domain(domain: object) -> Domain:
@@ -117,14 +110,6 @@ def checked_domain(domain: object) -> Domain:
             "Make one with Domain.bbox, Domain.image or Domain.unit."
         )
     return domain
-
-
-def _verify(counts: Sequence[Counts], report: Any) -> None:
-    """Stop if the query broke its contract: this is about the engine, not about the data."""
-    adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
-    total = sum(int(of_image.sums[-1]) for of_image in counts)
-    if not adds_up or total > UNITS * report.people or any(np.any(np.diff(c.sums) < 0) for c in counts):
-        raise AssertionError("the aggregation broke its contract: rows or weights don't add up; please report this")
 
 
 def release(
@@ -148,6 +133,8 @@ def release(
     population: str | None = None,
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    engine: str | None = None,
+    table: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     seen: Callable[[Counts], None] | None = None,
@@ -177,8 +164,8 @@ def release(
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, first_level=first_level,
-        depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition, part=part, memory=memory,
-        progress=progress, seen=seen,
+        depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition, part=part, engine=engine,
+        table=table, memory=memory, progress=progress, seen=seen,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from dpheatmap.errors import DataError, MissingDependency
 from dpheatmap.quadtree import Ints, decode, encode
 
 if TYPE_CHECKING:
-    from dpheatmap.curator.engines.duckdb import RowReport
+    from dpheatmap.curator.engines import RowReport
     from dpheatmap.curator.ledger_chain import Part
 
 

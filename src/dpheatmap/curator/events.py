@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -36,25 +36,32 @@ _FORMATS = {
 }  # fmt: skip
 _COMPRESSIONS = (".gz", ".zst")
 FLOATS = ("FLOAT", "DOUBLE")
+TEXT = "TEXT"
+"""Text of engines that know the types of their columns, so that it is never taken for numbers, as a CSV file's is."""
+
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
             "UHUGEINT")  # fmt: skip
 # Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
-_IDS = (*_NUMBERS, "VARCHAR", "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
+_IDS = (*_NUMBERS, "VARCHAR", TEXT, "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
 _NOBODY = """SELECT CAST(NULL AS VARCHAR) AS person, CAST(NULL AS DOUBLE) AS x, CAST(NULL AS DOUBLE) AS y,
     CAST(NULL AS BIGINT) AS weight, CAST(NULL AS INTEGER) AS picture WHERE FALSE"""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A relation that DuckDB can read: what stands after FROM, and its columns with their types.
+    """A relation that an engine can read: what stands after FROM, and its columns with their types, as DuckDB's.
 
     JSON without a single row has no columns. ``listed`` tells whether errors may list them: not if they may be data.
+    ``points`` are columns that hold points, with what the relation calls their x and y. ``portable`` relations are
+    carried from DuckDB's dialect to another.
     """
 
     relation: str
     columns: Mapping[str, str]
     name: str
     listed: bool = True
+    points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    portable: bool = False
 
 
 def open_table(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: str | None = None) -> Table:
@@ -90,14 +97,14 @@ def canonical(
         if where is not None:
             row_predicate(where, None)
         return _NOBODY
-    chosen = [f"{_number(table, name)} AS {role}" for role, name in (("x", x), ("y", y))]
+    chosen = [f"{_coordinate(table, name, axis)} AS {role}" for axis, (role, name) in enumerate((("x", x), ("y", y)))]
     if user is not None:
         chosen.insert(0, f"{_person(table, user)} AS person")
     if weight is not None:
         chosen.append(f"{_weight(table, weight)} AS weight")
     if image is not None:
         chosen.append(f"{_image(table, image)} AS image")
-    conditions = [row_predicate(where, table.columns)] if where is not None else []
+    conditions = [row_predicate(where, table.columns, portable=table.portable)] if where is not None else []
     if part is not None:
         conditions.append(_of_part(table, user, part))
     only = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -147,6 +154,10 @@ def _person(table: Table, user: str) -> str:
         text = f"CAST({quoted(user)} AS VARCHAR)"
         return f"CASE WHEN regexp_full_match({text}, '-?[0-9]+|true|false|(?s)\".*\"') THEN {text} END"
     return quoted(user)
+
+
+def _coordinate(table: Table, name: str, axis: int) -> str:
+    return quoted(table.points[name][axis]) if name in table.points else _number(table, name)
 
 
 def _number(table: Table, name: str) -> str:

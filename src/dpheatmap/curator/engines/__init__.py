@@ -1,1 +1,86 @@
-"""Where the one aggregation runs."""
+"""Where the aggregation runs: the embedded DuckDB, Spark, PostgreSQL, or a warehouse that is told by hand.
+
+An engine opens what it is given and answers the one statement of `query.py`, carried to its dialect. All that comes
+back is the small table of cells and counters; the noise is drawn afterwards, here, once. Errors of an engine are
+replaced by our own, since theirs quote rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from dpheatmap.curator.databases import is_database, shown
+from dpheatmap.errors import ParameterError
+from dpheatmap.quadtree import Ints
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.events import Table
+
+Progress = Callable[[float, float], None]
+Answer = dict[str, Ints]
+
+TABLE = "dpheatmap_table"
+"""What canonical relations call the table of a database."""
+
+
+@dataclass(frozen=True)
+class RowReport:
+    """What the aggregation read: exact numbers, for the data holder's eyes only."""
+
+    rows: int
+    without_person: int
+    invalid: int
+    outside: int
+    inside: int
+    people: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that is open: its columns, and what answers a statement about it, in so many seconds."""
+
+    table: Table
+    run: Callable[[str, Progress | None], tuple[Answer, float]]
+
+
+def opened(
+    events: Any, *, user: str | None = None, engine: str | None = None, table: str | None = None,
+    memory: int | None = None,
+) -> AbstractContextManager[Source]:  # fmt: skip
+    """The table, opened by the engine that its kind asks for."""
+    if engine == "spark" or _is_spark_frame(events):
+        from dpheatmap.curator.engines import spark
+
+        _refuse("Spark", table=table, memory=memory)
+        return spark.opened(events)
+    if is_database(events):
+        from dpheatmap.curator.engines import postgres
+
+        _refuse("PostgreSQL", memory=memory, engine=engine)
+        return postgres.opened(events, table)
+    from dpheatmap.curator.engines import duckdb
+
+    _refuse("the embedded engine", table=table)
+    return duckdb.opened(events, user, memory)
+
+
+def name_of(events: Any, table: str | None = None) -> str:
+    """What the input is called by default in a ledger: a file's name, or a database's with the table's."""
+    if is_database(events):
+        return f"{shown(events, 'database')} {table or ''}".strip()
+    return str(events).rstrip("/").rpartition("/")[2] if isinstance(events, (str, PathLike)) else "the table"
+
+
+def _is_spark_frame(events: object) -> bool:
+    return type(events).__module__.startswith("pyspark.sql.")
+
+
+def _refuse(engine: str, **options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"{name} means nothing to {engine}, which reads this. Leave it out.")

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 import tempfile
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as StillRunning
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
 
+from dpheatmap.curator.engines import Answer, Progress, Source
+from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
-from dpheatmap.quadtree import Ints
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 MEMORY = 400
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
@@ -30,17 +27,13 @@ UNWANTED = {"join_order", "build_side_probe_side", "type_pushdown"}
 memory; the third moves a TRY_CAST into the CSV reader, where it fails on the first word that is not a number."""
 
 
-@dataclass(frozen=True)
-class RowReport:
-    """What the aggregation read: exact numbers, for the data holder's eyes only."""
+@contextmanager
+def opened(events: Any, user: str | None, memory: int | None = None) -> Iterator[Source]:
+    """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
+    from dpheatmap.curator.events import open_table, unchanged
 
-    rows: int
-    without_person: int
-    invalid: int
-    outside: int
-    inside: int
-    people: int
-    seconds: float
+    with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
+        yield Source(open_table(con, events, folder, user), lambda sql, tick: run(con, sql, tick))
 
 
 @contextmanager
@@ -64,36 +57,18 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             con.close()
 
 
-def run(
-    con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float, float], None] | None = None
-) -> tuple[dict[str, Ints], float]:
-    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it.
-
-    While it runs, ``tick`` is called with the part done and the seconds gone by.
-    """
-    start = time.perf_counter()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(quietly, lambda: con.execute(sql).fetchnumpy())
-        try:
-            while True:
-                try:
-                    columns = future.result(timeout=0.1)
-                    break
-                except StillRunning:
-                    if future.done():
-                        raise
-                    if tick is not None:
-                        tick(con.query_progress() / 100, time.perf_counter() - start)
-        except BaseException:
-            while not future.done():  # once may be too early: the statement must have begun to be cancelled
-                con.interrupt()
-                time.sleep(0.02)
-            raise
-    answer = {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}
-    return answer, time.perf_counter() - start
+def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Progress | None = None) -> tuple[Answer, float]:
+    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it."""
+    columns, seconds = waited(
+        lambda: quietly(lambda: con.execute(sql).fetchnumpy()),
+        tick,
+        lambda: con.query_progress() / 100,
+        con.interrupt,
+    )
+    return {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}, seconds
 
 
-def quietly(call: Callable[[], Answer], name: str = "the table") -> Answer:
+def quietly(call: Callable[[], Result], name: str = "the table") -> Result:
     """The answer of a call to DuckDB; an error of its own is replaced, so that nothing of its text stays attached."""
     problem: BaseException
     try:

@@ -1,0 +1,135 @@
+"""PostgreSQL: the database counts, and only cells and counters travel.
+
+Ids and other text are compared under the collation "C", byte by byte, whatever the column's own. A table is read twice
+by one statement, so both readings see one snapshot. A view could draw lots, so it is read once and kept for both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dpheatmap.curator.databases import WAIT, driver, shown
+from dpheatmap.curator.dialects import carried
+from dpheatmap.curator.engines import TABLE, Answer, Progress, Source
+from dpheatmap.curator.engines.waiting import waited
+from dpheatmap.curator.events import TEXT, Table, quoted
+from dpheatmap.errors import DataError, ParameterError
+
+Result = TypeVar("Result")
+
+_TYPES = {
+    "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "float4": "FLOAT", "float8": "DOUBLE",
+    "numeric": "DECIMAL(1000,0)", "text": TEXT, "varchar": TEXT, "bpchar": TEXT, "name": TEXT, "uuid": "UUID",
+    "bool": "BOOLEAN", "bytea": "BLOB", "date": "DATE", "time": "TIME", "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMP WITH TIME ZONE",
+}  # fmt: skip
+
+_COLUMNS = """
+    SELECT a.attname, COALESCE(b.typname, t.typname), COALESCE(b.typtype, t.typtype) = 'e',
+        format_type(a.atttypid, a.atttypmod)
+    FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type b ON b.oid = t.typbasetype
+        AND t.typtype = 'd'
+    WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
+
+
+@contextmanager
+def opened(url: str, table: str | None) -> Iterator[Source]:
+    """A table or view of the database, in a transaction that can only read."""
+    name = shown(url, "database")
+    if table is None:
+        raise ParameterError(f"table must name a table of {name}; none was given. Give it as text, such as 'trips'.")
+    psycopg = driver("Reading from PostgreSQL")
+    with closing(_quietly(lambda: psycopg.connect(url, connect_timeout=WAIT), name)) as con:
+        con.read_only = True
+        con.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        described, relation = _quietly(lambda: _described(con, table, name), name)
+
+        def run(sql: str, tick: Progress | None) -> tuple[Answer, float]:
+            text = carried(sql, "postgres").replace("WITH ", f"WITH {relation}, ", 1)
+            return waited(lambda: _quietly(lambda: _answer(con, text), name), tick, lambda: -1.0, con.cancel)
+
+        yield Source(described, run)
+
+
+def _described(con: Any, table: str, database: str) -> tuple[Table, str]:
+    """The table's columns, and the relation `TABLE` that reads it, as the first step of a statement."""
+    find = "SELECT oid, oid::regclass::text, relkind FROM pg_class WHERE oid = "
+    find += "COALESCE(to_regclass(quote_ident(%s)), to_regclass(%s))"
+    found = con.execute(find, (table, table)).fetchone()
+    if found is None:
+        raise DataError(f"There is no table {table!r} in {database}. Check the name, as in 'schema.table'.")
+    oid, name, kind = found
+    schema = con.execute("SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace "
+                         "WHERE extname = 'postgis'").fetchone()  # fmt: skip
+    columns: dict[str, str] = {}
+    chosen, points = [], {}
+    for k, (column, base, is_enum, full) in enumerate(con.execute(_COLUMNS, (oid,)).fetchall()):
+        columns[column] = TEXT if is_enum else _TYPES.get(base, full)
+        at = quoted(column)
+        chosen.append(f'CAST({at} AS TEXT) COLLATE "C" AS {at}' if columns[column] == TEXT else at)
+        both = _coordinates(at, column, base, full, schema[0] if schema else None)
+        if both is not None:
+            points[column] = (f"dpheatmap_x{k}", f"dpheatmap_y{k}")
+            chosen += [f"{sql} AS {quoted(new)}" for sql, new in zip(both, points[column], strict=True)]
+    kept = "MATERIALIZED" if kind == "v" else "NOT MATERIALIZED"
+    relation = f"{TABLE} AS {kept} (SELECT {', '.join(chosen)} FROM {name})"
+    return Table(TABLE, columns, f"{table} of {database}", points=points, portable=True), relation
+
+
+def _coordinates(at: str, column: str, base: str, full: str, postgis: str | None) -> tuple[str, str] | None:
+    """The x and y of a column of points, or of decimals, which may be beyond all floats, as SQL that never fails."""
+    if base == "numeric":
+        inside = f"WHEN {at} BETWEEN -1.7e308 AND 1.7e308 THEN CAST({at} AS DOUBLE PRECISION)"
+        number = f"CASE WHEN {at} BETWEEN -1e-100 AND 1e-100 THEN 0 {inside} END"
+        return number, number
+    if base == "point":
+        return f"({at})[0]", f"({at})[1]"
+    if base not in ("geometry", "geography") or postgis is None:
+        return None
+    system = re.search(r",(\d+)\)$", full)
+    if system and system.group(1) not in ("0", "4326"):
+        raise DataError(
+            f"The column {column!r} is in the coordinate system {system.group(1)}, not in degrees (4326). "
+            "Make a view with ST_Transform(..., 4326), and name that."
+        )
+    point = f"CAST({at} AS {postgis}.geometry)"
+    of_point = f"CASE WHEN {postgis}.ST_GeometryType({point}) = 'ST_Point' THEN {postgis}.ST_%s({point}) END"
+    return of_point % "X", of_point % "Y"
+
+
+def _answer(con: Any, sql: str) -> Answer:
+    """The answer's columns by COPY's binary format: records of one length, for there are no nulls in it."""
+    with con.cursor() as cursor:
+        names = [column.name for column in cursor.execute(f"SELECT * FROM ({sql}) AS answer LIMIT 0").description]
+        with cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy:
+            content = b"".join(copy)
+    fields = [(f"{name} bytes", ">i4", f"{name}", ">i8" if name == "weight" else ">i4") for name in names]
+    kind = np.dtype([("fields", ">i2"), *(pair for a, b, c, d in fields for pair in ((a, b), (c, d)))])
+    start, end = 19, 2  # the signature with its flags, and the mark of the end
+    records = np.frombuffer(content[start:-end], kind)
+    return {name: records[name].astype(np.int64) for name in names}
+
+
+def _quietly(call: Callable[[], Result], name: str) -> Result:
+    """The answer of a call to PostgreSQL; an error of its own is replaced, so that nothing of its text stays."""
+    psycopg = driver("Reading from PostgreSQL")
+    problem: BaseException
+    try:
+        return call()
+    except psycopg.errors.QueryCanceled:
+        problem = DataError(f"The query on {name} was cancelled there. Ask for more time, or start again.")
+    except psycopg.errors.InsufficientPrivilege:
+        problem = DataError(f"The user of {name} may not read the table. Ask for the right to SELECT.")
+    except (psycopg.errors.UndefinedFunction, psycopg.errors.DatatypeMismatch, psycopg.errors.InvalidTextRepresentation,
+            psycopg.errors.InvalidDatetimeFormat):  # fmt: skip
+        problem = DataError(f"where compares what can't be compared in {name}. Compare columns with their own type.")
+    except psycopg.Error as error:
+        problem = DataError(
+            f"Reading from {name} failed ({type(error).__name__}). Check the URL, the server and your rights there."
+        )
+    raise problem
