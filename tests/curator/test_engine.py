@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.curator.engines import duckdb as engine
 from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
 from dpheatmap.errors import DataError, DpheatmapError, PrivacyRefusal
 from tables import ROWS, as_csv, as_parquet, outcome, people
@@ -177,11 +178,21 @@ def test_it_never_goes_to_the_network_for_extensions() -> None:
 
 
 def test_the_answer_is_integers() -> None:
-    with connection() as (con, _):
-        answer, seconds = run(con, "SELECT 5::HUGEINT::BIGINT AS a, -1 AS b UNION ALL SELECT 7, 2 ORDER BY a")
+    with connection() as (con, folder):
+        answer, seconds = run(con, "SELECT 5::HUGEINT::BIGINT AS a, -1 AS b UNION ALL SELECT 7, 2 ORDER BY a", folder)
     assert {name: column.tolist() for name, column in answer.items()} == {"a": [5, 7], "b": [-1, 2]}
     assert {column.dtype for column in answer.values()} == {np.dtype(np.int64)}
     assert seconds > 0
+
+
+def test_an_answer_of_many_pieces_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "PIECE", 1000)
+    sql = "SELECT 3 * i AS code, hash(i)::HUGEINT % 1000 AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
+    with connection() as (con, folder):
+        answer, _ = run(con, f"SELECT code, weight::BIGINT AS weight FROM ({sql}) ORDER BY code", folder)
+        expected = con.execute("SELECT hash(i)::HUGEINT % 1000 FROM range(300500) t(i)").fetchnumpy()
+    assert np.array_equal(answer["code"], 3 * np.arange(300_500))
+    assert np.array_equal(answer["weight"], next(iter(expected.values())).astype(np.int64))
 
 
 # Errors tell nothing

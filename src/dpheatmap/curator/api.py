@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any
 
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
-from dpheatmap.budget import PAPER_DECAY, read_epsilon, split_over_levels
+from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger import Ledger
 from dpheatmap.curator.ledger_chain import Part
@@ -84,10 +84,9 @@ def aggregate_pictures(
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
     """
-    from dpheatmap.curator.answer import counts_of
-    from dpheatmap.curator.engines import opened
+    from dpheatmap.curator.engines import RowReport, opened
     from dpheatmap.curator.events import canonical
-    from dpheatmap.curator.query import aggregation
+    from dpheatmap.curator.query import COUNTERS, aggregation
 
     checked_domain(domain)
     columns = {"user": None, "weight": None, "where": None, "each_row_is_a_person": False, **columns}
@@ -97,9 +96,13 @@ def aggregate_pictures(
     with opened(events, user=columns["user"], engine=engine, table=table, memory=memory) as source:
         relation = canonical(source.table, image=image, images=images, part=chosen, **columns)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
-        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=image is not None)
-        answer, seconds = source.run(sql, progress)
-    return [replace(counts, part=chosen) for counts in counts_of(answer, domain, len(images), seconds)]
+        pictures = image is not None
+        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=pictures)
+        answer, seconds = source.run(sql, pictures, progress)
+    report = RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds)
+    found = answer.counts(domain, len(images))
+    _verify(found, report)
+    return [replace(counts, part=chosen, report=report) for counts in found]
 
 
 def checked_domain(domain: object) -> Domain:
@@ -110,6 +113,13 @@ def checked_domain(domain: object) -> Domain:
             "Make one with Domain.bbox, Domain.image or Domain.unit."
         )
     return domain
+
+
+def _verify(counts: Sequence[Counts], report: Any) -> None:
+    """Stop if the query broke its contract: this is about the engine, not about the data."""
+    adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
+    if not adds_up or sum(of_image.total for of_image in counts) > UNITS * report.people:
+        raise AssertionError("the aggregation broke its contract: rows or weights don't add up; please report this")
 
 
 def release(

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpheatmap.curator.databases import is_database, shown
 from dpheatmap.errors import ParameterError
-from dpheatmap.quadtree import Ints
 
 if TYPE_CHECKING:
+    from dpheatmap.curator.answer import Answer
     from dpheatmap.curator.events import Table
 
 Progress = Callable[[float, float], None]
-Answer = dict[str, Ints]
 
 TABLE = "dpheatmap_table"
 """What canonical relations call the table of a database."""
@@ -42,10 +41,13 @@ class RowReport:
 
 @dataclass(frozen=True)
 class Source:
-    """A table that is open: its columns, and what answers a statement about it, in so many seconds."""
+    """A table that is open: its columns, and what answers an aggregation of it, and how many seconds that took.
+
+    It is given the statement in DuckDB's dialect, and whether that is about several pictures.
+    """
 
     table: Table
-    run: Callable[[str, Progress | None], tuple[Answer, float]]
+    run: Callable[[str, bool, Progress | None], tuple[Answer, float]]
 
 
 def opened(
@@ -80,7 +82,7 @@ def _is_spark_frame(events: object) -> bool:
     return type(events).__module__.startswith("pyspark.sql.")
 
 
-def _refuse(engine: str, **options: object) -> None:
+def _refuse(reader: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
-            raise ParameterError(f"{name} means nothing to {engine}, which reads this. Leave it out.")
+            raise ParameterError(f"{name} means nothing to {reader}, which reads this. Leave it out.")

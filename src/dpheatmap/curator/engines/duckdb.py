@@ -12,15 +12,20 @@ from typing import Any, TypeVar
 import duckdb
 import numpy as np
 
-from dpheatmap.curator.engines import Answer, Progress, Source
+from dpheatmap.curator.answer import Answer, in_tree_order
+from dpheatmap.curator.engines import Progress, Source
 from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
+from dpheatmap.quadtree import Ints
 
 Result = TypeVar("Result")
 
 MEMORY = 400
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
+
+PIECE = 2**20
+"""Rows of an answer that are fetched at a time."""
 
 UNWANTED = {"join_order", "build_side_probe_side", "type_pushdown"}
 """Optimizers switched off. With the first two, DuckDB would hash the events instead of the totals, at four times the
@@ -33,7 +38,13 @@ def opened(events: Any, user: str | None, memory: int | None = None) -> Iterator
     from dpheatmap.curator.events import open_table, unchanged
 
     with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
-        yield Source(open_table(con, events, folder, user), lambda sql, tick: run(con, sql, tick))
+        table = open_table(con, events, folder, user)
+
+        def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
+            columns, seconds = run(con, in_tree_order(sql, pictures=pictures), folder, tick)
+            return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
+
+        yield Source(table, answered)
 
 
 @contextmanager
@@ -46,9 +57,6 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             preserve_insertion_order="false",
             pandas_analyze_sample="0",  # columns of plain objects are text, whatever a sample of them looks like
         )
-        # In a notebook without ipywidgets there is no bar, and DuckDB refuses to be told so.
-        if con.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (True,):
-            con.execute("SET enable_progress_bar = false")
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
         con.execute(f"SET disabled_optimizers = '{','.join(sorted(UNWANTED & known))}'")
         try:
@@ -57,15 +65,36 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             con.close()
 
 
-def run(con: duckdb.DuckDBPyConnection, sql: str, tick: Progress | None = None) -> tuple[Answer, float]:
-    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it."""
-    columns, seconds = waited(
-        lambda: quietly(lambda: con.execute(sql).fetchnumpy()),
-        tick,
-        lambda: con.query_progress() / 100,
-        con.interrupt,
+def run(
+    con: duckdb.DuckDBPyConnection, sql: str, folder: str, tick: Progress | None = None
+) -> tuple[dict[str, Ints], float]:
+    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it.
+
+    While it runs, ``tick`` is called with the part done and the seconds gone by. ``folder`` is private and temporary.
+    """
+    path = str(Path(folder, "answer.parquet"))
+    return waited(
+        lambda: quietly(lambda: _by_way_of_disk(con, sql, path)), tick, lambda: con.query_progress() / 100, con.interrupt
     )
-    return {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}, seconds
+
+
+def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, path: str) -> dict[str, Ints]:
+    """The answer, written to a file as it comes and read back piece by piece into arrays of its size.
+
+    An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled.
+    """
+    con.execute("SET preserve_insertion_order = true")  # now the order of the answer matters
+    con.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet, COMPRESSION uncompressed)")
+    table = f"read_parquet('{path}', file_row_number = true)"
+    rows = con.execute(f"SELECT COUNT(*) FROM {table}").fetchall()[0][0]
+    names = [name for name, *_ in con.execute(f"DESCRIBE SELECT * EXCLUDE file_row_number FROM {table}").fetchall()]
+    answer = {name: np.empty(rows, dtype=np.int64) for name in names}
+    for first in range(0, rows, PIECE):
+        piece = f"SELECT * FROM {table} WHERE file_row_number BETWEEN {first} AND {first + PIECE - 1}"
+        for name, values in con.execute(f"{piece} ORDER BY file_row_number").fetchnumpy().items():
+            if name in answer:
+                answer[name][first : first + PIECE] = values
+    return answer
 
 
 def quietly(call: Callable[[], Result], name: str = "the table") -> Result:

@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dpheatmap.curator.answer import Answer
 from dpheatmap.curator.databases import WAIT, driver, shown
 from dpheatmap.curator.dialects import carried
-from dpheatmap.curator.engines import TABLE, Answer, Progress, Source
+from dpheatmap.curator.engines import TABLE, Progress, Source
 from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.curator.events import TEXT, Table, quoted
 from dpheatmap.errors import DataError, ParameterError
@@ -49,9 +50,10 @@ def opened(url: str, table: str | None) -> Iterator[Source]:
         con.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         described, relation = _quietly(lambda: _described(con, table, name), name)
 
-        def run(sql: str, tick: Progress | None) -> tuple[Answer, float]:
+        def run(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
             text = carried(sql, "postgres").replace("WITH ", f"WITH {relation}, ", 1)
-            return waited(lambda: _quietly(lambda: _answer(con, text), name), tick, lambda: -1.0, con.cancel)
+            work = lambda: _quietly(lambda: _answer(con, text, pictures), name)  # noqa: E731
+            return waited(work, tick, lambda: -1.0, con.cancel)
 
         yield Source(described, run)
 
@@ -102,17 +104,18 @@ def _coordinates(at: str, column: str, base: str, full: str, postgis: str | None
     return of_point % "X", of_point % "Y"
 
 
-def _answer(con: Any, sql: str) -> Answer:
-    """The answer's columns by COPY's binary format: records of one length, for there are no nulls in it."""
-    with con.cursor() as cursor:
-        names = [column.name for column in cursor.execute(f"SELECT * FROM ({sql}) AS answer LIMIT 0").description]
-        with cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy:
-            content = b"".join(copy)
-    fields = [(f"{name} bytes", ">i4", f"{name}", ">i8" if name == "weight" else ">i4") for name in names]
-    kind = np.dtype([("fields", ">i2"), *(pair for a, b, c, d in fields for pair in ((a, b), (c, d)))])
+def _answer(con: Any, sql: str, pictures: bool) -> Answer:
+    """The answer by COPY's binary format: records of one length, for there are no nulls in it."""
+    names = [*(["picture"] if pictures else []), "cx", "cy", "weight"]
+    # Without statistics PostgreSQL takes a table for tiny, and would go through all people for each event.
+    con.execute("SET LOCAL enable_nestloop = off")
+    with con.cursor() as cursor, cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy:
+        content = b"".join(copy)
+    fields = [((f"bytes of {name}", ">i4"), (name, ">i8" if name == "weight" else ">i4")) for name in names]
+    record = np.dtype([("fields", ">i2"), *(part for field in fields for part in field)])
     start, end = 19, 2  # the signature with its flags, and the mark of the end
-    records = np.frombuffer(content[start:-end], kind)
-    return {name: records[name].astype(np.int64) for name in names}
+    records = np.frombuffer(content[start:-end], record)
+    return Answer.of({name: records[name].astype(np.int64) for name in names})
 
 
 def _quietly(call: Callable[[], Result], name: str) -> Result:

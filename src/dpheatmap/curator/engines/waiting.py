@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as StillRunning
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -23,19 +23,30 @@ def waited(
     Ctrl-C or an error of ``tick``, cancels the work, and goes on when that has ended.
     """
     start = time.perf_counter()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+    # Not a Future: Ctrl-C inside its lock would leave it locked, and the work's end would never be told.
+    ended: SimpleQueue[tuple[Result | None, BaseException | None]] = SimpleQueue()
+
+    def worked() -> None:
         try:
-            while True:
-                try:
-                    return future.result(timeout=0.1), time.perf_counter() - start
-                except StillRunning:
-                    if future.done():
-                        raise
-                    if tick is not None:
-                        tick(part(), time.perf_counter() - start)
-        except BaseException:
-            while not future.done():  # once may be too early: the work must have begun to be cancelled
-                cancel()
-                time.sleep(0.02)
-            raise
+            ended.put((work(), None))
+        except BaseException as problem:
+            ended.put((None, problem))
+
+    worker = Thread(target=worked, daemon=True)
+    worker.start()
+    try:
+        while True:
+            try:
+                result, problem = ended.get(timeout=0.1)
+                break
+            except Empty:
+                if tick is not None:
+                    tick(part(), time.perf_counter() - start)
+    except BaseException:
+        while worker.is_alive():  # once may be too early: the work must have begun to be cancelled
+            cancel()
+            time.sleep(0.02)
+        raise
+    if problem is not None:
+        raise problem
+    return result, time.perf_counter() - start  # type: ignore[return-value]
