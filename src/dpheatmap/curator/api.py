@@ -12,7 +12,7 @@ from typing import Any
 
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
-from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.counts import NOT_ADDED, Counts
 from dpheatmap.curator.ledger import Ledger
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.measure import check_noise, measure_counts
@@ -26,6 +26,7 @@ from dpheatmap.release import LedgerEntry, Release
 
 __all__ = ["Counts", "Curator", "aggregate", "release", "release_from"]
 
+OPTIONAL = ("user", "x", "y", "geometry", "weight", "where")
 MOST_FIRST_CELLS = 2**22
 FINEST_OF_SIGMA = 0.25
 
@@ -35,13 +36,15 @@ def aggregate(
     domain: Domain,
     *,
     user: str | None = None,
-    x: str,
-    y: str,
+    x: str | None = None,
+    y: str | None = None,
+    geometry: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     each_row_is_a_person: bool = False,
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    bad_lines: str = "stop",
     engine: str | None = None,
     table: str | None = None,
     memory: int | None = None,
@@ -49,19 +52,22 @@ def aggregate(
 ) -> Counts:
     """People's events to integer weights per cell. The result is private: it holds exact counts.
 
-    ``events`` is a path or glob (CSV, Parquet, JSON), a pandas, Polars or Arrow table, a DuckDB relation, a Spark data
-    frame, or the URL of a PostgreSQL database with the name of a ``table`` there. With ``engine="spark"`` it is the
-    name of a table that Spark knows, or paths that it reads. ``user`` names the column that tells whose a row is, ``x``
-    and ``y`` the coordinates (longitude and latitude for a box), ``weight`` an integer column; ``where`` is a public
-    predicate on single rows. ``memory`` bounds the embedded engine, in megabytes. ``progress`` is called while the
-    query runs, with the part done (below 0 if unknown) and the seconds gone by.
+    ``events`` is a path, glob or folder (CSV, Parquet, GeoParquet, JSON), a pandas, Polars or Arrow table, a DuckDB
+    relation, a Spark data frame, or the URL of a PostgreSQL database with the name of a ``table`` there; with
+    ``engine="spark"`` it is the name of a table that Spark knows, or paths that it reads. ``user`` names the column
+    that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and latitude for a box), or ``geometry`` a
+    column of points; of GeoParquet and PostGIS that is found if none is named. ``weight`` names an integer column;
+    ``where`` is a public predicate on single rows. ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them out.
+    ``memory`` bounds the embedded engine, in megabytes. ``progress`` is called while the query runs, with the part done
+    (below 0 if unknown) and the seconds gone by.
 
     ``partition={"district": ["north", "south"]}, part="north"`` keeps the people of one part: the column's value must
     be a function of the person, and whoever has rows with two values is left out whole.
     """
     return aggregate_pictures(
-        events, domain, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person,
-        partition=partition, part=part, engine=engine, table=table, memory=memory, progress=progress,
+        events, domain, user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
+        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, engine=engine,
+        table=table, memory=memory, progress=progress,
     )[0]  # fmt: skip
 
 
@@ -73,6 +79,7 @@ def aggregate_pictures(
     images: Sequence[str] = ("",),
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    bad_lines: str = "stop",
     engine: str | None = None,
     table: str | None = None,
     memory: int | None = None,
@@ -89,20 +96,33 @@ def aggregate_pictures(
     from dpheatmap.curator.query import COUNTERS, aggregation
 
     checked_domain(domain)
-    columns = {"user": None, "weight": None, "where": None, "each_row_is_a_person": False, **columns}
-    given = {"memory": memory, "engine": engine, "table": table, **columns}
-    check(**{name: value for name, value in given.items() if value is not None or name in ("x", "y")})
+    columns = {**dict.fromkeys(OPTIONAL), "each_row_is_a_person": False, **columns}
+    check(bad_lines=bad_lines)
+    reading = {"engine": engine, "table": table, "memory": memory}
+    check(**{name: v for name, v in {**reading, **columns}.items() if v is not None or name == "each_row_is_a_person"})
+    check_coordinates(**{name: columns[name] for name in ("x", "y", "geometry")})
     chosen = Part.of(partition, part)
-    with opened(events, user=columns["user"], engine=engine, table=table, memory=memory) as source:
-        relation = canonical(source.table, image=image, images=images, part=chosen, **columns)
+    with opened(events, user=columns["user"], bad_lines=bad_lines, **reading) as source:
+        degrees = domain.kind == "bbox"
+        relation = canonical(source.table, image=image, images=images, part=chosen, degrees=degrees, **columns)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
         pictures = image is not None
         sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=pictures)
         answer, seconds = source.run(sql, pictures, progress)
-    report = RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds)
+        broken = source.broken_lines()
+    report = RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds, broken_lines=broken)
     found = answer.counts(domain, len(images))
     _verify(found, report)
     return [replace(counts, part=chosen, report=report) for counts in found]
+
+
+def check_coordinates(x: str | None, y: str | None, geometry: str | None) -> None:
+    """Refuse one coordinate alone, and coordinates twice."""
+    missing = [name for name, column in (("x", x), ("y", y)) if column is None]
+    if geometry is not None and len(missing) < 2:
+        raise ParameterError("Either x and y name the coordinates, or geometry does, and both were given. Choose one.")
+    if len(missing) == 1:
+        raise ParameterError(f"{missing[0]} must name a column; none was given. Run dpheatmap inspect.")
 
 
 def checked_domain(domain: object) -> Domain:
@@ -130,6 +150,7 @@ def release(
     user: str | None = None,
     x: str | None = None,
     y: str | None = None,
+    geometry: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     each_row_is_a_person: bool = False,
@@ -143,6 +164,7 @@ def release(
     population: str | None = None,
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    bad_lines: str = "stop",
     engine: str | None = None,
     table: str | None = None,
     memory: int | None = None,
@@ -172,10 +194,10 @@ def release(
     (Fraction(1, 1), 'adaptive')
     """
     return release_from(
-        os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
+        os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, first_level=first_level,
-        depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition, part=part, engine=engine,
-        table=table, memory=memory, progress=progress, seen=seen,
+        depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition, part=part,
+        bad_lines=bad_lines, engine=engine, table=table, memory=memory, progress=progress, seen=seen,
     )  # fmt: skip
 
 
@@ -312,14 +334,13 @@ def _measured_levels(
 
 def _counts(events: Any, domain: Domain | None, columns: dict[str, Any]) -> Counts:
     if isinstance(events, Counts):
-        extra = sorted(name for name, value in columns.items() if value not in (None, False))
+        extra = sorted(name for name, value in columns.items() if value not in (None, False, "stop"))
         if extra or (domain is not None and domain != events.domain):
             raise ParameterError(
                 f"Counts already have their domain and columns, and {', '.join(extra) or 'another domain'} was given. "
                 "Give it to aggregate instead."
             )
         return events
-    missing = [name for name in ("x", "y") if columns.get(name) is None]
-    if missing:
-        raise ParameterError(f"{' and '.join(missing)} must name a column; none was given. Run dpheatmap inspect.")
+    if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
+        raise PrivacyRefusal(NOT_ADDED)
     return aggregate(events, domain, **columns)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpheatmap.curator.answer import Answer
-    from dpheatmap.curator.events import Table
+    from dpheatmap.curator.table import Table
 
 Progress = Callable[[float, float], None]
 
@@ -37,38 +37,41 @@ class RowReport:
     inside: int
     people: int
     seconds: float
+    broken_lines: int = 0
 
 
 @dataclass(frozen=True)
 class Source:
     """A table that is open: its columns, and what answers an aggregation of it, and how many seconds that took.
 
-    It is given the statement in DuckDB's dialect, and whether that is about several pictures.
+    It is given the statement in DuckDB's dialect, and whether that is about several pictures. Afterwards
+    ``broken_lines`` tells how many lines of CSV were left out.
     """
 
     table: Table
     run: Callable[[str, bool, Progress | None], tuple[Answer, float]]
+    broken_lines: Callable[[], int] = lambda: 0
 
 
 def opened(
-    events: Any, *, user: str | None = None, engine: str | None = None, table: str | None = None,
-    memory: int | None = None,
+    events: Any, *, user: str | None, bad_lines: str, engine: str | None, table: str | None, memory: int | None
 ) -> AbstractContextManager[Source]:  # fmt: skip
     """The table, opened by the engine that its kind asks for."""
+    lines = None if bad_lines == "stop" else bad_lines
     if engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
 
-        _refuse("Spark", table=table, memory=memory)
+        _refuse("Spark", table=table, memory=memory, bad_lines=lines)
         return spark.opened(events)
     if is_database(events):
         from dpheatmap.curator.engines import postgres
 
-        _refuse("PostgreSQL", memory=memory, engine=engine)
+        _refuse("PostgreSQL", memory=memory, engine=engine, bad_lines=lines)
         return postgres.opened(events, table)
     from dpheatmap.curator.engines import duckdb
 
     _refuse("the embedded engine", table=table)
-    return duckdb.opened(events, user, memory)
+    return duckdb.opened(events, user, bad_lines, memory)
 
 
 def name_of(events: Any, table: str | None = None) -> str:

@@ -33,18 +33,19 @@ memory; the third moves a TRY_CAST into the CSV reader, where it fails on the fi
 
 
 @contextmanager
-def opened(events: Any, user: str | None, memory: int | None = None) -> Iterator[Source]:
+def opened(events: Any, user: str | None, bad_lines: str, memory: int | None) -> Iterator[Source]:
     """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
-    from dpheatmap.curator.events import open_table, unchanged
+    from dpheatmap.curator.event_files import broken_lines, unchanged
+    from dpheatmap.curator.events import open_table
 
     with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, user)
+        table = open_table(con, events, folder, user, bad_lines)
 
         def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
             columns, seconds = run(con, in_tree_order(sql, pictures=pictures), folder, tick)
             return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
 
-        yield Source(table, answered)
+        yield Source(table, answered, lambda: broken_lines(con, table, folder))
 
 
 @contextmanager
@@ -57,6 +58,7 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             preserve_insertion_order="false",
             pandas_analyze_sample="0",  # columns of plain objects are text, whatever a sample of them looks like
         )
+        con.execute("SET enable_geoparquet_conversion = false")  # with it, a geometry that is none ends the reading
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
         con.execute(f"SET disabled_optimizers = '{','.join(sorted(UNWANTED & known))}'")
         try:

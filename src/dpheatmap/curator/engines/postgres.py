@@ -18,7 +18,8 @@ from dpheatmap.curator.databases import WAIT, driver, shown
 from dpheatmap.curator.dialects import carried
 from dpheatmap.curator.engines import TABLE, Progress, Source
 from dpheatmap.curator.engines.waiting import waited
-from dpheatmap.curator.events import TEXT, Table, quoted
+from dpheatmap.curator.geometry import Geometry
+from dpheatmap.curator.table import TEXT, Table, quoted
 from dpheatmap.errors import DataError, ParameterError
 
 Result = TypeVar("Result")
@@ -30,6 +31,10 @@ _TYPES = {
     "timestamptz": "TIMESTAMP WITH TIME ZONE",
 }  # fmt: skip
 
+_FIND = """SELECT oid, oid::regclass::text, relkind FROM pg_class
+    WHERE oid = COALESCE(to_regclass(quote_ident(%s)), to_regclass(%s))"""
+_POSTGIS = """SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+    WHERE extname = 'postgis'"""
 _COLUMNS = """
     SELECT a.attname, COALESCE(b.typname, t.typname), COALESCE(b.typtype, t.typtype) = 'e',
         format_type(a.atttypid, a.atttypmod)
@@ -60,47 +65,36 @@ def opened(url: str, table: str | None) -> Iterator[Source]:
 
 def _described(con: Any, table: str, database: str) -> tuple[Table, str]:
     """The table's columns, and the relation `TABLE` that reads it, as the first step of a statement."""
-    find = "SELECT oid, oid::regclass::text, relkind FROM pg_class WHERE oid = "
-    find += "COALESCE(to_regclass(quote_ident(%s)), to_regclass(%s))"
-    found = con.execute(find, (table, table)).fetchone()
+    found = con.execute(_FIND, (table, table)).fetchone()
     if found is None:
         raise DataError(f"There is no table {table!r} in {database}. Check the name, as in 'schema.table'.")
     oid, name, kind = found
-    schema = con.execute("SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace "
-                         "WHERE extname = 'postgis'").fetchone()  # fmt: skip
+    postgis = con.execute(_POSTGIS).fetchone()
     columns: dict[str, str] = {}
-    chosen, points = [], {}
+    chosen, points, systems = [], {}, {}
     for k, (column, base, is_enum, full) in enumerate(con.execute(_COLUMNS, (oid,)).fetchall()):
-        columns[column] = TEXT if is_enum else _TYPES.get(base, full)
-        at = quoted(column)
+        at, columns[column] = quoted(column), TEXT if is_enum else _TYPES.get(base, full)
         chosen.append(f'CAST({at} AS TEXT) COLLATE "C" AS {at}' if columns[column] == TEXT else at)
-        both = _coordinates(at, column, base, full, schema[0] if schema else None)
+        both = _of_point(at, base, postgis[0] if postgis else None)
         if both is not None:
             points[column] = (f"dpheatmap_x{k}", f"dpheatmap_y{k}")
-            chosen += [f"{sql} AS {quoted(new)}" for sql, new in zip(both, points[column], strict=True)]
+            chosen += [f"{sql} AS {new}" for sql, new in zip(both, points[column], strict=True)]
+            system = re.search(r",(\d+)\)$", full)
+            systems[column] = Geometry(base, not system or system[1] in ("0", "4326"), system and f"EPSG:{system[1]}")
     kept = "MATERIALIZED" if kind == "v" else "NOT MATERIALIZED"
     relation = f"{TABLE} AS {kept} (SELECT {', '.join(chosen)} FROM {name})"
-    return Table(TABLE, columns, f"{table} of {database}", points=points, portable=True), relation
+    called = f"{table} of {database}"
+    return Table(TABLE, columns, called, geometries=systems, points=points, portable=True), relation
 
 
-def _coordinates(at: str, column: str, base: str, full: str, postgis: str | None) -> tuple[str, str] | None:
-    """The x and y of a column of points, or of decimals, which may be beyond all floats, as SQL that never fails."""
-    if base == "numeric":
-        inside = f"WHEN {at} BETWEEN -1.7e308 AND 1.7e308 THEN CAST({at} AS DOUBLE PRECISION)"
-        number = f"CASE WHEN {at} BETWEEN -1e-100 AND 1e-100 THEN 0 {inside} END"
-        return number, number
+def _of_point(at: str, base: str, postgis: str | None) -> tuple[str, str] | None:
+    """The x and y of a column of points as SQL that never fails; what is no point has none."""
     if base == "point":
         return f"({at})[0]", f"({at})[1]"
     if base not in ("geometry", "geography") or postgis is None:
         return None
-    system = re.search(r",(\d+)\)$", full)
-    if system and system.group(1) not in ("0", "4326"):
-        raise DataError(
-            f"The column {column!r} is in the coordinate system {system.group(1)}, not in degrees (4326). "
-            "Make a view with ST_Transform(..., 4326), and name that."
-        )
-    point = f"CAST({at} AS {postgis}.geometry)"
-    of_point = f"CASE WHEN {postgis}.ST_GeometryType({point}) = 'ST_Point' THEN {postgis}.ST_%s({point}) END"
+    shape = f"CAST({at} AS {postgis}.geometry)"
+    of_point = f"CASE WHEN {postgis}.ST_GeometryType({shape}) = 'ST_Point' THEN {postgis}.ST_%s({shape}) END"
     return of_point % "X", of_point % "Y"
 
 

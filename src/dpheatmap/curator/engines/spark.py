@@ -21,7 +21,7 @@ from dpheatmap.curator.answer import Answer
 from dpheatmap.curator.dialects import carried
 from dpheatmap.curator.engines import Progress, Source
 from dpheatmap.curator.engines.waiting import waited
-from dpheatmap.curator.events import TEXT, Table, quoted
+from dpheatmap.curator.table import TEXT, Table, quoted
 from dpheatmap.errors import DataError, MissingDependency
 
 Result = TypeVar("Result")
