@@ -7,7 +7,7 @@ from dpheatmap.heatmap import Heatmap
 from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
 
-from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
+from dpheatmap.curator.api import Counts, aggregate, read_counts, release, sql  # isort: skip
 from dpheatmap.curator.images import release_images  # isort: skip
 from dpheatmap.curator.ledger import Ledger  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
@@ -33,6 +33,8 @@ __all__ = [
     "load",
     "metrics",
     "plan",
+    "read_counts",
     "release",
     "release_images",
+    "sql",
 ]

@@ -153,6 +153,7 @@ RULES: dict[str, Rule] = {
     "image_width": _whole(1, 2**DEEPEST, "It is the width of the image in pixels."),
     "image_height": _whole(1, 2**DEEPEST, "It is the height of the image in pixels."),
     "engine": _choice("duckdb", "spark"),
+    "dialect": _choice("bigquery", "databricks", "duckdb", "postgres", "redshift", "snowflake", "spark", "trino"),
     "table": _text("the name of a table", "Give it as text, such as 'trips' or 'schema.trips'."),
     "memory": _whole(64, 2**20, "It is in megabytes; 400 is enough for tens of millions of rows."),
     **{

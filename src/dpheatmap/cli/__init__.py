@@ -16,6 +16,7 @@ COMMANDS = {
     "inspect": "Columns of a table, and which might be person, x and y.",
     "plan": "What a release will show, before any data is read.",
     "release": "Measure where people are, under differential privacy.",
+    "sql": "The aggregation as SQL, for a warehouse to run.",
     "export": "Make maps from a release; costs no budget.",
     "ledger": "What was spent on which people, and how much may be.",
     "audit": "Try to refute the promise on this installation.",

@@ -16,9 +16,6 @@ from sqlglot import exp
 
 from dpheatmap.curator.query import STEP
 
-DIALECTS = ("bigquery", "databricks", "duckdb", "postgres", "redshift", "snowflake", "spark", "trino")
-"""Those that the statement is carried to."""
-
 TINY = "1e-100"
 
 _KIN_OF_POSTGRES = ("postgres", "redshift")

@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from dpheatmap.curator.databases import WAIT, driver, is_database, shown
+from dpheatmap.databases import WAIT, driver, is_database, shown
 from dpheatmap.curator.ledger_chain import Row
 from dpheatmap.errors import LedgerError
 

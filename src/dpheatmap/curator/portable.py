@@ -21,6 +21,7 @@ _KINDS = {
     "time": ("DATE", "TIME", "TIMESTAMP"),
     "truth": ("BOOLEAN",),
 }
+UNKNOWN = '"NULL"'
 Kinds = Mapping[str, str] | None
 
 
@@ -52,7 +53,7 @@ def _check(node: exp.Expr, columns: Kinds) -> None:
 def _kind(side: exp.Expr, columns: Kinds) -> str | None:
     """What a side of a comparison is; None if it goes with any kind, or is not known."""
     if isinstance(side, exp.Column):
-        return None if columns is None else _kind_of_type(columns[side.name], side)
+        return None if columns is None or columns[side.name] == UNKNOWN else _kind_of_type(columns[side.name], side)
     if isinstance(side, (exp.Lower, exp.Upper)) and isinstance(side.this, exp.Column):
         return _of(side.this, "text", columns)
     if isinstance(side, exp.Extract) and isinstance(side.expression, exp.Column):

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from dpheatmap.curator.databases import is_database, shown
+from dpheatmap.databases import is_database
 from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -72,13 +71,6 @@ def opened(
 
     _refuse("the embedded engine", table=table)
     return duckdb.opened(events, user, bad_lines, memory)
-
-
-def name_of(events: Any, table: str | None = None) -> str:
-    """What the input is called by default in a ledger: a file's name, or a database's with the table's."""
-    if is_database(events):
-        return f"{shown(events, 'database')} {table or ''}".strip()
-    return str(events).rstrip("/").rpartition("/")[2] if isinstance(events, (str, PathLike)) else "the table"
 
 
 def _is_spark_frame(events: object) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpheatmap.curator.answer import Answer
-from dpheatmap.curator.databases import WAIT, driver, shown
+from dpheatmap.databases import WAIT, driver, shown
 from dpheatmap.curator.dialects import carried
 from dpheatmap.curator.engines import TABLE, Progress, Source
 from dpheatmap.curator.engines.waiting import waited
