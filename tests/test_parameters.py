@@ -45,7 +45,10 @@ GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
     "first_level": [0],
-    **{name: ["x"] for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table")},
+    **{
+        name: ["x"]
+        for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table")
+    },
     "each_row_is_a_person": [True, False],
     "bare": [True, False],
     "basemap": [True, False],

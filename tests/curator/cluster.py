@@ -1,4 +1,4 @@
-"""A Spark cluster of two executor processes, one of which dies in mid-job. Run by `test_spark.py` in a process of its own.
+"""A Spark cluster of two executor processes, one of which dies in mid-job. Run by `test_spark.py`, as a program.
 
 Prints, as JSON, whether the integers are DuckDB's, what the status tracker saw, and what was left of a cancelled job.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -37,12 +38,19 @@ def executors(application: str) -> list[int]:
     return found
 
 
-class Cancelled(Exception):
+class CancelledError(Exception):
     """What the progress of the second job raises."""
 
 
 def main() -> None:
-    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+    with tempfile.TemporaryDirectory(prefix="dpheatmap-spark-") as home:  # where executors leave their logs
+        for part in Path(pyspark.__file__).parent.iterdir():
+            Path(home, part.name).symlink_to(part)
+        os.environ["SPARK_HOME"] = home
+        try_a_cluster()
+
+
+def try_a_cluster() -> None:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = pyspark.sql.SparkSession.builder.master("local-cluster[2,1,700]")
     for name, value in {
@@ -72,13 +80,13 @@ def main() -> None:
 
     def cancel(part: float, seconds: float) -> None:
         if tracker.getActiveJobsIds():
-            raise Cancelled
+            raise CancelledError
 
     forever = session.range(0, 10**11, numPartitions=8).selectExpr("id AS u", "id / 1e11D AS x", "0.5D AS y", "1 AS w")
     start, was_cancelled = time.perf_counter(), False
     try:
         dph.aggregate(forever, dph.Domain.unit(4), progress=cancel, **COLUMNS)  # type: ignore[arg-type]
-    except Cancelled:
+    except CancelledError:
         was_cancelled = True
     seconds = time.perf_counter() - start
     deadline = time.perf_counter() + 20

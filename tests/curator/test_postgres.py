@@ -90,7 +90,9 @@ ROWS = st.lists(
 
 @settings(max_examples=20, deadline=None)
 @given(ROWS, st.sampled_from(DOMAINS), st.booleans())
-def test_any_rows(database: str, con: psycopg.Connection[Any], rows: list[Any], domain: dph.Domain, weighted: bool) -> None:
+def test_any_rows(
+    database: str, con: psycopg.Connection[Any], rows: list[Any], domain: dph.Domain, weighted: bool
+) -> None:
     events = pa.Table.from_pylist([dict(zip(nasty.SCHEMA.names, row, strict=True)) for row in rows], nasty.SCHEMA)
     fill(con, "anything", events)
     found = counted(database, domain, "anything", weight="w" if weighted else None)
@@ -99,8 +101,9 @@ def test_any_rows(database: str, con: psycopg.Connection[Any], rows: list[Any], 
 
 @pytest.mark.parametrize(
     ("kind", "ids", "people"),
-    [("text COLLATE sleepy", ["a", "A", "ä", "Ä"], 4), ("varchar(9)", ["a", "a "], 2), ("numeric", [2**53, 2**53 + 1], 2),
-     ("bigint", [2**53, 2**53 + 1], 2), ("mood", ["sad", "ok"], 2), ("nick", ["a", "A"], 2), ("bytea", [b"a", b"A"], 2)],
+    [("text COLLATE sleepy", ["a", "A", "ä", "Ä"], 4), ("varchar(9)", ["a", "a "], 2),
+     ("numeric", [2**53, 2**53 + 1], 2), ("bigint", [2**53, 2**53 + 1], 2), ("mood", ["sad", "ok"], 2),
+     ("nick", ["a", "A"], 2), ("bytea", [b"a", b"A"], 2)],
 )  # fmt: skip
 def test_whose_row_it_is(database: str, con: psycopg.Connection[Any], kind: str, ids: list[Any], people: int) -> None:
     """Byte by byte, also where the column's own collation finds them equal."""
@@ -133,13 +136,13 @@ def test_points_of_postgresql_and_postgis(database: str, con: psycopg.Connection
     except psycopg.Error:
         pytest.skip("PostGIS is not installed")
     con.execute("ALTER TABLE spots ADD g gis.geometry, ADD swiss gis.geometry(Point, 2056), ADD a gis.geography")
-    con.execute("""UPDATE spots SET g = gis.ST_MakePoint(p[0], p[1]), swiss = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]),
-        2056), a = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 4326)""")
-    con.execute("INSERT INTO spots (u, g, a) SELECT 9, shape, shape FROM (VALUES (gis.ST_GeomFromText('POINT EMPTY', 4326)), "
-                "(gis.ST_GeomFromText('LINESTRING(0 0, 1 1)', 4326))) t(shape)")  # fmt: skip
+    con.execute("""UPDATE spots SET g = gis.ST_MakePoint(p[0], p[1]),
+        swiss = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 2056), a = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 4326)""")
+    for shape in ("POINT EMPTY", "LINESTRING(0 0, 1 1)"):
+        con.execute(f"INSERT INTO spots (u, g, a) SELECT 9, s, s FROM gis.ST_GeomFromText('{shape}', 4326) s")
     for column in ("g", "swiss", "a"):
         assert counted(database, unit, "spots", x=None, y=None, geometry=column)[0] == wanted
-    with pytest.raises(DataError, match="'swiss' of spots .* in the system 'EPSG:2056', and a box needs"):
+    with pytest.raises(DataError, match=r"'swiss' of spots .* in the system 'EPSG:2056', and a box needs"):
         counted(database, DOMAINS[2], "spots", x=None, y=None, geometry="swiss")
 
 
@@ -155,7 +158,8 @@ def test_a_view_that_draws_lots_is_read_once(database: str, con: psycopg.Connect
 
 def test_without_statistics_it_does_not_take_for_ever(database: str, con: psycopg.Connection[Any]) -> None:
     """PostgreSQL takes a fresh table for tiny; going through all people for each event would take minutes."""
-    con.execute("DROP TABLE IF EXISTS fresh; CREATE TABLE fresh AS SELECT i % 9000 AS u, 0.5::float8 AS x, 0.5::float8 AS y "
+    con.execute("DROP TABLE IF EXISTS fresh")
+    con.execute("CREATE TABLE fresh AS SELECT i % 9000 AS u, 0.5::float8 AS x, 0.5::float8 AS y "
                 "FROM generate_series(1, 60000) i")  # fmt: skip
     patient = f"{database}&options=-c%20statement_timeout%3D20000"
     assert counted(patient, dph.Domain.bbox(0, 0, 1, 1, depth=9), "fresh")[1]["people"] == 9000
@@ -177,7 +181,9 @@ def test_whatever_ends_us_ends_the_query_there(database: str, con: psycopg.Conne
     with pytest.raises(StopError):
         counted(database, dph.Domain.unit(3), "slow", progress=stop, where="b")
     assert time.perf_counter() - start < 20
-    running = con.execute("SELECT COUNT(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'COPY%'").fetchone()
+    running = con.execute(
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'COPY%'"
+    ).fetchone()
     assert running == (0,)
 
 
@@ -193,7 +199,11 @@ REFUSALS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "no table": ({"table": None}, ParameterError, "table must name a table of postgresql://"),
     "another table": ({"table": "mallory"}, DataError, "There is no table 'mallory' in postgresql://"),
     "no user": ({"user": None}, PrivacyRefusal, "No user column was named"),
-    "another user": ({"user": "uu"}, PrivacyRefusal, r"no user column 'uu' in nasty of .* which has u, x, y, w, d\. Did"),
+    "another user": (
+        {"user": "uu"},
+        PrivacyRefusal,
+        r"no user column 'uu' in nasty of .* which has u, x, y, w, d\. Did",
+    ),
     "text as number": ({"x": "u"}, DataError, "coordinate column 'x'|'u' is of type TEXT, not a number"),
     "floats as ids": ({"user": "x"}, DataError, "different people's ids can become equal"),
     "weight of floats": ({"weight": "y"}, DataError, "weights are integers"),
@@ -230,7 +240,9 @@ def test_a_release_is_charged_like_any_other(database: str, con: psycopg.Connect
     fill(con, "nasty", nasty.table(DOMAINS[0], 100))
     ledger = dph.Ledger(tmp_path / "city.ledger")
     ledger.limit("riders", 1)
-    made = dph.release(database, DOMAINS[0], epsilon="1/2", table="nasty", ledger=ledger, population="riders", **COLUMNS)  # type: ignore[arg-type]
+    made = dph.release(
+        database, DOMAINS[0], epsilon="1/2", table="nasty", ledger=ledger, population="riders", **COLUMNS
+    )  # type: ignore[arg-type]
     assert made.ledger is not None
     assert math.isclose(float(ledger.accounts()["riders"].spent), 0.5)
     with pytest.raises(PrivacyRefusal):

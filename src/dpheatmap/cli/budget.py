@@ -62,6 +62,7 @@ def called(file: str) -> str:
 
 
 def partition_from(text: str | None) -> dict[str, list[str]] | None:
+    """The column and the list of values that --partition names."""
     if text is None:
         return None
     column, equals, values = text.partition("=")

@@ -43,8 +43,12 @@ from dpheatmap.render import RELEASE_SUFFIX
 )
 @click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
 @click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one.")
-@click.option("--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows.")
-@click.option("--counts", metavar="FILE", help="A warehouse's answer to dpheatmap sql, instead of FILE and its columns.")
+@click.option(
+    "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
+)
+@click.option(
+    "--counts", metavar="FILE", help="A warehouse's answer to dpheatmap sql, instead of FILE and its columns."
+)
 @click.option("--memory", type=int, metavar="MB", help="Memory of the aggregation; the rest goes to disk.")
 @json_option
 def command(
@@ -77,10 +81,14 @@ def command(
     check_method(method, design)
     if (file is None) == (counts is None):
         raise click.UsageError("Give a FILE, or the answer of a warehouse by --counts: one of them.")
-    budget = budget_from(file or str(counts), *(rest.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part")))
+    budget = budget_from(
+        file or str(counts), *(rest.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part"))
+    )
     batch = batch_from(rest)
     if counts is not None and batch is not None:
-        raise ParameterError("--counts are about one place, and --image-column is about several. Leave one of them out.")
+        raise ParameterError(
+            "--counts are about one place, and --image-column is about several. Leave one of them out."
+        )
     files = {"": outputs} if batch is None else files_for(outputs, batch.names)
     for paths in files.values():
         check_outputs(paths)

@@ -98,7 +98,7 @@ def aggregate_pictures(
     checked_domain(domain)
     columns = {**dict.fromkeys(OPTIONAL), "each_row_is_a_person": False, **columns}
     check(bad_lines=bad_lines)
-    reading = {"engine": engine, "table": table, "memory": memory}
+    reading: dict[str, Any] = {"engine": engine, "table": table, "memory": memory}
     check(**{name: v for name, v in {**reading, **columns}.items() if v is not None or name == "each_row_is_a_person"})
     check_coordinates(**{name: columns[name] for name in ("x", "y", "geometry")})
     chosen = Part.of(partition, part)

@@ -25,6 +25,7 @@ _KNOW_MATERIALIZED = ("duckdb", "postgres")
 def carried(sql: str, dialect: str) -> str:
     """A statement of DuckDB's in another dialect: a step a line."""
     tree = sqlglot.parse_one(sql, dialect="duckdb")
+    assert isinstance(tree, exp.Query)
     for division in tree.find_all(exp.Div):
         division.set("typed", True)
         division.set("safe", False)

@@ -16,8 +16,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from dpheatmap.databases import WAIT, driver, is_database, shown
 from dpheatmap.curator.ledger_chain import Row
+from dpheatmap.databases import WAIT, driver, is_database, shown
 from dpheatmap.errors import LedgerError
 
 _COLUMNS = ", ".join(Row._fields)

@@ -68,7 +68,7 @@ def _kind(side: exp.Expr, columns: Kinds) -> str | None:
         raise _refusal(side)
     if isinstance(side, exp.Cast):
         return _kind_of_type(side.to.sql(dialect="duckdb"), side)
-    # A text goes with whatever it is compared with: a date, say. That it can't be read as one shows before any row does.
+    # A text goes with what it is compared with, such as a date. If it can't be read as one, that shows before any row.
     return None if literal.is_string else "number"
 
 

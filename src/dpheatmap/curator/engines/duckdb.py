@@ -76,7 +76,10 @@ def run(
     """
     path = str(Path(folder, "answer.parquet"))
     return waited(
-        lambda: quietly(lambda: _by_way_of_disk(con, sql, path)), tick, lambda: con.query_progress() / 100, con.interrupt
+        lambda: quietly(lambda: _by_way_of_disk(con, sql, path)),
+        tick,
+        lambda: con.query_progress() / 100,
+        con.interrupt,
     )
 
 

@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpheatmap.curator.answer import Answer
-from dpheatmap.databases import WAIT, driver, shown
 from dpheatmap.curator.dialects import carried
 from dpheatmap.curator.engines import TABLE, Progress, Source
 from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.curator.geometry import Geometry
 from dpheatmap.curator.table import TEXT, Table, quoted
+from dpheatmap.databases import WAIT, driver, shown
 from dpheatmap.errors import DataError, ParameterError
 
 Result = TypeVar("Result")

@@ -82,7 +82,9 @@ def _frame(events: Any) -> Any:
     paths = [fspath(path) for path in (events if isinstance(events, (list, tuple)) else [events])
              if isinstance(path, (str, PathLike))]  # fmt: skip
     if not paths:
-        raise DataError(f"A {type(events).__name__} can't be read by Spark. Give a data frame, a table's name or paths.")
+        raise DataError(
+            f"A {type(events).__name__} can't be read by Spark. Give a data frame, a table's name or paths."
+        )
     session = SparkSession.builder.getOrCreate()
     if len(paths) == 1 and re.fullmatch(r"[\w`.-]+", paths[0]) and not paths[0].endswith((".parquet", ".orc")):
         return _quietly(lambda: session.table(paths[0]), f"the table {paths[0]!r}")

@@ -42,7 +42,9 @@ _COMMENT = """\
 --   dpheatmap release --counts ANSWER --epsilon 1 {place} -o map.html
 -- and delete it afterwards. The release is charged to your ledger, and made safe by noise, there and not before.
 """
-_USER = "The person column must hold text or whole numbers, compared exactly: no floats, no collation that ignores case."
+_USER = (
+    "The person column must hold text or whole numbers, compared exactly: no floats, no collation that ignores case."
+)
 
 
 def statement(domain: Domain, dialect: str, table: str, part: Part | None, **columns: Any) -> str:
@@ -50,7 +52,7 @@ def statement(domain: Domain, dialect: str, table: str, part: Part | None, **col
 
     ``columns`` are user, x, y, weight, where and each_row_is_a_person, as of `aggregate`.
     """
-    chosen = {role: _spelled(name, dialect) for role, name in columns.items() if role in ("user", "x", "y", "weight")}
+    chosen: dict[str, Any] = {role: _spelled(name, dialect) for role, name in columns.items() if role in ("user", "x", "y", "weight")}
     where = None if columns["where"] is None else _where(columns["where"], dialect)
     theirs = part and part._replace(column=_spelled(part.column, dialect) or "")
     relation = canonical(
@@ -77,7 +79,10 @@ def _options(domain: Domain, part: Part | None) -> str:
     """The place and the part as options of the command line."""
     e = domain.extent
     place = {"bbox": f"--bbox={e.x0!r},{e.y0!r},{e.x1!r},{e.y1!r}", "image": f"--image {e.x1:.0f}x{e.y1:.0f}"}
-    of = part and f"--partition {shlex.quote(f'{part.column}={chr(44).join(part.values)}')} --part {shlex.quote(part.value)}"
+    of = (
+        part
+        and f"--partition {shlex.quote(f'{part.column}={chr(44).join(part.values)}')} --part {shlex.quote(part.value)}"
+    )
     return " ".join(filter(None, (place.get(domain.kind, "--unit"), f"--depth {domain.depth}", of)))
 
 
@@ -158,8 +163,10 @@ def _checked(columns: dict[str, Ints], domain: Domain, expected: int, name: str,
     values = dict(zip(columns["cy"][counted].tolist(), columns["weight"][counted].tolist(), strict=True))
     once = len(values) == np.count_nonzero(counted) and set(values) == set(range(len(COUNTERS) + 1))
     _check(once, name, "the rows that count rows and people are not all there, once each")
-    _check(values[len(COUNTERS)] == expected, name, "it is about another place, another depth or another part of people")
-    report = RowReport(*(values[k] for k in range(len(COUNTERS))), seconds=seconds)
+    _check(
+        values[len(COUNTERS)] == expected, name, "it is about another place, another depth or another part of people"
+    )
+    report = RowReport(**{counter: values[k] for k, counter in enumerate(COUNTERS)}, seconds=seconds)
     x, y, weight = (columns[role][~counted] for role in _NAMES)
     _check(bool(domain.meets(domain.depth, x, y).all()), name, "it has cells outside the domain")
     _check(min(values.values()) >= 0 and np.min(weight, initial=0) >= 0, name, "it has numbers below 0")
