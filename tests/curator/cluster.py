@@ -11,6 +11,7 @@ import signal
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyspark
@@ -19,7 +20,7 @@ import dpheatmap as dph
 
 ROWS = 500_000
 DOMAIN = dph.Domain.bbox(-74.1, 40.6, -73.8, 40.9, depth=16)
-COLUMNS = {"user": "u", "x": "x", "y": "y", "weight": "w"}
+COLUMNS: dict[str, Any] = {"user": "u", "x": "x", "y": "y", "weight": "w"}
 EVENTS = """SELECT {id} * 7919 % 50021 AS u, -74.1 + ({id} * 104729 % 1000003) / CAST('3333343.0' AS DOUBLE) AS x,
     40.6 + ({id} * 15485863 % 999983) / CAST('3333276.0' AS DOUBLE) AS y, {id} % 7 AS w FROM {source}"""
 
@@ -72,11 +73,11 @@ def try_a_cluster() -> None:
             os.kill(found[0], signal.SIGKILL)
             killed.append(found[0])
 
-    there = dph.aggregate(frame, DOMAIN, progress=kill_one, **COLUMNS)  # type: ignore[arg-type]
+    there = dph.aggregate(frame, DOMAIN, progress=kill_one, **COLUMNS)
     tracker = context.statusTracker()
     stages = [stage for stage in map(tracker.getStageInfo, range(200)) if stage is not None]
     with duckdb.connect() as con:
-        here = dph.aggregate(con.sql(EVENTS.format(id="id", source=f"range({ROWS}) t(id)")), DOMAIN, **COLUMNS)  # type: ignore[arg-type]
+        here = dph.aggregate(con.sql(EVENTS.format(id="id", source=f"range({ROWS}) t(id)")), DOMAIN, **COLUMNS)
 
     def cancel(part: float, seconds: float) -> None:
         if tracker.getActiveJobsIds():
@@ -85,7 +86,7 @@ def try_a_cluster() -> None:
     forever = session.range(0, 10**11, numPartitions=8).selectExpr("id AS u", "id / 1e11D AS x", "0.5D AS y", "1 AS w")
     start, was_cancelled = time.perf_counter(), False
     try:
-        dph.aggregate(forever, dph.Domain.unit(4), progress=cancel, **COLUMNS)  # type: ignore[arg-type]
+        dph.aggregate(forever, dph.Domain.unit(4), progress=cancel, **COLUMNS)
     except CancelledError:
         was_cancelled = True
     seconds = time.perf_counter() - start

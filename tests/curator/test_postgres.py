@@ -19,7 +19,7 @@ from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from tables import W, outcome
 
 DOMAINS = [dph.Domain.unit(7), dph.Domain.image(5, 3), dph.Domain.bbox(-180, -85, 180, 85, depth=9)]
-COLUMNS = {"user": "u", "x": "x", "y": "y"}
+COLUMNS: dict[str, Any] = {"user": "u", "x": "x", "y": "y"}
 TYPES = "u text, x float8, y float8, w bigint, d text"
 
 
@@ -73,7 +73,7 @@ def test_predicates_parts_and_images(database: str, con: psycopg.Connection[Any]
         ), options
     images = {"image": "d", "images": ["north", "elsewhere", "south"], "epsilon": 1}
     seen: list[dph.Counts] = []
-    both = [dph.release_images(source, domain, seen=seen.append, **COLUMNS, **images, **extra)  # type: ignore[arg-type]
+    both = [dph.release_images(source, domain, seen=seen.append, **COLUMNS, **images, **extra)
             for source, extra in ((events, {}), (database, {"table": "nasty"}))]  # fmt: skip
     assert [*both[0]] == [*both[1]]
     here, there = seen
@@ -137,7 +137,8 @@ def test_points_of_postgresql_and_postgis(database: str, con: psycopg.Connection
         pytest.skip("PostGIS is not installed")
     con.execute("ALTER TABLE spots ADD g gis.geometry, ADD swiss gis.geometry(Point, 2056), ADD a gis.geography")
     con.execute("""UPDATE spots SET g = gis.ST_MakePoint(p[0], p[1]),
-        swiss = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 2056), a = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 4326)""")
+        swiss = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 2056),
+        a = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 4326)""")
     for shape in ("POINT EMPTY", "LINESTRING(0 0, 1 1)"):
         con.execute(f"INSERT INTO spots (u, g, a) SELECT 9, s, s FROM gis.ST_GeomFromText('{shape}', 4326) s")
     for column in ("g", "swiss", "a"):
@@ -242,8 +243,8 @@ def test_a_release_is_charged_like_any_other(database: str, con: psycopg.Connect
     ledger.limit("riders", 1)
     made = dph.release(
         database, DOMAINS[0], epsilon="1/2", table="nasty", ledger=ledger, population="riders", **COLUMNS
-    )  # type: ignore[arg-type]
+    )
     assert made.ledger is not None
     assert math.isclose(float(ledger.accounts()["riders"].spent), 0.5)
     with pytest.raises(PrivacyRefusal):
-        dph.release(database, DOMAINS[0], epsilon=1, table="nasty", ledger=ledger, population="riders", **COLUMNS)  # type: ignore[arg-type]
+        dph.release(database, DOMAINS[0], epsilon=1, table="nasty", ledger=ledger, population="riders", **COLUMNS)

@@ -20,7 +20,7 @@ from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from tables import W, outcome
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: scripts/test installs it")
-COLUMNS = {"user": "u", "x": "x", "y": "y"}
+COLUMNS: dict[str, Any] = {"user": "u", "x": "x", "y": "y"}
 SECRET = "mallory.secret"
 
 

@@ -44,6 +44,7 @@ def test_the_dialects_that_are_promised_are_there() -> None:
 def test_it_reads_back_as_the_same_steps(dialect: str) -> None:
     """Parsed in its own dialect, it has the steps of the one statement, and nothing that sqlglot did not understand."""
     tree = sqlglot.parse_one(statement(dialect, **EVERYTHING), dialect=dialect)
+    assert isinstance(tree, exp.Query)
     steps = [cte.alias for cte in tree.ctes]
     assert steps[:3] == ["dpheatmap_rows", "events", "tallies"]
     assert {"bounded", "totals", "located", "placed", "counters", "numbers"} <= set(steps)
@@ -223,7 +224,7 @@ def test_on_the_command_line(events: pa.Table, tmp_path: Path, capsys: pytest.Ca
     assert run([*release, "--population", "riders"]) == 4, "the budget is spent"
     assert run([*release, "--user", "u"]) == 2
     assert run([*release, str(saved)]) == 2
-    assert run([*release[:-4], "--unit", "-o", made]) == 3
+    assert run([*release[:-5], "--unit", "-o", made]) == 3
     assert run(["release", "--epsilon", "1", *place, "-o", made]) == 2
 
 

@@ -52,7 +52,7 @@ def statement(domain: Domain, dialect: str, table: str, part: Part | None, **col
 
     ``columns`` are user, x, y, weight, where and each_row_is_a_person, as of `aggregate`.
     """
-    chosen: dict[str, Any] = {role: _spelled(name, dialect) for role, name in columns.items() if role in ("user", "x", "y", "weight")}
+    chosen: dict[str, Any] = {role: _spelled(columns[role], dialect) for role in ("user", "x", "y", "weight")}
     where = None if columns["where"] is None else _where(columns["where"], dialect)
     theirs = part and part._replace(column=_spelled(part.column, dialect) or "")
     relation = canonical(
