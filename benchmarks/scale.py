@@ -18,11 +18,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
 import numpy as np
 
 import dpheatmap as dph
 from common import bar, cpu_seconds, peak_megabytes
+from dpheatmap.embedded import connect
 
 PEOPLE = 2_000_000
 SPREAD = 85  # so that 10^8 events lie in 67 million cells of level 16
@@ -42,7 +42,7 @@ class Run(NamedTuple):
 
 def write_events(path: Path, rows: int, people: int = PEOPLE) -> None:
     """Skewed people (a power law of activity) around a few hundred places, as Parquet."""
-    duckdb.connect(config={"memory_limit": "1GB"}).execute(
+    connect(memory_limit="1GB").execute(
         f"""COPY (
             SELECT CAST(floor({people} * pow(random(), 3)) AS BIGINT) AS person,
                 least(greatest((place * 37 % 100) / 100 + (random() + random() - 1) / {SPREAD}, 0), 1) AS x,
@@ -115,7 +115,9 @@ def main() -> int:
                 )
                 if spark:
                     seconds, same = pool.apply(on_spark, (events, level, stored))
-                    print(f"| {rows:,} | {level} | Spark: {'the same' if same else 'OTHER'} | {seconds:.1f} (wall) | | |")
+                    print(
+                        f"| {rows:,} | {level} | Spark: {'the same' if same else 'OTHER'} | {seconds:.1f} (wall) | | |"
+                    )
                     results.append(bar("Spark's cells that differ from DuckDB's", 0 if same else 1, 0))
         seconds, megabytes = pool.apply(released, (stored,))
         print(f"\na release from the last counts, stored and mapped: {seconds:.2f} CPU s, {megabytes:,.0f} MB")

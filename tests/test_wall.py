@@ -18,8 +18,8 @@ DOORS = {
     ("dpheatmap.curator.api", "release"),
     ("dpheatmap.curator.api", "Counts"),
     # A statement for a warehouse, which holds nothing of the data, and the counts that it answers.
-    ("dpheatmap.curator.api", "sql"),
-    ("dpheatmap.curator.api", "read_counts"),
+    ("dpheatmap.curator.warehouses", "sql"),
+    ("dpheatmap.curator.warehouses", "read_counts"),
     ("dpheatmap.curator.images", "release_images"),
     ("dpheatmap.curator.ledger", "Ledger"),
     # Other mechanisms' way to people: noisy answers, each paid for.

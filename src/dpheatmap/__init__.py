@@ -7,9 +7,10 @@ from dpheatmap.heatmap import Heatmap
 from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
 
-from dpheatmap.curator.api import Counts, aggregate, read_counts, release, sql  # isort: skip
+from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
 from dpheatmap.curator.images import release_images  # isort: skip
 from dpheatmap.curator.ledger import Ledger  # isort: skip
+from dpheatmap.curator.warehouses import read_counts, sql  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
 from dpheatmap.evaluate.baselines import baseline  # isort: skip
 

@@ -157,7 +157,7 @@ RULES: dict[str, Rule] = {
     "engine": _choice("duckdb", "spark"),
     "dialect": _choice("bigquery", "databricks", "duckdb", "postgres", "redshift", "snowflake", "spark", "trino"),
     "table": _text("the name of a table", "Give it as text, such as 'trips' or 'schema.trips'."),
-    "memory": _whole(64, 2**20, "It is in megabytes; 400 is enough for tens of millions of rows."),
+    "memory": _whole(64, 2**20, "It is in megabytes; 800 is enough for a hundred million rows."),
     **{
         role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")
         for role in ("user", "x", "y", "geometry", "weight", "image")

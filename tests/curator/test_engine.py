@@ -27,7 +27,7 @@ import dpheatmap as dph
 from dpheatmap.curator.engines import duckdb as engine
 from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
 from dpheatmap.errors import DataError, DpheatmapError, PrivacyRefusal
-from tables import ROWS, as_csv, as_parquet, outcome, people
+from tables import COUNTERS, ROWS, as_csv, as_parquet, outcome, people
 
 UNIT = dph.Domain.unit(4)
 COLUMNS = {"user": "user", "x": "x", "y": "y"}
@@ -164,6 +164,14 @@ def test_the_folder_is_private_and_goes_away(tmp_path: Path, monkeypatch: pytest
     assert leftovers(tmp_path) == []
 
 
+def test_the_folder_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "it's [user=7]*"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert outcome(as_csv(ROWS, tmp_path / "t.csv"))[1] == COUNTERS
+    assert leftovers(folder) == []
+
+
 def test_relations_are_copied_there_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -187,12 +195,15 @@ def test_the_answer_is_integers() -> None:
 
 def test_an_answer_of_many_pieces_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "PIECE", 1000)
-    sql = "SELECT 3 * i AS code, hash(i)::HUGEINT % 1000 AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
+    sql = (
+        "SELECT 3 * i AS code, (hash(i)::HUGEINT % 1000)::BIGINT AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
+    )
     with connection() as (con, folder):
-        answer, _ = run(con, f"SELECT code, weight::BIGINT AS weight FROM ({sql}) ORDER BY code", folder)
-        expected = con.execute("SELECT hash(i)::HUGEINT % 1000 FROM range(300500) t(i)").fetchnumpy()
+        answer, _ = run(con, sql, folder, order=lambda answer: f"SELECT * FROM ({answer}) ORDER BY code")
+        assert os.listdir(folder) == ["ordered.parquet"]
+        expected = con.execute("SELECT (hash(i)::HUGEINT % 1000)::BIGINT FROM range(300500) t(i)").fetchall()
     assert np.array_equal(answer["code"], 3 * np.arange(300_500))
-    assert np.array_equal(answer["weight"], next(iter(expected.values())).astype(np.int64))
+    assert [(weight,) for weight in answer["weight"].tolist()] == expected
 
 
 # Errors tell nothing

@@ -76,8 +76,9 @@ def command(
     dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 -o map.png
     """
     from dpheatmap.budget import PAPER_DECAY
-    from dpheatmap.curator.api import Counts, read_counts, release
+    from dpheatmap.curator.api import Counts, release
     from dpheatmap.curator.images import release_images
+    from dpheatmap.curator.warehouses import read_counts
 
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})

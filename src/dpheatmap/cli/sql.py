@@ -31,7 +31,7 @@ def command(as_json: bool, partition: str | None, x: str | None, y: str | None, 
 
     dpheatmap sql --dialect bigquery --table city.trips --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9
     """
-    from dpheatmap.curator.api import sql
+    from dpheatmap.curator.warehouses import sql
 
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
     if x is None or y is None:

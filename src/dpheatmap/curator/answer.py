@@ -1,15 +1,16 @@
 """What an engine answers to the one aggregation, in the order of the tree, and the counts it is turned into.
 
 The statement of `query.py` ends with occupied cells and, marked by a column of -1, a few counters. In the order of the
-tree they are rows (picture, code, weight): counters come first, with codes below zero, then the cells of each picture by
-their Morton codes. An engine that can sort out of core hands its rows over like this, so that nothing of the size of the
-answer is ever sorted, masked or copied here; of others `Answer.of` does it.
+tree they are rows (picture, code, weight): counters come first, with codes below zero, then the cells of each picture
+by their Morton codes. An engine that can sort out of core hands its rows over like this, so that nothing of the size
+of the answer is sorted or masked here; for others `Answer.of` does it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -64,8 +65,7 @@ class Answer:
         else:
             starts = [self._until(number) for number in range(images + 1)]
         return [
-            Counts.in_order(domain, self.codes[start:end], self.weights[start:end])
-            for start, end in zip(starts[:-1], starts[1:], strict=True)
+            Counts.in_order(domain, self.codes[start:end], self.weights[start:end]) for start, end in pairwise(starts)
         ]
 
     def _until(self, picture: int) -> int:

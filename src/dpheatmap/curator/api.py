@@ -25,7 +25,7 @@ from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.parameters import as_epsilon, check
 from dpheatmap.release import AnyDesign, LedgerEntry, Release
 
-__all__ = ["Counts", "Curator", "aggregate", "read_counts", "release", "release_from", "sql"]
+__all__ = ["Counts", "Curator", "aggregate", "release", "release_from"]
 
 OPTIONAL = ("user", "x", "y", "geometry", "weight", "where")
 MOST_FIRST_CELLS = 2**22
@@ -124,57 +124,6 @@ def check_coordinates(x: str | None, y: str | None, geometry: str | None) -> Non
         raise ParameterError("Either x and y name the coordinates, or geometry does, and both were given. Choose one.")
     if len(missing) == 1:
         raise ParameterError(f"{missing[0]} must name a column; none was given. Run dpheatmap inspect.")
-
-
-def sql(
-    domain: Domain,
-    *,
-    dialect: str,
-    table: str,
-    user: str | None = None,
-    x: str,
-    y: str,
-    weight: str | None = None,
-    where: str | None = None,
-    each_row_is_a_person: bool = False,
-    partition: Mapping[str, Sequence[str]] | None = None,
-    part: str | None = None,
-) -> str:
-    """The aggregation as a statement for a warehouse, to be run there; :func:`read_counts` takes its answer back.
-
-    ``dialect`` is one of bigquery, databricks, duckdb, postgres, redshift, snowflake, spark and trino. The other
-    arguments are those of :func:`aggregate`; ``table`` and columns are spelled as they are there.
-
-    >>> import dpheatmap as dph
-    >>> text = dph.sql(dph.Domain.unit(6), dialect="bigquery", table="city.trips", user="rider", x="lon", y="lat")
-    >>> "COUNT(*) AS row_count" in text
-    True
-    """
-    from dpheatmap.curator.engines.warehouse import statement
-
-    checked_domain(domain)
-    chosen = {"user": user, "x": x, "y": y, "weight": weight, "where": where}
-    check(dialect=dialect, table=table, each_row_is_a_person=each_row_is_a_person)
-    check(**{name: value for name, value in chosen.items() if value is not None or name in ("x", "y")})
-    of = Part.of(partition, part)
-    return statement(domain, dialect, table, of, each_row_is_a_person=each_row_is_a_person, **chosen)
-
-
-def read_counts(
-    answer: str | PathLike[str],
-    domain: Domain,
-    *,
-    partition: Mapping[str, Sequence[str]] | None = None,
-    part: str | None = None,
-) -> Counts:
-    """The answer of a warehouse to the statement of :func:`sql` for this domain, saved as Parquet, CSV or JSON.
-
-    It is checked as far as that can be done from here: that it is whole and about this place, that rows and people add
-    up, and that people weigh at most 1 each. Private, as all counts.
-    """
-    from dpheatmap.curator.engines.warehouse import read_answer
-
-    return read_answer(answer, checked_domain(domain), Part.of(partition, part))
 
 
 def checked_domain(domain: object) -> Domain:
@@ -282,6 +231,8 @@ def release_from(
     then, too, and charged after the reading: in between, others may have spent what was left.
     """
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
+    if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
+        raise PrivacyRefusal(NOT_ADDED)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
     exact = read_epsilon(epsilon)
     chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma, users)
@@ -426,6 +377,4 @@ def _counts(events: Any, domain: Domain | None, columns: dict[str, Any]) -> Coun
                 "Give it to aggregate instead."
             )
         return events
-    if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
-        raise PrivacyRefusal(NOT_ADDED)
     return aggregate(events, domain, **columns)  # type: ignore[arg-type]

@@ -23,8 +23,8 @@ from dpheatmap.errors import MissingDependency, PrivacyRefusal
 from dpheatmap.quadtree import Ints, decode, encode
 
 NOT_ADDED = (
-    "Counts can't be added up: a person's weight of 1 is shared over all their events, so one who is in several of them "
-    "would weigh more than 1. Aggregate all events at once, or release each for an epsilon of its own."
+    "Counts can't be added up: a person's weight of 1 is shared over all their events, so one who is in several of "
+    "them would weigh more than 1. Aggregate all events at once, or release each for an epsilon of its own."
 )
 
 if TYPE_CHECKING:

@@ -89,9 +89,7 @@ def save(counts: Counts, path: str | PathLike[str]) -> None:
                     file.write(end.data if page.last == rows else b"")
                 else:
                     file.write(counts.sums[page.first : page.last].data)
-            columns = [
-                Column(name, of[0].start, of[-1].end, rows) for name, of in zip(COLUMNS, written, strict=True)
-            ]
+            columns = [Column(name, of[0].start, of[-1].end, rows) for name, of in zip(COLUMNS, written, strict=True)]
             file.write(footer(columns, {KEY: json.dumps(_describe(counts))}))
     Path(path).chmod(0o600)
 

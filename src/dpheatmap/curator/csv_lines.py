@@ -6,7 +6,7 @@ person can change would be without bound. Here a line ends at its end, and wheth
 alone. So a row is a function of its own line, and adding a person's lines adds their rows and changes no other. The
 price: values can't span lines.
 
-A line fits if it has as many fields as the header, each of them without quotes, or in quotes with quotes inside doubled.
+A line fits if it has as many fields as the header, each without quotes, or in quotes with quotes inside doubled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NEVER = "\x1c\x1d\x1e\x1f"  # a delimiter that no text has
 def one_column(names: str, option: str, *, header: bool, tolerant: bool, aside: str | None = None) -> str:
     """Files as the column line, all but the first one with ``header``.
 
-    If tolerant, lines that are no UTF-8, or longer than 2 MB, are left out; ``aside`` is a table that keeps note of them.
+    If tolerant, lines that are no UTF-8, or longer than 2 MB, are left out; ``aside`` is a table that lists them.
     """
     kept = f", store_rejects=true, rejects_table='{aside}', rejects_scan='{aside}_scans'" if aside else ""
     return (

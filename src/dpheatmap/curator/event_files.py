@@ -16,10 +16,11 @@ from typing import Any
 import duckdb
 
 from dpheatmap.curator import geometry
+from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.csv_lines import UNREADABLE, counted, each_line_for_itself, one_column
 from dpheatmap.curator.engines.duckdb import quietly, run
 from dpheatmap.curator.table import NOBODY, Table, describe, literal
-from dpheatmap.errors import DataError
+from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.files import not_a_pattern
 
 _FORMATS = {
@@ -57,11 +58,8 @@ def _matching(path: str) -> list[str]:
 
 
 def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_lines: str = "stop") -> Table:
-    """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or are left out: "skip"."""
-    if _STORES.match(path):
-        files = _stored(con, path)
-    else:
-        files = _matching(path)
+    """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them."""
+    files = _stored(con, path) if _STORES.match(path) else _matching(path)
     if not files:
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     formats = {_format(file) for file in files}
@@ -85,7 +83,7 @@ def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
     if con.execute(sql).fetchall() != [(True,)]:
         raise DataError(
             "Reading from an object store needs DuckDB's extension httpfs, which is not installed; nothing is ever "
-            'fetched by itself. Run: python -c "import duckdb; duckdb.sql(\'INSTALL httpfs\')"'
+            "fetched by itself. Run: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\""
         )
     con.execute("LOAD httpfs")
     found = quietly(lambda: con.execute("SELECT file FROM glob(?) ORDER BY file", [address]).fetchall(), address)
@@ -93,10 +91,7 @@ def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
 
 
 def _partitions(path: str, files: Sequence[str]) -> frozenset[str]:
-    """The names in folders such as day=2024-06-01 that all files of a pattern or folder lie in; none for a file alone.
-
-    Folders above what was named say nothing about the table.
-    """
+    """The names in folders such as day=2024-06-01 that all files of a pattern or folder lie in; none for one file."""
     if Path(path).is_file():
         return frozenset()
     keys = {
@@ -139,6 +134,7 @@ def _parquet_table(
         # DuckDB would cast a later file to the types of the first, and ids with it.
         if alone(file) != columns:
             raise _unlike(files[0], file)
+    _refuse_counts(con, names, name)
     folders, option = _with_folders(columns, keys)
     relation = f"read_parquet({names}, {option})"
     return Table(
@@ -148,12 +144,23 @@ def _parquet_table(
 
 def geometries_of(con: duckdb.DuckDBPyConnection, names: str, name: str) -> dict[str, geometry.Geometry]:
     """The columns that files of GeoParquet, all alike, say are geometries; none of other Parquet."""
-    sql = f"SELECT value FROM parquet_kv_metadata({names}) WHERE decode(key) = '{geometry.KEY}'"
-    found = [value for (value,) in quietly(lambda: con.execute(sql).fetchall(), name)]
     try:
-        return geometry.geometries(found) or {}
+        return geometry.geometries(_metadata(con, names, name, geometry.KEY)) or {}
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return {}
+
+
+def _refuse_counts(con: duckdb.DuckDBPyConnection, names: str, name: str) -> None:
+    if _metadata(con, names, name, COUNTS):
+        raise PrivacyRefusal(
+            f"{name} holds counts, not events. Release those of one file, as Counts.load gives them; those of several "
+            "can't be added up, because a person who is in more than one would weigh more than 1."
+        )
+
+
+def _metadata(con: duckdb.DuckDBPyConnection, names: str, name: str, key: str) -> list[bytes]:
+    sql = f"SELECT value FROM parquet_kv_metadata({names}) WHERE decode(key) = '{key}'"
+    return [value for (value,) in quietly(lambda: con.execute(sql).fetchall(), name)]
 
 
 def _json_table(con: duckdb.DuckDBPyConnection, names: str, name: str, user: str | None) -> Table:

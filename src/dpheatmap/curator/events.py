@@ -123,7 +123,7 @@ def _person(table: Table, user: str) -> str:
         raise PrivacyRefusal(_missing(table, "user", user))
     if user in table.folders:
         raise PrivacyRefusal(
-            f"The user column {user!r} stands in the names of folders, which say where rows lie and not whose they are. "
+            f"The user column {user!r} stands in the names of folders, which say where rows lie, not whose they are. "
             "Name a column that is in the files."
         )
     kind = table.columns[user]
@@ -138,9 +138,7 @@ def _person(table: Table, user: str) -> str:
     return quoted(user)
 
 
-def _coordinates(
-    table: Table, x: str | None, y: str | None, geometry: str | None, degrees: bool
-) -> tuple[str, str]:
+def _coordinates(table: Table, x: str | None, y: str | None, geometry: str | None, degrees: bool) -> tuple[str, str]:
     if x is not None and y is not None:
         return _number(table, x), _number(table, y)
     geometry = next(iter(table.geometries), None) if geometry is None else geometry

@@ -1,7 +1,7 @@
 """Points in one column: what GeoParquet says about it, and x and y as SQL, without any extension of DuckDB.
 
-A point is read from its well-known binary: the order of bytes, the kind of geometry, then x and y as floats, bit by bit.
-Whatever is no point, or no well-known binary at all, has no coordinates and counts as invalid, like any other bad value.
+A point is read from its well-known binary: the order of bytes, the kind of geometry, then x and y as floats, bit by
+bit. What is no point, or no well-known binary at all, has no coordinates and counts as invalid, like any bad value.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def coordinates(column: str, kind: str) -> tuple[str, str] | None:
 def _float_at(blob: str, position: int) -> str:
     """The float at a byte of a point's well-known binary; null if it is none."""
     digits = f"substr(hex({blob}), {2 * position + 1}, 16)"
-    little, big = (
-        ", ".join(f"'{mark}{code.to_bytes(4, order).hex().upper()}'" for code in _KINDS)
-        for mark, order in (("01", "little"), ("00", "big"))
-    )
+    little = ", ".join(f"'01{kind.to_bytes(4, 'little').hex().upper()}'" for kind in _KINDS)
+    big = ", ".join(f"'00{kind.to_bytes(4, 'big').hex().upper()}'" for kind in _KINDS)
     start = f"left(hex({blob}), 10)"
-    ordered = f"CASE WHEN {start} IN ({little}) THEN {_BACKWARDS.format(digits)} WHEN {start} IN ({big}) THEN {digits} END"
+    ordered = (
+        f"CASE WHEN {start} IN ({little}) THEN {_BACKWARDS.format(digits)} WHEN {start} IN ({big}) THEN {digits} END"
+    )
     return f"TRY_CAST(CASE WHEN octet_length({blob}) >= 21 THEN CAST(unhex({ordered}) AS BIT) END AS DOUBLE)"

@@ -43,6 +43,8 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
                 f"The first line of {table.name} looks like a row, not like names. Put a header line first."
             )
         guesses = {role: _candidates(role, table) for role in _WORDS}
+        if table.geometries:
+            guesses["geometry"] = tuple(table.geometries)
         private = _numbers(con, table, guesses) if read_rows else {}
     return Inspection(table.columns, guesses, tuple(_problems(table, guesses)), private)
 

@@ -1,8 +1,8 @@
 """The few bytes that make Parquet of plain columns of 64-bit integers: headers of pages, and what ends the file.
 
-They are structures of Thrift's compact protocol: a field is a byte with its distance from the field before and its type,
-then its value; integers are zigzag varints; a structure ends with a zero byte. The numbers of the fields and the meaning
-of their values are those of the Parquet format (`parquet.thrift`).
+They are structures of Thrift's compact protocol: a field is a byte with its distance from the field before and its
+type, then its value; integers are zigzag varints; a structure ends with a zero byte. The numbers of the fields and the
+meaning of their values are those of the Parquet format (`parquet.thrift`).
 """
 
 from __future__ import annotations

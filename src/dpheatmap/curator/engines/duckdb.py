@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,11 +18,12 @@ from dpheatmap.curator.engines import Progress, Source
 from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
+from dpheatmap.files import not_a_pattern
 from dpheatmap.quadtree import Ints
 
 Result = TypeVar("Result")
 
-MEMORY = 400
+MEMORY = 800
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
 
 PIECE = 2**20
@@ -42,7 +44,7 @@ def opened(events: Any, user: str | None, bad_lines: str, memory: int | None) ->
         table = open_table(con, events, folder, user, bad_lines)
 
         def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
-            columns, seconds = run(con, in_tree_order(sql, pictures=pictures), folder, tick)
+            columns, seconds = run(con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
             return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
 
         yield Source(table, answered, lambda: broken_lines(con, table, folder))
@@ -68,29 +70,41 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
 
 
 def run(
-    con: duckdb.DuckDBPyConnection, sql: str, folder: str, tick: Progress | None = None
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    folder: str,
+    tick: Progress | None = None,
+    order: Callable[[str], str] | None = None,
 ) -> tuple[dict[str, Ints], float]:
     """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it.
 
     While it runs, ``tick`` is called with the part done and the seconds gone by. ``folder`` is private and temporary.
+    ``order`` makes of the answer, given as a statement, one that sorts it.
     """
-    path = str(Path(folder, "answer.parquet"))
     return waited(
-        lambda: quietly(lambda: _by_way_of_disk(con, sql, path)),
+        lambda: quietly(lambda: _by_way_of_disk(con, sql, folder, order)),
         tick,
         lambda: con.query_progress() / 100,
         con.interrupt,
     )
 
 
-def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, path: str) -> dict[str, Ints]:
+def _by_way_of_disk(
+    con: duckdb.DuckDBPyConnection, sql: str, folder: str, order: Callable[[str], str] | None
+) -> dict[str, Ints]:
     """The answer, written to a file as it comes and read back piece by piece into arrays of its size.
 
-    An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled.
+    An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled. Sorting is
+    a statement of its own: within one, the sort and the aggregation would share the memory, and not fit.
     """
-    con.execute("SET preserve_insertion_order = true")  # now the order of the answer matters
-    con.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet, COMPRESSION uncompressed)")
-    table = f"read_parquet('{path}', file_row_number = true)"
+    written = Path(folder, "answer.parquet")
+    _write(con, sql, written)
+    if order is not None:
+        unordered, written = written, Path(folder, "ordered.parquet")
+        con.execute("SET preserve_insertion_order = true")
+        _write(con, order(f"SELECT * FROM {_read(unordered)}"), written)
+        unordered.unlink()
+    table = _read(written, ", file_row_number=true")
     rows = con.execute(f"SELECT COUNT(*) FROM {table}").fetchall()[0][0]
     names = [name for name, *_ in con.execute(f"DESCRIBE SELECT * EXCLUDE file_row_number FROM {table}").fetchall()]
     answer = {name: np.empty(rows, dtype=np.int64) for name in names}
@@ -102,7 +116,12 @@ def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, path: str) -> dict
     return answer
 
 
-def quietly(call: Callable[[], Result], name: str = "the table") -> Result:
+    return waited(
+        lambda: quietly(lambda: _by_way_of_disk(con, sql, folder, order)),
+        tick,
+        lambda: con.query_progress() / 100,
+        con.interrupt,
+    )
     """The answer of a call to DuckDB; an error of its own is replaced, so that nothing of its text stays attached."""
     problem: BaseException
     try:
