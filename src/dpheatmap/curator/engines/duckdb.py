@@ -116,12 +116,17 @@ def _by_way_of_disk(
     return answer
 
 
-    return waited(
-        lambda: quietly(lambda: _by_way_of_disk(con, sql, folder, order)),
-        tick,
-        lambda: con.query_progress() / 100,
-        con.interrupt,
-    )
+def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path) -> None:
+    target = str(path).replace("'", "''")
+    con.execute(f"COPY ({sql}) TO '{target}' (FORMAT parquet, COMPRESSION uncompressed)")
+
+
+def _read(path: Path, options: str = "") -> str:
+    source = not_a_pattern(path).replace("'", "''")
+    return f"read_parquet('{source}', hive_partitioning=false{options})"
+
+
+def quietly(call: Callable[[], Result], name: str = "the table") -> Result:
     """The answer of a call to DuckDB; an error of its own is replaced, so that nothing of its text stays attached."""
     problem: BaseException
     try:
