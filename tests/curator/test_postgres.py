@@ -71,7 +71,7 @@ def test_predicates_parts_and_images(database: str, con: psycopg.Connection[Any]
         assert counted(database, domain, **options) == without_nothing(
             outcome(events, domain, **{**COLUMNS, **options})
         ), options
-    images = {"image": "d", "images": ["north", "elsewhere", "south"], "epsilon": 1}
+    images: dict[str, Any] = {"image": "d", "images": ["north", "elsewhere", "south"], "epsilon": 1}
     seen: list[dph.Counts] = []
     both = [dph.release_images(source, domain, seen=seen.append, **COLUMNS, **images, **extra)
             for source, extra in ((events, {}), (database, {"table": "nasty"}))]  # fmt: skip
