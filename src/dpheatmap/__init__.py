@@ -2,7 +2,9 @@
 
 from dpheatmap import bounds, errors
 from dpheatmap.difference import Difference, difference
+from dpheatmap.discovery import Discovery
 from dpheatmap.domain import Domain
+from dpheatmap.estimate.cluster import Places, kmedian
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
@@ -22,9 +24,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Counts",
     "Difference",
+    "Discovery",
     "Domain",
     "Heatmap",
     "Ledger",
+    "Places",
     "Plan",
     "Release",
     "aggregate",
@@ -32,6 +36,7 @@ __all__ = [
     "bounds",
     "difference",
     "errors",
+    "kmedian",
     "load",
     "metrics",
     "plan",

@@ -14,10 +14,12 @@ from dpheatmap.errors import DpheatmapError
 COMMANDS = {
     "demo": "A whole run on generated people.",
     "inspect": "Columns of a table, and which might be person, x and y.",
+    "discover": "Find a box around people privately, for a part of the budget.",
     "plan": "What a release will show, before any data is read.",
     "release": "Measure where people are, under differential privacy.",
     "sql": "The aggregation as SQL, for a warehouse to run.",
     "export": "Make maps from a release; costs no budget.",
+    "cluster": "Find k places near people in a release; costs no budget.",
     "ledger": "What was spent on which people, and how much may be.",
     "audit": "Try to refute the promise on this installation.",
     "compare": "Judge every method on your own data, privately.",

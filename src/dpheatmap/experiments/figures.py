@@ -12,6 +12,7 @@ from dpheatmap.experiments import (
     comparison,
     gaze,
     invented,
+    kmedian,
     maps,
     resolution,
     rivals,
@@ -25,7 +26,7 @@ from dpheatmap.experiments.places import Dataset
 
 STUDIES = {m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation, bounds)}
 GALLERIES = {gallery.name: gallery for gallery in (maps.CITY, maps.GAZE)}
-FIGURES = (*STUDIES, *GALLERIES)
+FIGURES = (*STUDIES, kmedian.NAME, *GALLERIES)
 
 
 @dataclass(frozen=True)

@@ -51,12 +51,13 @@ class Figure:
     background: str | PathLike[str] | None
     title: str
 
-    def draw(self, new: Callable[[int, int, Colour], C]) -> C:
-        """Draw it on a new canvas, which gets its width, height and colour."""
+    def draw(self, new: Callable[[int, int, Colour], C], over_heat: Callable[[C], None] = lambda canvas: None) -> C:
+        """Draw it on a new canvas, which gets its width, height and colour; names of towns stay above ``over_heat``."""
         place = self.place
         canvas = new(place.width, place.height, PAPER)
         canvas.text(place.left, place.title, self.title, size=place.px(TITLE_SIZE), colour=_INK)
         canvas.image(self.map_pixels(), place.map)
+        over_heat(canvas)
         self._draw_ground(canvas)
         _draw_frame(canvas, place)
         _draw_legend(canvas, place)
