@@ -13,6 +13,7 @@ from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
 from dpheatmap.curator.images import release_images  # isort: skip
 from dpheatmap.curator.ledger import Ledger  # isort: skip
 from dpheatmap.curator.warehouses import read_counts, sql  # isort: skip
+from dpheatmap import collect  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
 from dpheatmap.evaluate.baselines import baseline  # isort: skip
 
@@ -34,6 +35,7 @@ __all__ = [
     "aggregate",
     "baseline",
     "bounds",
+    "collect",
     "difference",
     "errors",
     "kmedian",

@@ -21,6 +21,7 @@ COMMANDS = {
     "export": "Make maps from a release; costs no budget.",
     "cluster": "Find k places near people in a release; costs no budget.",
     "ledger": "What was spent on which people, and how much may be.",
+    "collect": "Devices send, and no curator sees their data.",
     "audit": "Try to refute the promise on this installation.",
     "compare": "Judge every method on your own data, privately.",
     "reproduce": "The paper's experiments, with their figures.",

@@ -34,10 +34,11 @@ def command(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Run experiments of the paper: comparison, users, resolution, gaze, synthetic, maps, gaze-maps, or all of them.
+    """Run experiments of the paper: comparison, users, resolution, gaze, synthetic, shuffle, maps, gaze-maps, or all.
 
-    Four more are our own: rivals (is anybody better than our method?), ablation (what does each part bring?), bounds
-    (are errors where theory says?) and kmedian (what do private places cost?).
+    Five more are our own: rivals (is anybody better than our method?), ablation (what does each part bring?), bounds
+    (are errors where theory says?), kmedian (what do private places cost?) and local (what is possible where nobody is
+    trusted?).
     Each writes figures, a CSV, and a paragraph that says whether the paper's claims held. Without the official
     downloads, stand-ins are read from the folder that DPHEATMAP_DATA names, and the figures say so. A run that was
     stopped goes on where it was.

@@ -24,7 +24,7 @@ from dpheatmap.render.ground import Ground, ground_of
 from dpheatmap.render.layout import BAR_HEIGHT, BAR_WIDTH, LABEL, LONGER_SIDE, NOTE, TICK, TITLE_SIZE, Layout, ScaleBar
 from dpheatmap.render.scale import Legend, legend_of
 from dpheatmap.render.text import Colour, text_width
-from dpheatmap.render.wording import epsilon_in_words, length_in_words
+from dpheatmap.render.wording import facts_of
 
 PAPER: Colour = (255, 255, 255)
 _INK: Colour = (30, 30, 38)
@@ -117,7 +117,7 @@ def figure_of(
     lines_only = style == "contour" and background is None
 
     def layout(credit: tuple[str, ...]) -> Layout:
-        notes = _facts(heat)
+        notes = facts_of(heat)
         return Layout(heat.domain, rows, columns, legend, title or TITLE, warnings(heat), notes, credit, lines_only)
 
     place = layout(())
@@ -128,14 +128,6 @@ def figure_of(
     if ground:
         place = layout((f"Map: {CREDIT}",))
     return Figure(heat, density, noise, legend, place, ground, background, title or TITLE)
-
-
-def _facts(heat: Heatmap) -> tuple[str, ...]:
-    return (
-        f"epsilon = {epsilon_in_words(heat.epsilon)} per person",
-        f"smoothing {length_in_words(heat.sigma, heat.domain)}",
-        f"made with dpheatmap, {heat.made:%Y-%m-%d}",
-    )
 
 
 def _is_smooth(heat: Heatmap) -> bool:
