@@ -96,7 +96,7 @@ def test_what_draws_lots_is_kept_for_both_readings(spark: Any) -> None:
         steady.sample(0.5),
         steady.limit(3),
         steady.selectExpr("rand() AS x"),
-        steady.mapInArrow(iter, "u long"),
+        steady.mapInArrow(lambda batches: batches, "u long"),
         frame,
     )
     assert [_is_steady(f) for f in unsteady] == [False] * 5
