@@ -55,7 +55,10 @@ GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
     "first_level": [0],
-    **{name: ["x"] for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part")},
+    **{
+        name: ["x"]
+        for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table")
+    },
     "each_row_is_a_person": [True, False],
     "bare": [True, False],
     "basemap": [True, False],
@@ -94,6 +97,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "release_images": lambda **k: dph.release_images(
         NOWHERE, DOMAIN, **{"image": "i", "images": ["a"], "epsilon": 1, **COLUMNS, **k}
     ),
+    "sql": lambda **k: dph.sql(DOMAIN, **{"dialect": "trino", "table": "t", **COLUMNS, **k}),
+    "read_counts": lambda **k: dph.read_counts(NOWHERE, DOMAIN, **k),
     "Ledger.limit": lambda **k: dph.Ledger(NOWHERE).limit(**{"population": "p", "epsilon": 1, **k}),
     "Ledger.charge": lambda **k: dph.Ledger(NOWHERE).charge(**{"population": "p", "epsilon": 1, **k}),
     "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),

@@ -23,6 +23,9 @@ DOORS = {
     ("dpheatmap.curator.api", "aggregate"),
     ("dpheatmap.curator.api", "release"),
     ("dpheatmap.curator.api", "Counts"),
+    # A statement for a warehouse, which holds nothing of the data, and the counts that it answers.
+    ("dpheatmap.curator.warehouses", "sql"),
+    ("dpheatmap.curator.warehouses", "read_counts"),
     ("dpheatmap.curator.images", "release_images"),
     ("dpheatmap.curator.ledger", "Ledger"),
     # Devices, and whoever runs a collection: public terms in, sealed contributions and noisy sums out.

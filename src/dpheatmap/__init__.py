@@ -12,6 +12,7 @@ from dpheatmap.release import Release, load
 from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
 from dpheatmap.curator.images import release_images  # isort: skip
 from dpheatmap.curator.ledger import Ledger  # isort: skip
+from dpheatmap.curator.warehouses import read_counts, sql  # isort: skip
 from dpheatmap import collect  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
 from dpheatmap.evaluate.baselines import baseline  # isort: skip
@@ -41,6 +42,8 @@ __all__ = [
     "load",
     "metrics",
     "plan",
+    "read_counts",
     "release",
     "release_images",
+    "sql",
 ]

@@ -161,6 +161,9 @@ RULES: dict[str, Rule] = {
     "resolution": _real("a number of metres above 0", lambda v: v > 0, "It is the widest a cell may be."),
     "image_width": _whole(1, 2**DEEPEST, "It is the width of the image in pixels."),
     "image_height": _whole(1, 2**DEEPEST, "It is the height of the image in pixels."),
+    "engine": _choice("duckdb", "spark"),
+    "dialect": _choice("bigquery", "databricks", "duckdb", "postgres", "redshift", "snowflake", "spark", "trino"),
+    "table": _text("the name of a table", "Give it as text, such as 'trips' or 'schema.trips'."),
     "memory": _whole(64, 2**20, "It is in megabytes; 800 is enough for a hundred million rows."),
     **{
         role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")

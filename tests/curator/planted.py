@@ -212,10 +212,10 @@ def rows_weigh_like_people(patch: pytest.MonkeyPatch) -> None:
     """The aggregation gives each row of a person all W units, and nothing checks what it adds up to."""
     honest = query._of_people
 
-    def careless(weighted: bool, place: str) -> tuple[str, str]:
-        totals, placed = honest(weighted, place)
+    def careless(weighted: bool, place: str) -> tuple[dict[str, str], str]:
+        steps, placed = honest(weighted, place)
         assert "totals.share AS units" in placed
-        return totals, placed.replace("totals.share AS units", f"{UNITS} AS units")
+        return steps, placed.replace("totals.share AS units", f"{UNITS} AS units")
 
     patch.setattr(query, "_of_people", careless)
     patch.setattr(api, "_verify", lambda counts, report: None)

@@ -110,15 +110,15 @@ def a_person_weighs_one_in_every_image(patch: pytest.MonkeyPatch) -> None:
     """A planted bug: the aggregation shares a person's W units within each image instead of over all of them."""
     honest = query._of_people
 
-    def careless(weighted: bool, place: str) -> tuple[str, str]:
-        totals, placed = honest(weighted, place)
+    def careless(weighted: bool, place: str) -> tuple[dict[str, str], str]:
+        steps, placed = honest(weighted, place)
         assert not weighted
-        assert "FROM events GROUP BY person" in totals
+        assert "FROM events GROUP BY person" in steps["tallies"]
         assert "located.person = totals.person" in placed
-        totals = totals.replace("SELECT person,", "SELECT person, picture AS theirs,")
-        totals = totals.replace("FROM events GROUP BY person", "FROM events GROUP BY person, picture")
+        tallies = steps["tallies"].replace("SELECT person,", "SELECT person, picture AS theirs,")
+        tallies = tallies.replace("FROM events GROUP BY person", "FROM events GROUP BY person, picture")
         same = "located.person = totals.person AND located.picture = totals.theirs"
-        return totals, placed.replace("located.person = totals.person", same)
+        return {**steps, "tallies": tallies}, placed.replace("located.person = totals.person", same)
 
     patch.setattr(query, "_of_people", careless)
     patch.setattr(api, "_verify", lambda counts, report: None)

@@ -17,6 +17,7 @@ COMMANDS = {
     "discover": "Find a box around people privately, for a part of the budget.",
     "plan": "What a release will show, before any data is read.",
     "release": "Measure where people are, under differential privacy.",
+    "sql": "The aggregation as SQL, for a warehouse to run.",
     "export": "Make maps from a release; costs no budget.",
     "cluster": "Find k places near people in a release; costs no budget.",
     "ledger": "What was spent on which people, and how much may be.",

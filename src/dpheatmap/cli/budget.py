@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli.options import Command
+from dpheatmap.databases import is_database, shown
 from dpheatmap.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
@@ -45,18 +46,24 @@ def budget_from(
     file: str, ledger: str | None, population: str | None, no_ledger: bool, partition: str | None, part: str | None
 ) -> dict[str, Any]:
     """What the options mean to `release`."""
-    people = {"partition": _partition(partition), "part": part}
+    people = {"partition": partition_from(partition), "part": part}
     if no_ledger:
         if ledger is not None or population is not None:
             raise ParameterError("--no-ledger charges nobody, and a ledger or population was given. Keep one of them.")
         return people
-    name = Path(file).name if population is None else population
+    name = called(file) if population is None else population
     shown = "".join(c if c.isprintable() else "?" for c in name)[:200].strip()
     opened = open_ledger(ledger, limits_needed=population is not None)
     return {**people, "ledger": opened, "population": shown if population is None else population}
 
 
-def _partition(text: str | None) -> dict[str, list[str]] | None:
+def called(file: str) -> str:
+    """The name of an input in a ledger if none is given: of a database's URL, never who reads it or how."""
+    return shown(file, "database") if is_database(file) else Path(file).name
+
+
+def partition_from(text: str | None) -> dict[str, list[str]] | None:
+    """The column and the list of values that --partition names."""
     if text is None:
         return None
     column, equals, values = text.partition("=")

@@ -17,16 +17,13 @@ from dpheatmap.render import FORMATS, RELEASE_SUFFIX, options_of, refuse
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def table_options(command: Command) -> Command:
-    """--user, --x, --y, --geometry, --weight, --where, --each-row-is-a-person and --bad-lines."""
+def column_options(command: Command) -> Command:
+    """--user, --x, --y, --weight, --where and --each-row-is-a-person."""
     for option in reversed(
         [
             click.option("--user", metavar="COLUMN", help="The column that tells whose a row is."),
             click.option("--x", metavar="COLUMN", help="Longitude, or x."),
             click.option("--y", metavar="COLUMN", help="Latitude, or y."),
-            click.option(
-                "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
-            ),
             click.option(
                 "--weight", metavar="COLUMN",
                 help="An integer column: how much an event counts within a person's 1.",
@@ -36,6 +33,20 @@ def table_options(command: Command) -> Command:
             ),
             click.option(
                 "--each-row-is-a-person", is_flag=True, help="There is no user column: every row is another person."
+            ),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def table_options(command: Command) -> Command:
+    """The columns' options, --geometry and --bad-lines."""
+    for option in reversed(
+        [
+            column_options,
+            click.option(
+                "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
             ),
             click.option(
                 "--bad-lines", default="stop", show_default=True,

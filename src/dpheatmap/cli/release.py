@@ -22,13 +22,14 @@ from dpheatmap.cli.options import (
     place_options,
     table_options,
 )
+from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import check
 from dpheatmap.release import Release, check_method
 from dpheatmap.render import RELEASE_SUFFIX
 
 
 @click.command("release")
-@click.argument("file")
+@click.argument("file", required=False)
 @click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
 @table_options
 @place_options
@@ -44,16 +45,24 @@ from dpheatmap.render import RELEASE_SUFFIX
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
 @click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
+@click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one.")
+@click.option(
+    "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
+)
+@click.option(
+    "--counts", metavar="FILE", help="A warehouse's answer to dpheatmap sql, instead of FILE and its columns."
+)
 @click.option("--memory", type=int, metavar="MB", help="Memory of the aggregation; the rest goes to disk.")
 @json_option
 def command(
-    file: str,
+    file: str | None,
     epsilon: str,
     outputs: tuple[str, ...],
     sigma: float | None,
     size: int | None,
     method: str,
     private_report: str | None,
+    counts: str | None,
     design: str,
     width: int,
     decay: float | Fraction | None,
@@ -62,19 +71,28 @@ def command(
 ) -> None:
     """Measure where people are in FILE, under differential privacy.
 
-    FILE is CSV, Parquet or JSON, or a quoted glob of such files. Example:
+    FILE is CSV, Parquet or JSON, a quoted glob of such files, or postgresql://host/name with --table. Example:
 
     dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 -o map.png
     """
     from dpheatmap.budget import PAPER_DECAY
     from dpheatmap.curator.api import Counts, release
     from dpheatmap.curator.images import release_images
+    from dpheatmap.curator.warehouses import read_counts
 
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
-    budget = budget_from(file, *(rest.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part")))
+    if (file is None) == (counts is None):
+        raise click.UsageError("Give a FILE, or the answer of a warehouse by --counts: one of them.")
+    budget = budget_from(
+        file or str(counts), *(rest.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part"))
+    )
     batch = batch_from(rest)
+    if counts is not None and batch is not None:
+        raise ParameterError(
+            "--counts are about one place, and --image-column is about several. Leave one of them out."
+        )
     files = {"": outputs} if batch is None else files_for(outputs, batch.names)
     for paths in files.values():
         check_outputs(paths)
@@ -85,7 +103,10 @@ def command(
     rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
-        if batch is None:
+        if counts is not None:
+            people = {name: rest.pop(name) for name in ("partition", "part")}
+            made = {"": release(read_counts(counts, domain, **people), seen=seen.append, progress=tick, **rest)}
+        elif batch is None:
             made = {"": release(file, domain, seen=seen.append, progress=tick, **rest)}
         else:
             named: dict[str, Any] = {"image": batch.column, "images": batch.names, "split": batch.split}

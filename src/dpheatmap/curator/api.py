@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -47,25 +46,29 @@ def aggregate(
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
     bad_lines: str = "stop",
+    engine: str | None = None,
+    table: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> Counts:
     """People's events to integer weights per cell. The result is private: it holds exact counts.
 
-    ``events`` is a path, glob or folder (CSV, Parquet, GeoParquet, JSON), a pandas, Polars or Arrow table, or a DuckDB
-    relation. ``user`` names the column that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and
-    latitude for a box), or ``geometry`` a column of points; of GeoParquet that is found if none is named. ``weight``
-    names an integer column; ``where`` is a public predicate on single rows. ``bad_lines`` of CSV "stop" the reading, or
-    "skip" leaves them out. ``memory`` bounds the engine, in megabytes. ``progress`` is called while the query runs,
-    with the part done (below 0 if unknown) and the seconds gone by.
+    ``events`` is a path, glob or folder (CSV, Parquet, GeoParquet, JSON), a pandas, Polars or Arrow table, a DuckDB
+    relation, a Spark data frame, or the URL of a PostgreSQL database with the name of a ``table`` there; with
+    ``engine="spark"`` it is the name of a table that Spark knows, or paths that it reads. ``user`` names the column
+    that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and latitude for a box), or ``geometry`` a
+    column of points; of GeoParquet and PostGIS that is found if none is named. ``weight`` names an integer column;
+    ``where`` is a public predicate on single rows. ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them out.
+    ``memory`` bounds the embedded engine, in megabytes. ``progress`` is called while the query runs, with the part done
+    (below 0 if unknown) and the seconds gone by.
 
     ``partition={"district": ["north", "south"]}, part="north"`` keeps the people of one part: the column's value must
     be a function of the person, and whoever has rows with two values is left out whole.
     """
     return aggregate_pictures(
         events, domain, user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
-        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, memory=memory,
-        progress=progress,
+        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, engine=engine,
+        table=table, memory=memory, progress=progress,
     )[0]  # fmt: skip
 
 
@@ -78,6 +81,8 @@ def aggregate_pictures(
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
     bad_lines: str = "stop",
+    engine: str | None = None,
+    table: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     **columns: Any,
@@ -87,31 +92,26 @@ def aggregate_pictures(
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
     """
-    from dpheatmap.curator.answer import Answer, in_tree_order
-    from dpheatmap.curator.engines import duckdb
-    from dpheatmap.curator.event_files import broken_lines, unchanged
-    from dpheatmap.curator.events import canonical, open_table
+    from dpheatmap.curator.engines import RowReport, opened
+    from dpheatmap.curator.events import canonical
     from dpheatmap.curator.query import COUNTERS, aggregation
 
     checked_domain(domain)
-    memory = duckdb.MEMORY if memory is None else memory
     columns = {**dict.fromkeys(OPTIONAL), "each_row_is_a_person": False, **columns}
-    check(memory=memory, bad_lines=bad_lines)
-    check(**{name: v for name, v in columns.items() if v is not None or name not in OPTIONAL})
+    check(bad_lines=bad_lines)
+    reading: dict[str, Any] = {"engine": engine, "table": table, "memory": memory}
+    check(**{name: v for name, v in {**reading, **columns}.items() if v is not None or name == "each_row_is_a_person"})
     check_coordinates(**{name: columns[name] for name in ("x", "y", "geometry")})
     chosen = Part.of(partition, part)
-    with duckdb.connection(memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, columns["user"], bad_lines)
+    with opened(events, user=columns["user"], bad_lines=bad_lines, **reading) as source:
         degrees = domain.kind == "bbox"
-        relation = canonical(table, image=image, images=images, part=chosen, degrees=degrees, **columns)
+        relation = canonical(source.table, image=image, images=images, part=chosen, degrees=degrees, **columns)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
         pictures = image is not None
         sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=pictures)
-        order = partial(in_tree_order, pictures=pictures)
-        columns, seconds = duckdb.run(con, sql, folder, progress, order)
-        broken = broken_lines(con, table, folder)
-    answer = Answer(columns["code"], columns["weight"], columns.get("picture"))
-    report = duckdb.RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds, broken_lines=broken)
+        answer, seconds = source.run(sql, pictures, progress)
+        broken = source.broken_lines()
+    report = RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds, broken_lines=broken)
     found = answer.counts(domain, len(images))
     _verify(found, report)
     return [replace(counts, part=chosen, report=report) for counts in found]
@@ -167,6 +167,8 @@ def release(
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
     bad_lines: str = "stop",
+    engine: str | None = None,
+    table: str | None = None,
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     seen: Callable[[Counts], None] | None = None,
@@ -199,7 +201,7 @@ def release(
         os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, users=users,
         first_level=first_level, depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition,
-        part=part, bad_lines=bad_lines, memory=memory, progress=progress, seen=seen,
+        part=part, bad_lines=bad_lines, engine=engine, table=table, memory=memory, progress=progress, seen=seen,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ NOT_ADDED = (
 )
 
 if TYPE_CHECKING:
-    from dpheatmap.curator.engines.duckdb import RowReport
+    from dpheatmap.curator.engines import RowReport
     from dpheatmap.curator.ledger_chain import Part
 
 

@@ -108,7 +108,7 @@ def _describe(counts: Counts) -> dict[str, Any]:
 
 def load(path: str | PathLike[str]) -> Counts:
     """The counts of a file, mapped into memory; refuses what `save` did not write."""
-    from dpheatmap.curator.engines.duckdb import RowReport
+    from dpheatmap.curator.engines import RowReport
 
     name = Path(fspath(path)).name
     rows, metadata = _metadata(path, name)

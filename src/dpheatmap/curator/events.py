@@ -23,7 +23,7 @@ from dpheatmap.curator.event_files import geometries_of, open_files
 from dpheatmap.curator.geometry import coordinates
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.predicate import row_predicate
-from dpheatmap.curator.table import NOBODY, Table, describe, literal, quoted
+from dpheatmap.curator.table import NOBODY, TEXT, Table, describe, literal, quoted
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.files import not_a_pattern
 
@@ -31,7 +31,7 @@ FLOATS = ("FLOAT", "DOUBLE")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
             "UHUGEINT")  # fmt: skip
 # Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
-_IDS = (*_NUMBERS, "VARCHAR", "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
+_IDS = (*_NUMBERS, "VARCHAR", TEXT, "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
 
 
 def open_table(
@@ -81,7 +81,7 @@ def canonical(
         chosen.append(f"{_weight(table, weight)} AS weight")
     if image is not None:
         chosen.append(f"{_image(table, image)} AS image")
-    conditions = [row_predicate(where, table.columns)] if where is not None else []
+    conditions = [row_predicate(where, table.columns, portable=table.portable)] if where is not None else []
     if part is not None:
         conditions.append(_of_part(table, user, part))
     only = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -150,6 +150,8 @@ def _coordinates(table: Table, x: str | None, y: str | None, geometry: str | Non
         raise DataError(_missing(table, "geometry", geometry))
     if degrees and geometry in table.geometries:
         table.geometries[geometry].check(geometry, table.name)
+    if geometry in table.points:
+        return table.points[geometry]
     found = coordinates(quoted(geometry), table.columns[geometry])
     if found is None:
         raise DataError(
@@ -165,6 +167,9 @@ def _number(table: Table, name: str) -> str:
     kind = table.columns[name]
     if not is_number(kind):
         raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
+    if table.portable and kind.startswith("DECIMAL"):  # that of PostgreSQL may be beyond all floats
+        middle = f"WHEN {quoted(name)} BETWEEN -1.7e308 AND 1.7e308 THEN CAST({quoted(name)} AS DOUBLE)"
+        return f"CASE WHEN {quoted(name)} BETWEEN -1e-100 AND 1e-100 THEN 0 {middle} END"
     return f"TRY_CAST({quoted(name)} AS DOUBLE)"
 
 

@@ -15,13 +15,10 @@ from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from dpheatmap.curator.ledger_chain import Row
-from dpheatmap.errors import LedgerError, MissingDependency, ParameterError
-
-WAIT = 60
-"""Seconds to wait for other processes."""
+from dpheatmap.databases import WAIT, driver, is_database, shown
+from dpheatmap.errors import LedgerError
 
 _COLUMNS = ", ".join(Row._fields)
 _TABLE = f"""CREATE TABLE %s (
@@ -53,7 +50,7 @@ class Store(Protocol):
 def store_at(where: str | PathLike[str]) -> Store:
     """The store that a path or URL names."""
     text = os.fspath(where)
-    return PostgresStore(text) if text.startswith(("postgresql://", "postgres://")) else SqliteStore(text)
+    return PostgresStore(text) if is_database(text) else SqliteStore(text)
 
 
 # SQLite
@@ -156,21 +153,12 @@ class PostgresStore:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        try:
-            parts = urlsplit(url)  # never shown: user, password, options
-        except ValueError:
-            raise ParameterError(
-                "The URL of the ledger can't be understood. Write it such as postgresql://host/name."
-            ) from None
-        self.name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        self.name = shown(url, "ledger")
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:
         """An advisory lock lets one writer in; the number is the primary key, so two can't write the same entry."""
-        try:
-            import psycopg
-        except ImportError as error:
-            raise MissingDependency("psycopg[binary]", "A ledger in PostgreSQL") from error
+        psycopg = driver("A ledger in PostgreSQL")
         try:
             with closing(psycopg.connect(self._url, connect_timeout=WAIT)) as con:
                 con.isolation_level = psycopg.IsolationLevel.READ_COMMITTED  # rows are read after the lock was taken

@@ -14,6 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from dpheatmap.curator.portable import portable_predicate
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 
 _ALLOWED = (
@@ -33,20 +34,25 @@ _TYPES = {
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 
 
-def row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
+def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: bool = False) -> str:
     """The predicate as SQL for DuckDB, checked against the list above and the table's columns (name to type).
 
     It never fails on a value: casts become ``TRY_CAST``, a text column compared with a number or a date is read as one,
     and whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists.
-    ``columns`` is None for a table without a schema, of which nothing can be read.
+    ``columns`` is None for a table without a schema, of which nothing can be read. One that is ``portable`` can be
+    carried to other engines, which can't leave rows out like that: it does less (see `portable.py`).
     """
     try:
-        return _row_predicate(text, columns)
+        tree = _safe(text, columns)
+        if portable:
+            return portable_predicate(tree, columns)
+        safe = _forgiving(tree, columns or {}).sql(dialect="duckdb", comments=False)
+        return f"TRY(CAST(({safe}) AS BOOLEAN))"
     except RecursionError:
         raise ParameterError("where is nested too deeply to be read. Write it with fewer parentheses.") from None
 
 
-def _row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
+def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
     try:
         parsed = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
@@ -65,8 +71,7 @@ def _row_predicate(text: str, columns: Mapping[str, str] | None) -> str:
         if isinstance(node, exp.Column) and columns is not None and (node.table or node.name not in columns):
             name = node.sql(dialect="duckdb") if node.table else repr(node.name)
             raise DataError(f"where names the column {name}, and the table has {', '.join(columns)}. Check it.")
-    safe = _forgiving(tree, columns or {}).sql(dialect="duckdb", comments=False)
-    return f"TRY(CAST(({safe}) AS BOOLEAN))"
+    return tree
 
 
 def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:

@@ -13,14 +13,21 @@ so both readings see the same rows, as long as nothing changes the table meanwhi
 frame in memory must be left alone). It ends with the occupied cells ``(cx, cy, weight)`` and, marked by ``cx = -1``,
 the counters of `COUNTERS` for the data holder.
 
-Only arithmetic that every engine rounds alike is used (see `projection.py`), constants are written as casts of exact
-decimals, and there are no user-defined functions.
+**Any engine.** The statement is text for DuckDB, which `dialects.py` carries to the others. All of them give the same
+integers, because it has only what they all compute alike:
+
+- Arithmetic that IEEE 754 rounds in one way (see `projection.py`), with constants as casts of text.
+- Integer division as ``FLOOR((P - P % T) / T + 1/2)``. Whether ``/`` divides integers, decimals or floats, the quotient
+  is a whole number q <= W = 2^30 but for a float's rounding, below 2^-20, and the floor is q. P is at most W 2^31.
+- The total T of a person's weights as a decimal, which does not overflow. There is none above W 2^31, where all of the
+  person's events would weigh ``W * w // T = 0``: they are left out.
+- No user-defined functions, and nothing that engines know by different names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 
 from dpheatmap.budget import UNITS
 from dpheatmap.domain import Domain
@@ -28,6 +35,9 @@ from dpheatmap.projection import mercator_column, mercator_row
 
 COUNTERS = ("rows", "without_person", "invalid", "outside", "inside", "people")
 LARGEST_WEIGHT = 2**31
+STEP = "step"
+"""How the names of the projection's steps begin. Each uses the one before several times, so none should be inlined."""
+
 _FINITE = 1.7976931348623157e308
 
 
@@ -57,75 +67,104 @@ class Sql:
 
 
 def _sql(value: Sql | float) -> str:
-    # Decimal(float) is the float's exact value; the cast reads it back to the same float on any engine.
-    return value.text if isinstance(value, Sql) else f"CAST('{Decimal(value)}' AS DOUBLE)"
+    # The shortest decimal that every engine reads back as the same float.
+    return value.text if isinstance(value, Sql) else f"CAST('{value!r}' AS DOUBLE)"
 
 
 def aggregation(
-    relation: str, domain: Domain, *, weighted: bool, each_row_is_a_person: bool, pictures: bool = False
+    relation: str,
+    domain: Domain,
+    *,
+    weighted: bool,
+    each_row_is_a_person: bool,
+    pictures: bool = False,
+    stamp: int | None = None,
 ) -> str:
     """The statement, for a relation with the columns person (unless each row is one), x, y and, if weighted, weight.
 
-    With ``pictures`` it also has the column picture, null outside the list, and so has the answer.
+    With ``pictures`` it also has the column picture, null outside the list, and so has the answer. A ``stamp`` comes
+    back behind the counters, as if it were one.
     """
-    listed = " AND picture IS NOT NULL" if pictures else ""
-    flags = f"SELECT *, {_valid(weighted)} AS valid, {_inside(domain)}{listed} AS inside FROM ({relation})"
     place = "picture, cx, cy" if pictures else "cx, cy"
     totals, placed = (_of_rows if each_row_is_a_person else _of_people)(weighted, place)
-    counters = (
-        "SUM(row_count)",
-        "SUM(CASE WHEN known THEN 0 ELSE row_count END)",
-        "SUM(CASE WHEN known THEN row_count - valid_count ELSE 0 END)",
-        "SUM(CASE WHEN known THEN valid_count - inside_count ELSE 0 END)",
-        "SUM(CASE WHEN known THEN inside_count ELSE 0 END)",
-        "SUM(CASE WHEN known THEN people ELSE 0 END)",
-    )
+    steps = {
+        "dpheatmap_rows": relation,
+        "events": _events(domain, weighted, pictures),
+        **totals,
+        **dict(_located(domain)),
+        "placed": placed,
+        "counters": _counters(),
+    }
+    known = ", ".join(f"{name} AS {_kept(name)} ({step})" for name, step in steps.items())
+    returned = [f"counter{k}" for k in range(len(COUNTERS))] + ([] if stamp is None else [f"CAST({stamp} AS BIGINT)"])
+    numbers = " UNION ALL ".join(f"SELECT {k} AS number" for k in range(len(returned)))
+    chosen = " ".join(f"WHEN number = {k} THEN {value}" for k, value in enumerate(returned))
     mark = "-1 AS picture, -1 AS cx" if pictures else "-1 AS cx"
-    rows = "\n        UNION ALL ".join(
-        f"SELECT {mark}, {k} AS cy, CAST(COALESCE({counter}, 0) AS BIGINT) AS weight FROM totals"
-        for k, counter in enumerate(counters)
-    )
     return f"""
-        WITH events AS NOT MATERIALIZED ({flags}),
-        totals AS MATERIALIZED ({totals}),
-        located AS NOT MATERIALIZED ({_located(domain)}),
-        placed AS NOT MATERIALIZED ({placed})
+        WITH {known}, numbers AS ({numbers})
         SELECT {place}, CAST(SUM(units) AS BIGINT) AS weight FROM placed GROUP BY {place}
-        UNION ALL {rows}"""
+        UNION ALL SELECT {mark}, number AS cy, CASE {chosen} END AS weight FROM counters CROSS JOIN numbers"""
+
+
+def _kept(name: str) -> str:
+    """People's totals are needed twice and small, and worth keeping; the rest flows through."""
+    return "MATERIALIZED" if name == "totals" else "NOT MATERIALIZED"
+
+
+def _events(domain: Domain, weighted: bool, pictures: bool) -> str:
+    listed = " AND picture IS NOT NULL" if pictures else ""
+    return f"SELECT *, {_valid(weighted)} AS valid, {_inside(domain)}{listed} AS inside FROM dpheatmap_rows"
 
 
 _TALLIES = """COUNT(*) AS row_count, COUNT(CASE WHEN valid THEN 1 END) AS valid_count,
             COUNT(CASE WHEN valid AND inside THEN 1 END) AS inside_count"""
 
 
-def _of_people(weighted: bool, place: str) -> tuple[str, str]:
+def _of_people(weighted: bool, place: str) -> tuple[dict[str, str], str]:
     """Each person's events and their total (the unknown person's too, for the counters), and the events' units.
 
     A null person equals nothing, so the join leaves their rows out.
     """
-    tallies = f"SELECT person, {_TALLIES} FROM events GROUP BY person"
-    total, units = "inside_count", "totals.share"
+    tallies, sums = f"SELECT person, {_TALLIES} FROM events GROUP BY person", "inside_count"
     if weighted:
-        total = "total"
-        tallies = f"""
-            SELECT person, {_TALLIES}, COALESCE(SUM(CASE WHEN valid AND inside THEN weight END), 0) AS total
+        tallies = f"""SELECT person, {_TALLIES},
+            COALESCE(SUM(CASE WHEN valid AND inside THEN CAST(weight AS DECIMAL(19, 0)) END), 0) AS sum_of_weights
             FROM events GROUP BY person"""
-        # W * weight stays below 2^62, and DuckDB sums integers in 128 bits.
-        units = f"({UNITS} * located.weight) // totals.total"
-    totals = f"""
-        SELECT *, person IS NOT NULL AS known, CASE WHEN inside_count > 0 THEN 1 ELSE 0 END AS people,
-            CASE WHEN {total} > 0 THEN {UNITS} // {total} END AS share FROM ({tallies})"""
-    placed = f"""
-        SELECT {place}, {units} AS units FROM located JOIN totals ON located.person = totals.person
-        WHERE totals.share IS NOT NULL"""
-    return totals, placed
+        sums = "sum_of_weights"
+    bounded = f"""SELECT *, person IS NOT NULL AS known, CASE WHEN inside_count > 0 THEN 1 ELSE 0 END AS people,
+            CASE WHEN {sums} BETWEEN 1 AND {UNITS * LARGEST_WEIGHT} THEN CAST({sums} AS BIGINT) END AS total
+            FROM tallies"""
+    totals, units = f"SELECT *, {_quotient(f'{UNITS}', 'total')} AS share FROM bounded", "totals.share"
+    if weighted:
+        totals, units = "SELECT * FROM bounded", _quotient(f"({UNITS} * located.weight)", "totals.total")
+    placed = f"""SELECT {place}, {units} AS units FROM located JOIN totals ON located.person = totals.person
+            WHERE totals.total IS NOT NULL"""
+    return {"tallies": tallies, "bounded": bounded, "totals": totals}, placed
 
 
-def _of_rows(weighted: bool, place: str) -> tuple[str, str]:
+def _of_rows(weighted: bool, place: str) -> tuple[dict[str, str], str]:
     """The same where each row is a person: it has all W units, unless its weight is 0."""
     units = f"CASE WHEN weight > 0 THEN {UNITS} ELSE 0 END" if weighted else f"{UNITS}"
-    totals = f"SELECT *, TRUE AS known, inside_count AS people FROM (SELECT {_TALLIES} FROM events)"
-    return totals, f"SELECT {place}, {units} AS units FROM located"
+    totals = f"SELECT *, TRUE AS known, inside_count AS people FROM (SELECT {_TALLIES} FROM events) AS tallies"
+    return {"totals": totals}, f"SELECT {place}, {units} AS units FROM located"
+
+
+def _quotient(whole: str, by: str) -> str:
+    """``whole // by``, for whole numbers above 0."""
+    return f"CAST(FLOOR(({whole} - {whole} % {by}) / {by} + {_sql(0.5)}) AS BIGINT)"
+
+
+def _counters() -> str:
+    values = (
+        "row_count",
+        "CASE WHEN known THEN 0 ELSE row_count END",
+        "CASE WHEN known THEN row_count - valid_count ELSE 0 END",
+        "CASE WHEN known THEN valid_count - inside_count ELSE 0 END",
+        "CASE WHEN known THEN inside_count ELSE 0 END",
+        "CASE WHEN known THEN people ELSE 0 END",
+    )
+    sums = ", ".join(f"CAST(COALESCE(SUM({value}), 0) AS BIGINT) AS counter{k}" for k, value in enumerate(values))
+    return f"SELECT {sums} FROM totals"
 
 
 def _valid(weighted: bool) -> str:
@@ -141,19 +180,16 @@ def _inside(domain: Domain) -> str:
     return f"x BETWEEN {_sql(e.x0)} AND {_sql(e.x1)} AND y BETWEEN {_sql(e.y0)} AND {_sql(e.y1)}"
 
 
-def _located(domain: Domain) -> str:
+def _located(domain: Domain) -> Iterator[tuple[str, str]]:
     """The valid rows inside, with the column and row of their finest cell; `Domain.locate` does the same in NumPy."""
-    query = "SELECT * FROM events WHERE valid AND inside"
-    steps: list[str] = []
+    steps = ["SELECT *, x AS px, y AS py FROM events WHERE valid AND inside"]
 
     def let(step: Sql) -> Sql:
-        nonlocal query
         name = f"s{len(steps)}"
-        steps.append(name)
-        query = f"SELECT *, {step.text} AS {name} FROM ({query})"
+        steps.append(f"SELECT *, {step.text} AS {name} FROM {STEP}{len(steps) - 1}")
         return Sql(name)
 
-    x, y = Sql("x"), Sql("y")
+    x, y = Sql("px"), Sql("py")
     if domain.kind == "bbox":
         u, v = mercator_column(x), mercator_row(y, lambda step: Sql(f"SQRT({step.text})"), let)
     else:
@@ -161,7 +197,8 @@ def _located(domain: Domain) -> str:
     finest, side = domain.cells(domain.depth), float(2**domain.depth)
     column = _clamped(let(Sql(f"CAST(FLOOR({(u * side).text}) AS INTEGER)")), finest.x0, finest.x1 - 1)
     row = _clamped(let(Sql(f"CAST(FLOOR({(v * side).text}) AS INTEGER)")), finest.y0, finest.y1 - 1)
-    return f"SELECT *, {column} AS cx, {row} AS cy FROM ({query})"
+    yield from ((f"{STEP}{k}", step) for k, step in enumerate(steps))
+    yield "located", f"SELECT *, {column} AS cx, {row} AS cy FROM {STEP}{len(steps) - 1}"
 
 
 def _clamped(value: Sql, low: int, high: int) -> str:

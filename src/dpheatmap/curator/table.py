@@ -14,14 +14,19 @@ from dpheatmap.curator.geometry import Geometry
 NOBODY = """SELECT CAST(NULL AS VARCHAR) AS person, CAST(NULL AS DOUBLE) AS x, CAST(NULL AS DOUBLE) AS y,
     CAST(NULL AS BIGINT) AS weight, CAST(NULL AS INTEGER) AS picture WHERE FALSE"""
 
+TEXT = "TEXT"
+"""Text of engines that know the types of their columns: never taken for numbers, as that of a CSV file is."""
+
 
 @dataclass(frozen=True)
 class Table:
-    """A relation that DuckDB can read: what stands after FROM, and its columns with their types.
+    """A relation that an engine can read: what stands after FROM, and its columns with their types, as DuckDB's.
 
     JSON without a single row has no columns. ``listed`` tells whether errors may list them: not if they may be data.
     ``folders`` are columns that stand in the names of folders, ``geometries`` those that GeoParquet describes, the
-    primary one first, and ``broken`` is a statement that counts the lines that are left out, if any may be.
+    primary one first, and ``broken`` is a statement that counts the lines that are left out, if any may be. ``points``
+    are x and y, as SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's
+    dialect to theirs.
     """
 
     relation: str
@@ -31,6 +36,8 @@ class Table:
     folders: frozenset[str] = frozenset()
     geometries: Mapping[str, Geometry] = field(default_factory=dict)
     broken: str | None = None
+    points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    portable: bool = False
 
 
 def describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:

@@ -1,1 +1,83 @@
-"""Where the one aggregation runs."""
+"""Where the aggregation runs: the embedded DuckDB, Spark, PostgreSQL, or a warehouse that is told by hand.
+
+An engine opens what it is given and answers the one statement of `query.py`, carried to its dialect. All that comes
+back is the small table of cells and counters; the noise is drawn afterwards, here, once. Errors of an engine are
+replaced by our own, since theirs quote rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpheatmap.databases import is_database
+from dpheatmap.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.answer import Answer
+    from dpheatmap.curator.table import Table
+
+Progress = Callable[[float, float], None]
+
+TABLE = "dpheatmap_table"
+"""What canonical relations call the table of a database."""
+
+
+@dataclass(frozen=True)
+class RowReport:
+    """What the aggregation read: exact numbers, for the data holder's eyes only."""
+
+    rows: int
+    without_person: int
+    invalid: int
+    outside: int
+    inside: int
+    people: int
+    seconds: float
+    broken_lines: int = 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that is open: its columns, and what answers an aggregation of it, and how many seconds that took.
+
+    It is given the statement in DuckDB's dialect, and whether that is about several pictures. Afterwards
+    ``broken_lines`` tells how many lines of CSV were left out.
+    """
+
+    table: Table
+    run: Callable[[str, bool, Progress | None], tuple[Answer, float]]
+    broken_lines: Callable[[], int] = lambda: 0
+
+
+def opened(
+    events: Any, *, user: str | None, bad_lines: str, engine: str | None, table: str | None, memory: int | None
+) -> AbstractContextManager[Source]:  # fmt: skip
+    """The table, opened by the engine that its kind asks for."""
+    lines = None if bad_lines == "stop" else bad_lines
+    if engine == "spark" or _is_spark_frame(events):
+        from dpheatmap.curator.engines import spark
+
+        _refuse("Spark", table=table, memory=memory, bad_lines=lines)
+        return spark.opened(events)
+    if is_database(events):
+        from dpheatmap.curator.engines import postgres
+
+        _refuse("PostgreSQL", memory=memory, engine=engine, bad_lines=lines)
+        return postgres.opened(events, table)
+    from dpheatmap.curator.engines import duckdb
+
+    _refuse("the embedded engine", table=table)
+    return duckdb.opened(events, user, bad_lines, memory)
+
+
+def _is_spark_frame(events: object) -> bool:
+    return type(events).__module__.startswith("pyspark.sql.")
+
+
+def _refuse(reader: str, **options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"{name} means nothing to {reader}, which reads this. Leave it out.")

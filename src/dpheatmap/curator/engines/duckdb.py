@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import re
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
 
+from dpheatmap.curator.answer import Answer, in_tree_order
+from dpheatmap.curator.engines import Progress, Source
+from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
 from dpheatmap.files import not_a_pattern
 from dpheatmap.quadtree import Ints
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 MEMORY = 800
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
@@ -34,18 +34,20 @@ UNWANTED = {"join_order", "build_side_probe_side", "type_pushdown"}
 memory; the third moves a TRY_CAST into the CSV reader, where it fails on the first word that is not a number."""
 
 
-@dataclass(frozen=True)
-class RowReport:
-    """What the aggregation read: exact numbers, for the data holder's eyes only."""
+@contextmanager
+def opened(events: Any, user: str | None, bad_lines: str, memory: int | None) -> Iterator[Source]:
+    """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
+    from dpheatmap.curator.event_files import broken_lines, unchanged
+    from dpheatmap.curator.events import open_table
 
-    rows: int
-    without_person: int
-    invalid: int
-    outside: int
-    inside: int
-    people: int
-    seconds: float
-    broken_lines: int = 0
+    with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
+        table = open_table(con, events, folder, user, bad_lines)
+
+        def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
+            columns, seconds = run(con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
+            return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
+
+        yield Source(table, answered, lambda: broken_lines(con, table, folder))
 
 
 @contextmanager
@@ -71,7 +73,7 @@ def run(
     con: duckdb.DuckDBPyConnection,
     sql: str,
     folder: str,
-    tick: Callable[[float, float], None] | None = None,
+    tick: Progress | None = None,
     order: Callable[[str], str] | None = None,
 ) -> tuple[dict[str, Ints], float]:
     """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it.
@@ -79,34 +81,12 @@ def run(
     While it runs, ``tick`` is called with the part done and the seconds gone by. ``folder`` is private and temporary.
     ``order`` makes of the answer, given as a statement, one that sorts it.
     """
-    start = time.perf_counter()
-    # Not a Future: Ctrl-C inside its lock would leave it locked, and the statement's end would never be told.
-    ended: SimpleQueue[dict[str, Ints] | BaseException] = SimpleQueue()
-
-    def work() -> None:
-        try:
-            ended.put(quietly(lambda: _by_way_of_disk(con, sql, folder, order)))
-        except BaseException as problem:
-            ended.put(problem)
-
-    worker = Thread(target=work, daemon=True)
-    worker.start()
-    try:
-        while True:
-            try:
-                answer = ended.get(timeout=0.1)
-                break
-            except Empty:
-                if tick is not None:
-                    tick(con.query_progress() / 100, time.perf_counter() - start)
-    except BaseException:
-        while worker.is_alive():  # once may be too early: the statement must have begun to be cancelled
-            con.interrupt()
-            time.sleep(0.02)
-        raise
-    if isinstance(answer, BaseException):
-        raise answer
-    return answer, time.perf_counter() - start
+    return waited(
+        lambda: quietly(lambda: _by_way_of_disk(con, sql, folder, order)),
+        tick,
+        lambda: con.query_progress() / 100,
+        con.interrupt,
+    )
 
 
 def _by_way_of_disk(
@@ -146,7 +126,7 @@ def _read(path: Path, options: str = "") -> str:
     return f"read_parquet('{source}', hive_partitioning=false{options})"
 
 
-def quietly(call: Callable[[], Answer], name: str = "the table") -> Answer:
+def quietly(call: Callable[[], Result], name: str = "the table") -> Result:
     """The answer of a call to DuckDB; an error of its own is replaced, so that nothing of its text stays attached."""
     problem: BaseException
     try:

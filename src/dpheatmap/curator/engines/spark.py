@@ -1,0 +1,168 @@
+"""Spark: the cluster counts, only cells and counters come to the driver, and the noise is drawn there, once.
+
+**Twice the same rows.** The statement reads the data frame twice. Of a plan that is made of tables and files by
+deterministic steps alone, both readings give the same rows, also if an executor is lost and its part is computed again.
+Any other one (samples, limits, random numbers, functions on whole partitions) is persisted, and counted to be sure that
+it is, before the statement begins.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike, fspath
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dpheatmap.curator.answer import Answer
+from dpheatmap.curator.dialects import carried
+from dpheatmap.curator.engines import Progress, Source
+from dpheatmap.curator.engines.waiting import waited
+from dpheatmap.curator.table import TEXT, Table, quoted
+from dpheatmap.errors import DataError, MissingDependency
+
+Result = TypeVar("Result")
+
+_TYPES = {
+    "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER", "bigint": "BIGINT", "float": "FLOAT",
+    "double": "DOUBLE", "string": TEXT, "boolean": "BOOLEAN", "binary": "BLOB", "date": "DATE",
+    "timestamp": "TIMESTAMP WITH TIME ZONE", "timestamp_ntz": "TIMESTAMP",
+}  # fmt: skip
+
+STEADY = {
+    "Relation", "RelationV2", "LogicalRelation", "DataSourceV2Relation", "HiveTableRelation", "LocalRelation", "Range",
+    "View", "SubqueryAlias", "Project", "Filter", "Join", "Union", "Aggregate", "Distinct", "Repartition",
+    "RepartitionByExpression", "Sort", "InMemoryRelation",
+}  # fmt: skip
+"""Steps of a plan that give the same rows each time, if their expressions do."""
+
+
+@contextmanager
+def opened(events: Any) -> Iterator[Source]:
+    """A Spark data frame, the name of a table, a path or paths; until it is closed, the session knows it as a view."""
+    frame = _frame(events)
+    if frame.isStreaming:
+        raise DataError("A stream has no end, and people's shares need all of their events. Give a table.")
+    view = f"dpheatmap_{uuid.uuid4().hex}"
+    kept = None if _is_steady(frame) else _quietly(lambda: _persisted(frame))
+    columns = {name: _type(kind) for name, kind in frame.dtypes}
+    if len({name.lower() for name in columns}) != len(frame.dtypes):
+        raise DataError("The data frame has columns whose names are equal or differ in case alone. Give each its own.")
+    bytewise = [
+        f"CAST({_name(name)} AS STRING) COLLATE UTF8_BINARY AS {_name(name)}" if columns[name] == TEXT else _name(name)
+        for name in frame.columns
+    ]
+    _quietly(lambda: frame.selectExpr(*bytewise).createOrReplaceTempView(view))
+    try:
+        table = Table(quoted(view), columns, "the data frame", portable=True)
+        yield Source(table, lambda sql, pictures, tick: _run(frame.sparkSession, sql, tick))
+    finally:
+        frame.sparkSession.catalog.dropTempView(view)
+        if kept is not None:
+            kept.unpersist()
+
+
+def _frame(events: Any) -> Any:
+    """The data frame itself, or what the session reads under a name or paths."""
+    try:
+        from pyspark.sql import SparkSession
+        from pyspark.sql.classic.dataframe import DataFrame
+    except ImportError as error:
+        raise MissingDependency("pyspark", "Spark", "spark") from error
+    if isinstance(events, DataFrame):
+        return events
+    if type(events).__module__.startswith("pyspark."):
+        raise DataError(
+            f"A {type(events).__name__} of {type(events).__module__} can't be watched or cancelled from here. Give a "
+            "data frame of a session with a SparkContext, or use dpheatmap sql and --counts."
+        )
+    paths = [fspath(path) for path in (events if isinstance(events, (list, tuple)) else [events])
+             if isinstance(path, (str, PathLike))]  # fmt: skip
+    if not paths:
+        raise DataError(
+            f"A {type(events).__name__} can't be read by Spark. Give a data frame, a table's name or paths."
+        )
+    session = SparkSession.builder.getOrCreate()
+    if len(paths) == 1 and re.fullmatch(r"[\w`.-]+", paths[0]) and not paths[0].endswith((".parquet", ".orc")):
+        return _quietly(lambda: session.table(paths[0]), f"the table {paths[0]!r}")
+    formats = {"orc" if path.rstrip("/").endswith(".orc") else "parquet" for path in paths}
+    if any(path.rstrip("/").endswith((".csv", ".json", ".jsonl", ".txt", ".gz", ".avro")) for path in paths):
+        raise DataError("Spark reads Parquet and ORC from paths. Read other files into a data frame, and give that.")
+    return _quietly(lambda: session.read.format(formats.pop()).load(paths), "the files")
+
+
+def _type(kind: str) -> str:
+    """Spark's name of a type as DuckDB's; text of any collation is text."""
+    plain = re.sub(r" collate .*|(?<=char)\(\d+\)", "", kind)
+    return _TYPES.get("string" if plain in ("char", "varchar") else plain, plain.upper())
+
+
+def _name(column: str) -> str:
+    return "`" + column.replace("`", "``") + "`"
+
+
+def _is_steady(frame: Any) -> bool:
+    """Whether every reading gives the same rows, as far as the plan tells."""
+    todo = [frame._jdf.queryExecution().analyzed()]
+    if not todo[0].deterministic():
+        return False
+    while todo:
+        step = todo.pop()
+        if step.nodeName() not in STEADY:
+            return False
+        children = step.children()
+        todo += [children.apply(k) for k in range(children.size())]
+    return True
+
+
+def _persisted(frame: Any) -> Any:
+    frame = frame.persist()
+    frame.count()
+    return frame
+
+
+def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
+    """The answer; what is not needed any more is cancelled with its jobs, those not yet begun included."""
+    context, group = session.sparkContext, f"dpheatmap-{uuid.uuid4().hex}"
+
+    def work() -> Answer:
+        context.setJobGroup(group, "dpheatmap: people's events to cells", interruptOnCancel=True)
+        found = session.sql(carried(sql, "spark")).toArrow()
+        return Answer.of({name: found[name].to_numpy().astype(np.int64) for name in found.column_names})
+
+    def cancel() -> None:
+        context._jsc.sc().cancelJobGroupAndFutureJobs(group)
+
+    parts = [-1.0]  # Spark plans further stages as it goes, so the part that is done can fall
+
+    def part() -> float:
+        parts.append(max(parts.pop(), _part_done(context, group)))
+        return parts[-1]
+
+    return waited(lambda: _quietly(work), tick, part, cancel)
+
+
+def _part_done(context: Any, group: str) -> float:
+    """The part of the tasks of a group's jobs that are done, from the status tracker; below 0 before there are any."""
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for stage in {stage for job in jobs if job for stage in job.stageIds}]
+    tasks = sum(stage.numTasks for stage in stages if stage)
+    return sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else -1.0
+
+
+def _quietly(call: Callable[[], Result], name: str = "the data frame") -> Result:
+    """The answer of a call to Spark; an error of its own is replaced, so that nothing of its text stays attached."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        return call()
+    except (PySparkException, Py4JError) as error:
+        kind = type(error).__name__.removesuffix("Exception")
+    raise DataError(
+        f"Spark could not read {name} ({kind}). Check the name, the path and your rights, or see Spark's own log."
+    )

@@ -1,0 +1,52 @@
+"""Waiting for an engine: with signs of progress, and so that it ends when we do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def waited(
+    work: Callable[[], Result],
+    tick: Callable[[float, float], None] | None,
+    part: Callable[[], float],
+    cancel: Callable[[], object],
+) -> tuple[Result, float]:
+    """What the work returns, done in another thread, and the seconds it took.
+
+    Meanwhile ``tick`` is called with ``part()``, the part done, and the seconds gone by. Whatever ends the waiting,
+    Ctrl-C or an error of ``tick``, cancels the work, and goes on when that has ended.
+    """
+    start = time.perf_counter()
+    # Not a Future: Ctrl-C inside its lock would leave it locked, and the work's end would never be told.
+    ended: SimpleQueue[tuple[Result | None, BaseException | None]] = SimpleQueue()
+
+    def worked() -> None:
+        try:
+            ended.put((work(), None))
+        except BaseException as problem:
+            ended.put((None, problem))
+
+    worker = Thread(target=worked, daemon=True)
+    worker.start()
+    try:
+        while True:
+            try:
+                result, problem = ended.get(timeout=0.1)
+                break
+            except Empty:
+                if tick is not None:
+                    tick(part(), time.perf_counter() - start)
+    except BaseException:
+        while worker.is_alive():  # once may be too early: the work must have begun to be cancelled
+            cancel()
+            time.sleep(0.02)
+        raise
+    if problem is not None:
+        raise problem
+    return result, time.perf_counter() - start  # type: ignore[return-value]

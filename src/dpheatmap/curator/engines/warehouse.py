@@ -1,0 +1,185 @@
+"""Warehouses: the statement goes out as text, somebody runs it there, and the answer comes back as a file.
+
+Nothing is known of the table beforehand, so columns are taken as they are named, and what an engine would have refused
+is told in a comment. The answer carries a stamp of its question, so that it is not taken for that of another place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dpheatmap.budget import UNITS
+from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.dialects import carried
+from dpheatmap.curator.engines import RowReport
+from dpheatmap.curator.engines.duckdb import connection, quietly, run
+from dpheatmap.curator.event_files import open_files, unchanged
+from dpheatmap.curator.events import canonical
+from dpheatmap.curator.ledger_chain import Part
+from dpheatmap.curator.query import COUNTERS, aggregation
+from dpheatmap.curator.table import Table, quoted
+from dpheatmap.domain import Domain
+from dpheatmap.errors import DataError, ParameterError
+from dpheatmap.quadtree import Ints
+
+_NAMES = ("cx", "cy", "weight")
+_COMMENT = """\
+-- dpheatmap: where people are, as integer weights per cell. The answer is PRIVATE: exact numbers about people.
+-- {user}
+-- Coordinates must be columns of numbers{weight}. Nothing may change the table while this runs.
+-- Save the whole answer as Parquet or CSV, its columns named as they are here, and release it with
+--   dpheatmap release --counts ANSWER --epsilon 1 {place} -o map.html
+-- and delete it afterwards. The release is charged to your ledger, and made safe by noise, there and not before.
+"""
+_USER = (
+    "The person column must hold text or whole numbers, compared exactly: no floats, no collation that ignores case."
+)
+
+
+def statement(domain: Domain, dialect: str, table: str, part: Part | None, **columns: Any) -> str:
+    """The aggregation in a warehouse's dialect, below a comment that tells what to do with it.
+
+    ``columns`` are user, x, y, weight, where and each_row_is_a_person, as of `aggregate`.
+    """
+    chosen: dict[str, Any] = {role: _spelled(columns[role], dialect) for role in ("user", "x", "y", "weight")}
+    where = None if columns["where"] is None else _where(columns["where"], dialect)
+    theirs = part and part._replace(column=_spelled(part.column, dialect) or "")
+    relation = canonical(
+        Table(_table(table, dialect), _Anything(), table, portable=True),
+        part=theirs, where=where, each_row_is_a_person=columns["each_row_is_a_person"], **chosen,
+    )  # fmt: skip
+    weighted, each = columns["weight"] is not None, columns["each_row_is_a_person"]
+    sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=each, stamp=stamp(domain, part))
+    comment = _COMMENT.format(
+        user="Each row counts as another person." if each else _USER,
+        weight=", weights of whole numbers" if weighted else "",
+        place=_options(domain, part),
+    )
+    return comment + carried(sql, dialect)
+
+
+def stamp(domain: Domain, part: Part | None) -> int:
+    """A number that tells the question, the place and the part of people. Public, as these are."""
+    question = json.dumps([domain.to_dict(), str(part)])
+    return int.from_bytes(hashlib.sha256(question.encode()).digest()[:7], "big")
+
+
+def _options(domain: Domain, part: Part | None) -> str:
+    """The place and the part as options of the command line."""
+    e = domain.extent
+    place = {"bbox": f"--bbox={e.x0!r},{e.y0!r},{e.x1!r},{e.y1!r}", "image": f"--image {e.x1:.0f}x{e.y1:.0f}"}
+    of = (
+        part
+        and f"--partition {shlex.quote(f'{part.column}={chr(44).join(part.values)}')} --part {shlex.quote(part.value)}"
+    )
+    return " ".join(filter(None, (place.get(domain.kind, "--unit"), f"--depth {domain.depth}", of)))
+
+
+class _Anything(dict[str, str]):
+    """The types of columns that nobody here knows: whatever is asked for is there and fits."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> str:
+        return '"NULL"'
+
+
+def _spelled(name: str | None, dialect: str) -> str | None:
+    """A column as the warehouse spells it: Snowflake knows plain names in capitals; in quotes, a name is exact."""
+    exact = re.fullmatch(r'"(.+)"', name or "")
+    if exact:
+        return exact[1]
+    plain = dialect == "snowflake" and name is not None and re.fullmatch(r"[A-Za-z_]\w*", name)
+    return name.upper() if plain and name else name
+
+
+def _where(text: str, dialect: str) -> str:
+    """The predicate with columns as the warehouse spells them; what it may have is checked where it is used."""
+    try:
+        tree = sqlglot.parse_one(text, dialect="duckdb")
+    except SqlglotError:
+        return text
+    for column in tree.find_all(exp.Column):
+        if not column.this.quoted:
+            column.this.set("this", _spelled(column.name, dialect))
+    return tree.sql(dialect="duckdb")
+
+
+def _table(name: str, dialect: str) -> str:
+    """The table's name, read as the warehouse does and written as DuckDB does."""
+    try:
+        found = sqlglot.parse_one(name, into=exp.Table, dialect=dialect)
+    except SqlglotError:
+        found = None
+    if not isinstance(found, exp.Table) or found.args.get("joins") or not isinstance(found.this, exp.Identifier):
+        raise ParameterError(f"table must be the name of a table; it was {name!r}. Give it such as schema.trips.")
+    return found.sql(dialect="duckdb")
+
+
+# The answer
+
+
+def read_answer(path: str | PathLike[str], domain: Domain, part: Part | None) -> Counts:
+    """The counts of a warehouse's answer, after every check that can be made of it here.
+
+    That it is the answer to this question, by the stamp; columns of whole numbers; cells once each and inside the
+    domain; counters that add up; weights of 0 or more, together no more than W for each person. What can't be seen is
+    what was asked of the table: that it was this statement, of these columns.
+    """
+    with connection() as (con, folder), unchanged(path):
+        table = open_files(con, fspath(path), None)
+        spelled = {name.lower(): name for name in table.columns}
+        missing = [name for name in _NAMES if name not in spelled]
+        if missing:
+            raise DataError(f"The answer {table.name} has no column {missing[0]!r}. Save it with the columns it had.")
+        whole = [f"TRY_CAST({quoted(spelled[name])} AS BIGINT) AS whole_{name}" for name in _NAMES]
+        same = [f"TRY_CAST({quoted(spelled[name])} AS DECIMAL(38, 9)) = whole_{name}" for name in _NAMES]
+        relation = f"SELECT *, {', '.join(whole)} FROM {table.relation}"
+        unlike = f"SELECT COUNT(*) FROM ({relation}) WHERE NOT COALESCE({' AND '.join(same)}, FALSE)"
+        ((others,),) = quietly(lambda: con.execute(unlike).fetchall(), table.name)
+        _check(not others, table.name, "its values are not all whole numbers")
+        wanted = ", ".join(f"whole_{name} AS {name}" for name in _NAMES)
+        columns, seconds = run(con, f"SELECT {wanted} FROM ({relation})", folder)
+    return replace(_checked(columns, domain, stamp(domain, part), table.name, seconds), part=part)
+
+
+def _checked(columns: dict[str, Ints], domain: Domain, expected: int, name: str, seconds: float) -> Counts:
+    counted = columns["cx"] == -1
+    values = dict(zip(columns["cy"][counted].tolist(), columns["weight"][counted].tolist(), strict=True))
+    once = len(values) == np.count_nonzero(counted) and set(values) == set(range(len(COUNTERS) + 1))
+    _check(once, name, "the rows that count rows and people are not all there, once each")
+    _check(
+        values[len(COUNTERS)] == expected, name, "it is about another place, another depth or another part of people"
+    )
+    report = RowReport(**{counter: values[k] for k, counter in enumerate(COUNTERS)}, seconds=seconds)
+    x, y, weight = (columns[role][~counted] for role in _NAMES)
+    _check(bool(domain.meets(domain.depth, x, y).all()), name, "it has cells outside the domain")
+    _check(min(values.values()) >= 0 and np.min(weight, initial=0) >= 0, name, "it has numbers below 0")
+    counts = Counts.from_cells(domain, x, y, weight, report)
+    _check(bool(np.all(counts.codes[1:] > counts.codes[:-1])), name, "it has a cell twice")
+    adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
+    _check(adds_up and report.people <= report.inside, name, "its numbers of rows and people don't add up")
+    _check(counts.total <= UNITS * report.people, name, "its people weigh more than 1 each")
+    return counts
+
+
+def _check(holds: bool, name: str, why: str) -> None:
+    if not holds:
+        raise DataError(
+            f"{name} is not the answer to the statement of dpheatmap sql: {why}. Run that again, and save all of it."
+        )

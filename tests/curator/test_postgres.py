@@ -1,0 +1,250 @@
+"""PostgreSQL counts as DuckDB and plain Python do, cell by cell; and tells nothing when it fails."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpheatmap as dph
+import nasty
+from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
+from tables import W, outcome
+
+DOMAINS = [dph.Domain.unit(7), dph.Domain.image(5, 3), dph.Domain.bbox(-180, -85, 180, 85, depth=9)]
+COLUMNS: dict[str, Any] = {"user": "u", "x": "x", "y": "y"}
+TYPES = "u text, x float8, y float8, w bigint, d text"
+
+
+@pytest.fixture(scope="module")
+def con(database: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(database, autocommit=True) as con:
+        yield con
+
+
+def fill(con: psycopg.Connection[Any], name: str, events: pa.Table, types: str = TYPES) -> None:
+    con.execute(f"DROP TABLE IF EXISTS {name} CASCADE")
+    con.execute(f"CREATE TABLE {name} ({types})")
+    with con.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN") as copy:
+        for row in zip(*(column.to_pylist() for column in events.columns), strict=True):
+            copy.write_row(row)
+
+
+def without_nothing(found: tuple[Any, Any]) -> tuple[Any, Any]:
+    cells, counters = found
+    counters = {name: value for name, value in counters.items() if name != "broken_lines"}
+    return {at: weight for at, weight in cells.items() if weight}, counters
+
+
+def counted(database: str, domain: dph.Domain, table: str = "nasty", **options: Any) -> tuple[Any, Any]:
+    return without_nothing(outcome(database, domain, **{**COLUMNS, "table": table, **options}))
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.kind)
+def test_nasty_points_fall_into_the_same_cells(database: str, con: psycopg.Connection[Any], domain: dph.Domain) -> None:
+    events = nasty.table(domain, 6000)
+    fill(con, "nasty", events)
+    for options in ({}, {"weight": "w"}, {"weight": "w", "user": None, "each_row_is_a_person": True}):
+        there = counted(database, domain, **options)
+        wanted = nasty.expected(events, domain, weighted="weight" in options, each="user" in options)
+        assert there == wanted
+        assert without_nothing(outcome(events, domain, **{**COLUMNS, **options})) == wanted
+
+
+def test_predicates_parts_and_images(database: str, con: psycopg.Connection[Any]) -> None:
+    domain = DOMAINS[0]
+    events = nasty.table(domain, 3000, seed=2)
+    fill(con, "nasty", events)
+    choices: list[dict[str, Any]] = [
+        {"where": "w >= 2 AND NOT u LIKE 'p1%' OR x IS NULL"},
+        {"where": "u > 'a' AND LOWER(u) <> 'ss' AND w IN (1, 2, 3)"},
+        {"partition": {"d": ["north", "south"]}, "part": "north"},
+    ]
+    for options in choices:
+        assert counted(database, domain, **options) == without_nothing(
+            outcome(events, domain, **{**COLUMNS, **options})
+        ), options
+    images: dict[str, Any] = {"image": "d", "images": ["north", "elsewhere", "south"], "epsilon": 1}
+    seen: list[dph.Counts] = []
+    both = [dph.release_images(source, domain, seen=seen.append, **COLUMNS, **images, **extra)
+            for source, extra in ((events, {}), (database, {"table": "nasty"}))]  # fmt: skip
+    assert [*both[0]] == [*both[1]]
+    here, there = seen
+    assert here.codes.tolist() == there.codes.tolist()
+    assert here.sums.tolist() == there.sums.tolist()
+
+
+COORDINATES = st.one_of(st.sampled_from(nasty.NUMBERS), st.floats(0, 1), st.floats())
+ROWS = st.lists(
+    st.tuples(st.sampled_from(nasty.IDS), COORDINATES, COORDINATES, st.sampled_from(nasty.WEIGHTS), st.none()),
+    max_size=12,
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(ROWS, st.sampled_from(DOMAINS), st.booleans())
+def test_any_rows(
+    database: str, con: psycopg.Connection[Any], rows: list[Any], domain: dph.Domain, weighted: bool
+) -> None:
+    events = pa.Table.from_pylist([dict(zip(nasty.SCHEMA.names, row, strict=True)) for row in rows], nasty.SCHEMA)
+    fill(con, "anything", events)
+    found = counted(database, domain, "anything", weight="w" if weighted else None)
+    assert found == nasty.expected(events, domain, weighted=weighted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ids", "people"),
+    [("text COLLATE sleepy", ["a", "A", "ä", "Ä"], 4), ("varchar(9)", ["a", "a "], 2),
+     ("numeric", [2**53, 2**53 + 1], 2), ("bigint", [2**53, 2**53 + 1], 2), ("mood", ["sad", "ok"], 2),
+     ("nick", ["a", "A"], 2), ("bytea", [b"a", b"A"], 2)],
+)  # fmt: skip
+def test_whose_row_it_is(database: str, con: psycopg.Connection[Any], kind: str, ids: list[Any], people: int) -> None:
+    """Byte by byte, also where the column's own collation finds them equal."""
+    con.execute("CREATE COLLATION IF NOT EXISTS sleepy (provider=icu, locale='und-u-ks-level1', deterministic=false)")
+    con.execute("DROP TABLE IF EXISTS ids; DROP TYPE IF EXISTS mood; CREATE TYPE mood AS ENUM ('sad', 'ok')")
+    con.execute("DROP DOMAIN IF EXISTS nick; CREATE DOMAIN nick AS text COLLATE sleepy")
+    con.execute(f"CREATE TABLE ids (u {kind}, x real, y numeric)")
+    for one in ids:
+        con.execute("INSERT INTO ids VALUES (%s, 0.1, 0.1)", (one,))
+    assert counted(database, DOMAINS[0], "ids")[1]["people"] == people
+
+
+def test_decimals_beyond_all_floats_stop_nothing(database: str, con: psycopg.Connection[Any]) -> None:
+    con.execute("DROP TABLE IF EXISTS wide; CREATE TABLE wide (u text, x numeric, y numeric)")
+    for k, value in enumerate(["1e400", "-1e400", "NaN", "1e-400", "0.5"]):
+        con.execute("INSERT INTO wide VALUES (%s, %s::numeric, 0.5)", (str(k), value))
+    cells, counters = counted(database, dph.Domain.unit(1), "wide")
+    assert cells == {(0, 1): W, (1, 1): W}
+    assert counters["invalid"] == 3
+
+
+def test_points_of_postgresql_and_postgis(database: str, con: psycopg.Connection[Any]) -> None:
+    con.execute("DROP TABLE IF EXISTS spots; CREATE TABLE spots (u int, p point)")
+    con.execute("INSERT INTO spots VALUES (1, '(0.1, 0.9)'), (2, NULL), (3, '(7, 7)'), (4, '(0.9, 0.1)')")
+    wanted = {(0, 1): W, (1, 0): W}
+    unit = dph.Domain.unit(1)
+    assert counted(database, unit, "spots", x=None, y=None, geometry="p")[0] == wanted
+    try:
+        con.execute("CREATE SCHEMA IF NOT EXISTS gis; CREATE EXTENSION IF NOT EXISTS postgis SCHEMA gis")
+    except psycopg.Error:
+        pytest.skip("PostGIS is not installed")
+    con.execute("ALTER TABLE spots ADD g gis.geometry, ADD swiss gis.geometry(Point, 2056), ADD a gis.geography")
+    con.execute("""UPDATE spots SET g = gis.ST_MakePoint(p[0], p[1]),
+        swiss = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 2056),
+        a = gis.ST_SetSRID(gis.ST_MakePoint(p[0], p[1]), 4326)""")
+    for shape in ("POINT EMPTY", "LINESTRING(0 0, 1 1)"):
+        con.execute(f"INSERT INTO spots (u, g, a) SELECT 9, s, s FROM gis.ST_GeomFromText('{shape}', 4326) s")
+    for column in ("g", "swiss", "a"):
+        assert counted(database, unit, "spots", x=None, y=None, geometry=column)[0] == wanted
+    with pytest.raises(DataError, match=r"'swiss' of spots .* in the system 'EPSG:2056', and a box needs"):
+        counted(database, DOMAINS[2], "spots", x=None, y=None, geometry="swiss")
+
+
+def test_a_view_that_draws_lots_is_read_once(database: str, con: psycopg.Connection[Any]) -> None:
+    """Were it read twice, whoever was counted once could be placed three times: more than W units."""
+    con.execute("CREATE OR REPLACE VIEW lots AS SELECT (random() * 40)::int AS u, random() AS x, random() AS y "
+                "FROM generate_series(1, 500)")  # fmt: skip
+    for _ in range(5):
+        cells, counters = counted(database, dph.Domain.unit(3), "lots")
+        assert counters["rows"] == counters["inside"] == 500
+        assert 0 <= counters["people"] * W - sum(cells.values()) < 500
+
+
+def test_without_statistics_it_does_not_take_for_ever(database: str, con: psycopg.Connection[Any]) -> None:
+    """PostgreSQL takes a fresh table for tiny; going through all people for each event would take minutes."""
+    con.execute("DROP TABLE IF EXISTS fresh")
+    con.execute("CREATE TABLE fresh AS SELECT i % 9000 AS u, 0.5::float8 AS x, 0.5::float8 AS y "
+                "FROM generate_series(1, 60000) i")  # fmt: skip
+    patient = f"{database}&options=-c%20statement_timeout%3D20000"
+    assert counted(patient, dph.Domain.bbox(0, 0, 1, 1, depth=9), "fresh")[1]["people"] == 9000
+
+
+class StopError(Exception):
+    pass
+
+
+def test_whatever_ends_us_ends_the_query_there(database: str, con: psycopg.Connection[Any]) -> None:
+    con.execute("CREATE OR REPLACE VIEW slow AS SELECT 1 AS u, 0.5 AS x, pg_sleep(60)::text IS NULL AS b, 0.5 AS y")
+
+    def stop(part: float, seconds: float) -> None:
+        assert part == -1
+        if seconds > 0.5:
+            raise StopError
+
+    start = time.perf_counter()
+    with pytest.raises(StopError):
+        counted(database, dph.Domain.unit(3), "slow", progress=stop, where="b")
+    assert time.perf_counter() - start < 20
+    running = con.execute(
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'COPY%'"
+    ).fetchone()
+    assert running == (0,)
+
+
+def test_it_can_only_read(database: str, con: psycopg.Connection[Any]) -> None:
+    con.execute("""DROP TABLE IF EXISTS taken; CREATE TABLE taken (n int);
+        CREATE OR REPLACE FUNCTION take() RETURNS int LANGUAGE sql AS 'INSERT INTO taken VALUES (1); SELECT 1';
+        CREATE OR REPLACE VIEW sly AS SELECT take() AS u, 0.5 AS x, 0.5 AS y""")
+    with pytest.raises(DataError, match=r"Reading from postgresql://.* failed \(ReadOnlySqlTransaction\)"):
+        counted(database, dph.Domain.unit(3), "sly")
+
+
+REFUSALS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "no table": ({"table": None}, ParameterError, "table must name a table of postgresql://"),
+    "another table": ({"table": "mallory"}, DataError, "There is no table 'mallory' in postgresql://"),
+    "no user": ({"user": None}, PrivacyRefusal, "No user column was named"),
+    "another user": (
+        {"user": "uu"},
+        PrivacyRefusal,
+        r"no user column 'uu' in nasty of .* which has u, x, y, w, d\. Did",
+    ),
+    "text as number": ({"x": "u"}, DataError, "coordinate column 'x'|'u' is of type TEXT, not a number"),
+    "floats as ids": ({"user": "x"}, DataError, "different people's ids can become equal"),
+    "weight of floats": ({"weight": "y"}, DataError, "weights are integers"),
+    "arithmetic": ({"where": "w / 0 > 1"}, ParameterError, "where may compare columns with literals .* 'w / 0'"),
+    "cast of a column": ({"where": "CAST(u AS BIGINT) > 1"}, ParameterError, "of their own kind"),
+    "text and number": ({"where": "u > 1"}, ParameterError, "of their own kind on this engine; it has 'u > 1'"),
+    "pattern of a column": ({"where": "u LIKE d"}, ParameterError, "of their own kind"),
+    "escapes": ({"where": r"u LIKE 'a\'"}, ParameterError, "of their own kind"),
+    "a number that is none": ({"where": "w > 'many'"}, DataError, "where compares what can't be compared"),
+    "memory": ({"memory": 100}, ParameterError, "memory means nothing to PostgreSQL"),
+    "an engine": ({"engine": "duckdb"}, ParameterError, "engine means nothing to PostgreSQL"),
+    "broken lines": ({"bad_lines": "skip"}, ParameterError, "bad_lines means nothing to PostgreSQL"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_what_is_refused(database: str, con: psycopg.Connection[Any], case: str) -> None:
+    if con.execute("SELECT to_regclass('nasty')").fetchone() == (None,):
+        fill(con, "nasty", nasty.table(DOMAINS[0], 10))
+    options, error, words = REFUSALS[case]
+    with pytest.raises(error, match=words) as caught:
+        counted(database, DOMAINS[0], **options)
+    assert "tester" not in str(caught.value)
+    assert "not-shown" not in str(caught.value)
+    assert caught.value.__context__ is None or "psycopg" not in type(caught.value.__context__).__module__
+
+
+def test_a_server_that_is_not_there() -> None:
+    with pytest.raises(DataError, match=r"Reading from postgresql://localhost:9/none failed \(OperationalError\)"):
+        counted("postgresql://me:secret@localhost:9/none", DOMAINS[0])
+
+
+def test_a_release_is_charged_like_any_other(database: str, con: psycopg.Connection[Any], tmp_path: Any) -> None:
+    fill(con, "nasty", nasty.table(DOMAINS[0], 100))
+    ledger = dph.Ledger(tmp_path / "city.ledger")
+    ledger.limit("riders", 1)
+    made = dph.release(
+        database, DOMAINS[0], epsilon="1/2", table="nasty", ledger=ledger, population="riders", **COLUMNS
+    )
+    assert made.ledger is not None
+    assert math.isclose(float(ledger.accounts()["riders"].spent), 0.5)
+    with pytest.raises(PrivacyRefusal):
+        dph.release(database, DOMAINS[0], epsilon=1, table="nasty", ledger=ledger, population="riders", **COLUMNS)

@@ -1,0 +1,149 @@
+"""Spark counts as DuckDB and plain Python do, cell by cell, also if an executor dies; and ends when it is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import dpheatmap as dph
+import nasty
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
+from tables import W, outcome
+
+pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: scripts/test installs it")
+COLUMNS: dict[str, Any] = {"user": "u", "x": "x", "y": "y"}
+SECRET = "mallory.secret"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in {
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "2",
+        "spark.driver.host": "127.0.0.1", "spark.driver.memory": "700m", "spark.driver.bindAddress": "127.0.0.1",
+    }.items():  # fmt: skip
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def plain(found: tuple[Any, Any]) -> tuple[Any, Any]:
+    cells, counters = found
+    counters = {name: value for name, value in counters.items() if name != "broken_lines"}
+    return {at: weight for at, weight in cells.items() if weight}, counters
+
+
+CASES: list[tuple[dph.Domain, dict[str, Any]]] = [
+    (dph.Domain.bbox(-180, -85, 180, 85, depth=9), {"weight": "w"}),
+    (dph.Domain.unit(7), {}),
+    (dph.Domain.image(5, 3), {"weight": "w", "user": None, "each_row_is_a_person": True}),
+]
+
+
+@pytest.mark.parametrize(("domain", "options"), CASES, ids=lambda case: getattr(case, "kind", ""))
+def test_nasty_points_fall_into_the_same_cells(
+    spark: Any, domain: dph.Domain, options: dict[str, Any], tmp_path: Path
+) -> None:
+    events = nasty.table(domain, 6000)
+    pq.write_table(events, tmp_path / "events.parquet")
+    wanted = nasty.expected(events, domain, weighted="weight" in options, each="user" in options)
+    assert plain(outcome(str(tmp_path / "events.parquet"), domain, engine="spark", **{**COLUMNS, **options})) == wanted
+
+
+def test_predicates_parts_and_ids_under_a_collation(spark: Any, tmp_path: Path) -> None:
+    domain = dph.Domain.unit(7)
+    events = nasty.table(domain, 3000, seed=2)
+    pq.write_table(events, tmp_path / "events.parquet")
+    frame = spark.read.parquet(str(tmp_path / "events.parquet")).selectExpr(
+        "u COLLATE UNICODE_CI AS u", "x", "y", "w", "d"
+    )
+    options: dict[str, Any] = {
+        "where": "w >= 2 AND NOT u LIKE 'p1%' OR LOWER(u) = 'a'", "partition": {"d": ["north", "south"]},
+        "part": "north",
+    }  # fmt: skip
+    here = plain(outcome(events, domain, **{**COLUMNS, **options}))
+    assert plain(outcome(frame, domain, **{**COLUMNS, **options})) == here
+    assert [table.name for table in spark.catalog.listTables()] == []
+
+
+def test_what_draws_lots_is_kept_for_both_readings(spark: Any) -> None:
+    """Were it read twice, whoever was counted once could be placed three times: more than W units."""
+    from dpheatmap.curator.engines.spark import _is_steady
+
+    lot = "CAST(FLOOR(40 * CAST(reflect('java.lang.Math', 'random') AS DOUBLE)) AS INT) AS u"
+    frame = spark.range(500, numPartitions=2).selectExpr(lot).selectExpr("u", "u / 40D AS x", "0.5D AS y")
+    cells, counters = plain(outcome(frame, dph.Domain.unit(5), **COLUMNS))
+    assert counters["inside"] == 500
+    assert 0 <= counters["people"] * W - sum(cells.values()) < 500
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
+    steady = spark.range(9).selectExpr("id AS u", "id / 9D AS x")
+    assert [_is_steady(f) for f in (steady, steady.where("u > 3"), steady.union(steady).orderBy("u"))] == [True] * 3
+    unsteady = (
+        steady.sample(0.5),
+        steady.limit(3),
+        steady.selectExpr("rand() AS x"),
+        steady.mapInArrow(lambda batches: batches, "u long"),
+        frame,
+    )
+    assert [_is_steady(f) for f in unsteady] == [False] * 5
+
+
+def test_refusals_and_errors_tell_nothing(spark: Any, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([(SECRET, 0.5, 0.5, "1")], "u string, x double, y double, w string")
+    failing = frame.selectExpr("u", "CAST(u AS DOUBLE) AS x", "y")
+    cases: list[tuple[Any, dict[str, Any], type[DpheatmapError], str]] = [
+        (failing, {}, DataError, r"Spark could not read the data frame \(\w+\)"),
+        (frame, {"x": "u"}, DataError, "'u' is of type TEXT, not a number"),
+        (frame, {"weight": "w"}, DataError, "weights are integers"),
+        (frame, {"user": "x"}, DataError, "ids can become equal"),
+        (frame, {"where": "x + 1 > 2"}, ParameterError, "where may compare columns with literals"),
+        (frame, {"memory": 100}, ParameterError, "memory means nothing to Spark"),
+        (frame.selectExpr("*", "x AS X"), {}, DataError, "differ in case alone"),
+        (spark.readStream.format("rate").load(), {}, DataError, "A stream has no end"),
+        ("nowhere", {"engine": "spark"}, DataError, r"Spark could not read the table 'nowhere'"),
+        (str(tmp_path / "none.parquet"), {"engine": "spark"}, DataError, "Spark could not read the files"),
+        ("s3a://bucket/trips.csv", {"engine": "spark"}, DataError, "Spark reads Parquet and ORC from paths"),
+        (7, {"engine": "spark"}, DataError, "A int can't be read by Spark"),
+    ]
+    for events, options, error, words in cases:
+        with pytest.raises(error, match=words) as caught:
+            outcome(events, dph.Domain.unit(3), **{**COLUMNS, **options})
+        assert SECRET not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    """What happened on a cluster of two executors, one of which was killed."""
+    program = Path(__file__).with_name("cluster.py")
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_an_executor_that_dies_changes_no_integer(cluster: Any) -> None:
+    assert cluster["killed"] == 1
+    assert cluster["retried"] >= 1, "the status tracker saw no task fail"
+    assert cluster["same"]
+    assert cluster["cells"] > 1000
+    assert cluster["forward"]
+
+
+def test_what_is_not_needed_any_more_is_cancelled(cluster: Any) -> None:
+    assert cluster["cancelled"]
+    assert cluster["seconds"] < 60, "100 billion rows would take hours"
+    assert cluster["still_active"] == 0
