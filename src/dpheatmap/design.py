@@ -160,13 +160,26 @@ def one_level_each(domain: Domain, *, width: int = PAPER_WIDTH, depth: int | Non
 
     The error of a map is the sum over levels of 2^-i times the errors of the cells that matter, at most 4 w of them,
     each about 1 / sqrt(people who answer for the level). Given the number of people, it is least for probabilities
-    proportional to ``(2^-i min(cells, 4 w))^(2/3)``. They are whole shares; the first level takes the rest.
+    proportional to ``(2^-i min(cells, 4 w))^(2/3)``: cube roots of whole numbers, the same on every machine. The first
+    level takes what whole shares leave over.
     """
     levels = _levels(domain, width, depth)
-    weights = [(2.0**-level * min(domain.cells(level).count, 4 * width)) ** (2 / 3) for level in levels]
-    shares = {level: max(1, int(SHARES * w / sum(weights))) for level, w in zip(levels, weights, strict=True)}
+    weights = [_cube_root((min(domain.cells(level).count, 4 * width) << 96 >> level) ** 2) for level in levels]
+    shares = {level: max(1, SHARES * w // sum(weights)) for level, w in zip(levels, weights, strict=True)}
     shares[levels[0]] += SHARES - sum(shares.values())
     return PaperDesign(shares, width, Fraction(1), at_once=True)
+
+
+def _cube_root(number: int) -> int:
+    """The largest whole number whose cube is not larger: Newton's method, from above.
+
+    >>> [_cube_root(number) for number in (0, 7, 8, 26, 10**60)] == [0, 1, 2, 2, 10**20]
+    True
+    """
+    root = 1 << -(-number.bit_length() // 3)
+    while root**3 > number:
+        root = (2 * root + number // root**2) // 3
+    return root
 
 
 def _levels(domain: Domain, width: int, depth: int | None) -> range:
