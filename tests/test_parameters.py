@@ -40,7 +40,7 @@ BAD: list[Any] = [
 ]
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
-NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5]}
+NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5], "share": [0.5]}
 GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
@@ -75,6 +75,7 @@ CALLS: dict[str, Callable[..., object]] = {
     "Domain.bbox": lambda **k: dph.Domain.bbox(0, 0, 1, 1, **k),
     "Domain.image": lambda **k: dph.Domain.image(**{"width": 64, "height": 48, **k}),
     "Domain.unit": dph.Domain.unit,
+    "Domain.discover": lambda **k: dph.Domain.discover(NOWHERE, **{"epsilon": 1, **COLUMNS, **k}),
     "Domain.first_level": DOMAIN.first_level,
     "aggregate": lambda **k: dph.aggregate(NOWHERE, DOMAIN, **{**COLUMNS, **k}),
     "release": lambda **k: dph.release(NOWHERE, DOMAIN, **{"epsilon": 1, **COLUMNS, **k}),
@@ -148,7 +149,7 @@ def test_every_function_refuses_every_bad_value_in_one_sentence(
         assert len(str(refusal.value)) < 300
 
 
-@pytest.mark.parametrize("where", ["release", "aggregate", "release_images"])
+@pytest.mark.parametrize("where", ["release", "aggregate", "release_images", "Domain.discover"])
 def test_with_good_values_the_table_is_opened_and_only_then_missed(where: str) -> None:
     with pytest.raises(DataError, match="No file is called"):
         CALLS[where](memory=64)

@@ -2,6 +2,7 @@
 
 from dpheatmap import errors
 from dpheatmap.difference import Difference, difference
+from dpheatmap.discovery import Discovery
 from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.plan import Plan, plan
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Counts",
     "Difference",
+    "Discovery",
     "Domain",
     "Heatmap",
     "Ledger",

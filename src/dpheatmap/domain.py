@@ -16,9 +16,11 @@ Rows count from the north, the image's top, or y = 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +29,11 @@ from dpheatmap import projection
 from dpheatmap.errors import DomainError
 from dpheatmap.parameters import DEEPEST, check
 from dpheatmap.quadtree import Ints
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.api import Counts
+    from dpheatmap.curator.ledger import Ledger
+    from dpheatmap.discovery import Discovery
 
 Kind = Literal["bbox", "image", "unit"]
 Floats = NDArray[np.float64]
@@ -130,6 +137,49 @@ class Domain:
         """
         check(depth=depth)
         return cls("unit", Bounds(0.0, 0.0, 1.0, 1.0), int(depth))
+
+    @staticmethod
+    def discover(
+        events: Any,
+        *,
+        epsilon: Any,
+        user: str | None = None,
+        x: str,
+        y: str,
+        weight: str | None = None,
+        where: str | None = None,
+        each_row_is_a_person: bool = False,
+        share: float = 0.95,
+        confidence: float = 0.95,
+        ledger: str | PathLike[str] | Ledger | None = None,
+        population: str | None = None,
+        partition: Mapping[str, Sequence[str]] | None = None,
+        part: str | None = None,
+        memory: int | None = None,
+        progress: Callable[[float, float], None] | None = None,
+        seen: Callable[[Counts], None] | None = None,
+    ) -> Discovery:
+        """Find a box around people privately, for those who don't know where theirs are; it costs ``epsilon``.
+
+        ``x`` and ``y`` are longitude and latitude. With probability ``confidence`` the box, of whole map tiles, holds
+        at least ``share`` of people's weight; if no box but the world can be claimed to, it says so, by its noise
+        alone. A box does not cross the antimeridian: people on both sides of it get one that is as wide as the world.
+        The rest is as for :func:`release`, and what that costs is to be added.
+
+        >>> import dpheatmap as dph
+        >>> from dpheatmap.testing import generated_people
+        >>> people = generated_people(5000, extent=(13.1, 52.4, 13.7, 52.6))  # Berlin
+        >>> found = dph.Domain.discover(people, epsilon=0.2, user="person", x="x", y="y")
+        >>> found.found, found.domain.kind, str(found.epsilon)
+        (True, 'bbox', '1/5')
+        """
+        from dpheatmap.curator.discover import discover
+
+        return discover(
+            events, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
+            each_row_is_a_person=each_row_is_a_person, share=share, confidence=confidence, ledger=ledger,
+            population=population, partition=partition, part=part, memory=memory, progress=progress, seen=seen,
+        )  # fmt: skip
 
     # Cells
 

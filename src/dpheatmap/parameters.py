@@ -170,6 +170,7 @@ RULES: dict[str, Rule] = {
         "True says that there is no user column because every row is another person.",
     ),
     "confidence": _real("a number above 0.5 and below 1", lambda v: 0.5 < v < 1, "0.9 or 0.95 are common."),
+    "share": _real("a number above 0 and below 1", lambda v: 0 < v < 1, "0.95 asks for 95 % of people."),
     "control": _choice("discovery", "family"),
     "title": _text("text", "It stands above the map."),
     "scale": _choice("linear", "log"),

@@ -70,6 +70,26 @@ def latitude_of_row(row: float) -> float:
     return math.degrees(math.atan(math.sinh(math.pi * (1.0 - 2.0 * row))))
 
 
+def highest_latitude(row: float) -> float:
+    """The northernmost float whose row, as it is computed, is not above a row: the edge that no rounding cuts off."""
+    return _last_at(row, NORTHERNMOST, lambda found: found >= row)
+
+
+def lowest_latitude(row: float) -> float:
+    """The southernmost float whose row, as it is computed, is not below a row."""
+    return _last_at(row, -NORTHERNMOST, lambda found: found <= row)
+
+
+def _last_at(row: float, end: float, holds: Callable[[float], bool]) -> float:
+    """The last latitude towards an end for which something holds of its row, by bisection about where that is."""
+    near = math.copysign(1e-9, end)
+    last, beyond = latitude_of_row(row) - near, latitude_of_row(row) + near
+    while (middle := (last + beyond) / 2) not in (last, beyond):
+        found = float(mercator_row(middle, math.sqrt, lambda step: step))
+        last, beyond = (middle, beyond) if holds(found) else (last, middle)
+    return max(-NORTHERNMOST, min(last, NORTHERNMOST))
+
+
 def latitudes_of_rows(rows: ArrayLike) -> NDArray[np.float64]:
     """:func:`latitude_of_row` of many rows."""
     latitudes: NDArray[np.float64] = np.degrees(np.arctan(np.sinh(np.pi * (1.0 - 2.0 * np.asarray(rows)))))

@@ -15,6 +15,7 @@ COMMANDS = {
     "demo": "A whole run on generated people.",
     "app": "From a file to a published map, in the browser.",
     "inspect": "Columns of a table, and which might be person, x and y.",
+    "discover": "Find a box around people privately, for a part of the budget.",
     "plan": "What a release will show, before any data is read.",
     "release": "Measure where people are, under differential privacy.",
     "export": "Make maps from a release; costs no budget.",

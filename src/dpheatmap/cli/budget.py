@@ -12,6 +12,7 @@ from dpheatmap.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
     from dpheatmap.curator.ledger import Ledger
+    from dpheatmap.discovery import Discovery
     from dpheatmap.release import Release
 
 
@@ -81,7 +82,7 @@ def open_ledger(where: str | None, *, limits_needed: bool = True) -> Ledger:
     return Ledger(place, limits_needed=limits_needed)
 
 
-def charged(release: Release, ledger: Ledger | None = None, population: str = "", **_: Any) -> str:
+def charged(release: Release | Discovery, ledger: Ledger | None = None, population: str = "", **_: Any) -> str:
     """What the data holder is told about the budget after a release."""
     if ledger is None:
         return release.label["budget"]

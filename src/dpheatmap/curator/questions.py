@@ -16,6 +16,7 @@ finest cell: going from a data set to its neighbour takes at most W such steps, 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +25,7 @@ from dpheatmap.budget import UNITS, read_epsilon
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import Source, discrete_laplace, saturating_add
 from dpheatmap.curator.partition import half_deviations
-from dpheatmap.domain import Domain, Floats
+from dpheatmap.domain import CellRange, Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints, decode
 from dpheatmap.selection import all_cells, children_inside
@@ -84,6 +85,21 @@ class Curator:
         label = labels[y - finest.y0, x - finest.x0]
         sums = np.zeros(int(labels.max(initial=-1)) + 1, np.int64)
         np.add.at(sums, label[label >= 0], np.diff(self._counts.sums)[label >= 0])
+        return self._noisy(sums, epsilon) / UNITS
+
+    def rings(self, boxes: Sequence[CellRange], epsilon: Fraction) -> Floats:
+        """The noisy numbers of people outside all boxes of finest cells, in each but not in the next, and in the last.
+
+        *Why it is epsilon-DP.* A cell belongs to one ring, by the number of boxes before the first that it is not in.
+        So rings are disjoint: as for :meth:`cells`.
+        """
+        x, y = decode(self._counts.codes)
+        ring, inside = np.zeros(len(x), np.int64), np.ones(len(x), np.bool_)
+        for box in boxes:
+            inside &= (x >= box.x0) & (x < box.x1) & (y >= box.y0) & (y < box.y1)
+            ring += inside
+        sums = np.zeros(len(boxes) + 1, np.int64)
+        np.add.at(sums, ring, np.diff(self._counts.sums))
         return self._noisy(sums, epsilon) / UNITS
 
     def deviations(self, codes: Ints, starts: Ints, epsilon: Fraction) -> Floats:

@@ -1,0 +1,44 @@
+"""``dpheatmap discover``: a box around people, found privately."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpheatmap.cli import terminal
+from dpheatmap.cli.budget import budget_from, budget_options, charged
+from dpheatmap.cli.options import json_option, table_options
+from dpheatmap.domain import Domain
+
+
+@click.command("discover")
+@click.argument("file")
+@click.option("--epsilon", required=True, help="How much may leak, on top of the release's own: 0.1 or 1/20.")
+@table_options
+@click.option("--share", type=float, default=0.95, show_default=True, help="How much of people the box is to hold.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="With which probability it does.")
+@budget_options
+@click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
+@click.option("--memory", type=int, metavar="MB", help="Memory of the aggregation; the rest goes to disk.")
+@json_option
+def command(file: str, private_report: str | None, as_json: bool, **options: Any) -> None:
+    """Find a box around the people in FILE, for those who don't know where theirs are.
+
+    x and y are longitude and latitude. The box goes to stdout as the option to give to release; it costs epsilon, and
+    so does the release. Example:
+
+    dpheatmap discover trips.parquet --epsilon 0.1 --user rider --x lon --y lat
+    """
+    from dpheatmap.curator.api import Counts
+
+    budget = budget_from(
+        file, *(options.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part"))
+    )
+    seen: list[Counts] = []
+    with terminal.progress("Discovering") as tick:
+        found = Domain.discover(file, progress=tick, seen=seen.append, **options, **budget)
+    terminal.private_reports(seen, private_report)
+    terminal.say(found.in_words)
+    terminal.say(charged(found, **budget))
+    terminal.answer(as_json, found.to_dict(), found.bbox)

@@ -1,0 +1,207 @@
+"""Where in the world are they? A bounding box of map tiles, found for a small part of the budget.
+
+**Contract of `find_box`.** (1) Privacy: what it returns is a function of public settings and of the answers of a
+:class:`~dpheatmap.curator.questions.Curator` to questions that cost epsilon together, hence epsilon-DP for adding or
+removing one person's whole data. It looks at nothing else of people, never refuses, and asks of everybody what it asks
+of nobody. (2) The claim: if it returns a box, then for every data set, with probability at least ``confidence`` over
+the noise, the box holds at least ``share`` of the weight of all people in the world.
+
+**The walk** goes down the world's quadtree, two levels at a time, each question about the tiles inside those that
+seemed occupied, for a twelfth of epsilon. A tile seems occupied if its noisy number of people is beyond what noise
+makes of nobody. The box of a level is the one around such tiles, after stripping edges that hold next to nobody. So the
+boxes are nested, and the walk ends when tiles are small beside the box, or hold too few people each to be seen. It only
+proposes: however bad the proposals, the claim holds.
+
+**The claim** is made by one last question, for all that is left: how many people are in the innermost box, and in each
+ring between a box and the next, and outside. Rings are disjoint, so one question answers for all of them. Let I be the
+weight inside a box and O that outside; the box holds the share s iff ``t = (1 - s) I - s O >= 0``. The noisy t is the
+true one plus ``(1 - s)`` times the noises of the inner rings minus s times those of the outer ones. It *passes* if it
+is at least the ``confidence``-quantile of that. Boxes are tried from the largest one inwards, and the last one before
+the first that does not pass is claimed.
+
+*Why trying many boxes needs no correction.* Let B be the largest of the boxes that lacks the share: every box inside it
+lacks it too, every one around it does not. To claim one that lacks it, B itself must have passed, and as its true t is
+below 0, it does so with probability at most 1 - confidence. The boxes depend on the walk, whose noise is independent of
+the last question's.
+
+People without a row in the world have no weight. Where nobody has, every box holds the share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from itertools import pairwise
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.budget import UNITS, read_epsilon
+from dpheatmap.curator.api import Curator, account_of, aggregate
+from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.ledger import Ledger
+from dpheatmap.curator.ledger_chain import Part
+from dpheatmap.curator.noise import discrete_laplace
+from dpheatmap.discovery import Discovery
+from dpheatmap.domain import CellRange, Domain, Floats
+from dpheatmap.parameters import check
+from dpheatmap.projection import NORTHERNMOST, highest_latitude, lowest_latitude
+from dpheatmap.quadtree import Ints, decode
+from dpheatmap.selection import children_inside
+
+__all__ = ["discover"]
+
+DEEPEST = 14
+"""The finest tiles are those of zoom 14, 2.4 km wide at the equator."""
+STRIDE = 2
+"""How many levels a question of the walk goes down."""
+STEP = Fraction(1, 12)
+"""What a question of the walk takes of epsilon; there are at most seven."""
+ENOUGH_TILES = 8
+"""The walk ends when a side of the box has so many tiles: finer ones would hardly shrink it."""
+SURE = 2.0
+"""Beyond ``ln K``, in units of the noise's scale: one of K empty tiles seems occupied with probability e^-2 / 2."""
+
+GRID, END = 64, 30
+"""Steps of the grid for the noise's law to a scale, and how many scales it reaches."""
+ROUNDING = 1e-12
+"""What floats, and the cut at the grid's ends, may have done to a probability."""
+
+
+def discover(
+    events: Any,
+    *,
+    epsilon: Any,
+    user: str | None,
+    x: str,
+    y: str,
+    weight: str | None,
+    where: str | None,
+    each_row_is_a_person: bool,
+    share: float,
+    confidence: float,
+    ledger: str | PathLike[str] | Ledger | None,
+    population: str | None,
+    partition: Mapping[str, Sequence[str]] | None,
+    part: str | None,
+    memory: int | None,
+    progress: Callable[[float, float], None] | None,
+    seen: Callable[[Counts], None] | None,
+) -> Discovery:
+    """What `Domain.discover` is: read the table, charge the ledger, find the box, in this order as `release` does."""
+    made = datetime.now(UTC).replace(microsecond=0)
+    exact = read_epsilon(epsilon)
+    check(share=share, confidence=confidence)
+    discrete_laplace(exact * STEP / UNITS)  # refuses an epsilon that is too small for exact noise
+    account = account_of(ledger, population)
+    if account is not None:
+        account.check(str(population), exact, of=Part.of(partition, part))
+    counts = aggregate(
+        events, _world(DEEPEST), user=user, x=x, y=y, weight=weight, where=where,
+        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, memory=memory, progress=progress,
+    )  # fmt: skip
+    if seen is not None:
+        seen(counts)
+    # No noise before this line, and nothing that can be refused after it.
+    entry = account.charge(str(population), exact, of=counts.part, made=made) if account is not None else None
+    box, people = find_box(Curator(counts, exact), float(share), float(confidence))
+    domain = _world() if box is None else _of_tiles(box)
+    return Discovery(domain, box is not None, float(share), float(confidence), exact, people, entry)
+
+
+def find_box(curator: Curator, share: float, confidence: float) -> tuple[CellRange | None, float]:
+    """The box that is claimed, in finest tiles, or None; and the noisy number of people. See the contract above."""
+    boxes = _nested_boxes(curator, share)
+    scale = float(1 / curator.rest)
+    rings = curator.rings(boxes, curator.rest)
+    claimed = None
+    for k in range(len(boxes)):
+        # Rings are counted from the outside: k + 1 of them lie outside the k-th box.
+        signs = np.where(np.arange(len(rings)) <= k, -share, 1 - share)
+        if signs @ rings < noise_quantile(np.abs(signs) * scale, confidence):
+            break
+        claimed = boxes[k]
+    return claimed, float(rings.sum())
+
+
+def _nested_boxes(curator: Curator, share: float) -> list[CellRange]:
+    """The walk: boxes in finest tiles, each smaller than the one before, the first smaller than the world."""
+    domain, step = curator.domain, curator.part(STEP)
+    scale, keep = float(1 / step), (1 + share) / 2
+    boxes, tiles, least = [domain.cells(domain.depth)], np.zeros(1, np.int64), None
+    for level in range(STRIDE, domain.depth + 1, STRIDE):
+        for above in range(level - STRIDE, level):
+            tiles = children_inside(domain, above, tiles)
+        people = curator.cells(level, tiles, step)
+        occupied = people > scale * (np.log(len(tiles)) + SURE)
+        tiles, people = tiles[occupied], people[occupied]
+        least = keep * people.sum() if least is None else least
+        noise = 6 * scale * np.sqrt(len(tiles))
+        if len(tiles) == 0 or people.sum() < least - noise:
+            break  # too many people are in tiles that hold too few
+        box, inside = _stripped(tiles, people, least)
+        tiles = tiles[inside]
+        boxes.append(CellRange(*(edge << (domain.depth - level) for edge in (box.x0, box.y0, box.x1, box.y1))))
+        if max(box.columns, box.rows) >= ENOUGH_TILES:
+            break
+    return [inner for outer, inner in pairwise(boxes) if inner != outer]
+
+
+def _stripped(tiles: Ints, people: Floats, least: float) -> tuple[CellRange, NDArray[np.bool_]]:
+    """The box around tiles, and which are inside, after taking off outer columns and rows that hold next to nobody.
+
+    As long as the rest holds ``least`` people, of the four sides the one with the fewest people a tile goes first.
+    """
+    x, y = decode(tiles)
+    inside = np.ones(len(tiles), np.bool_)
+    while True:
+        box = CellRange(int(x[inside].min()), int(y[inside].min()), int(x[inside].max()) + 1, int(y[inside].max()) + 1)
+        sides = [(x == box.x0, box.rows), (x == box.x1 - 1, box.rows)]
+        sides += [(y == box.y0, box.columns), (y == box.y1 - 1, box.columns)]
+        fewest, _ = min(sides, key=lambda side: people[inside & side[0]].sum() / side[1])
+        rest = inside & ~fewest
+        if not rest.any() or people[rest].sum() < least:
+            return box, inside
+        inside = rest
+
+
+def noise_quantile(scales: Floats, confidence: float) -> float:
+    """What a sum of independent noises of these scales, in people, exceeds with probability 1 - confidence at most.
+
+    Each noise is rounded up to a grid and its far ends are cut at the grid's, where ``e^-30`` of it lies, so the sum
+    on the grid is never smaller but for that; its law is the convolution, by Fourier transform. The noise is discrete:
+    its tail ``q^k / (1 + q)``, with ``q = e^-a`` and a the rate, is at most ``e^(-a (k - 1)) / 2``, that of continuous
+    noise one unit further out. So a unit is added for each, at the weight that the largest has, 1 at most.
+
+    >>> round(noise_quantile(np.array([1.0]), 0.95), 2), round(np.log(1 / (2 * 0.05)), 2)
+    (2.31, 2.3)
+    """
+    step, reach = float(scales.max()) / GRID, END * GRID
+    at = np.arange(-reach - 1, reach + 1) * step
+    size = 1 << (2 * reach * len(scales) + 2).bit_length()  # room for all of the sum, so that no end meets the other
+    transform = np.ones(size // 2 + 1, np.complex128)
+    for scale, times in zip(*np.unique(scales, return_counts=True), strict=True):
+        half = np.exp(-np.abs(at) / scale) / 2
+        below = np.where(at < 0, half, 1 - half)
+        below[0], below[-1] = 0.0, 1.0
+        transform *= np.fft.rfft(np.diff(below), size) ** times
+    enough = np.cumsum(np.fft.irfft(transform, size)) >= confidence + ROUNDING
+    if not enough[-1]:
+        return math.inf
+    return (int(np.argmax(enough)) - reach * len(scales)) * step + len(scales) / UNITS
+
+
+def _world(depth: int | None = None) -> Domain:
+    """All of Web Mercator."""
+    return Domain.bbox(-180, -NORTHERNMOST, 180, NORTHERNMOST, depth=depth)
+
+
+def _of_tiles(box: CellRange) -> Domain:
+    """The domain of whole tiles of the finest zoom: whoever is in one of them is inside, however floats are rounded."""
+    side = 2.0**DEEPEST
+    west, east = (360 * (column / side - 0.5) for column in (box.x0, box.x1))
+    return Domain.bbox(west, lowest_latitude(box.y1 / side), east, highest_latitude(box.y0 / side))
