@@ -24,7 +24,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
-from dpheatmap.app.shelf import BACKGROUND, CANCELLED, DONE, FAILED, LOST, MAP, STOPPED, UNDER_WAY, Record, Shelf
+from dpheatmap.app.shelf import BACKGROUND, CANCELLED, DONE, FAILED, LOST, MAP, PLACE, STOPPED, UNDER_WAY, Record, Shelf
 from dpheatmap.app.texts import say
 from dpheatmap.app.wanted import Charge, Columns, Source
 from dpheatmap.curator.api import Counts, release
@@ -104,21 +104,30 @@ class Jobs:
         wanted: dict[str, Any],
         after: str | None = None,
         picture: Path | None = None,
-    ) -> Record:
-        """Begin a release, or give the one that the same request made before."""
+    ) -> tuple[Record, bool]:
+        """Begin a release, or give the one that the same request made before; also tells which of the two."""
         Ledger(self._ledger).check(charge.population, charge.epsilon)
         return self._begin(MAP, source, wanted, after, _Release(source, columns, domain, charge, picture))
 
-    def _begin(self, kind: str, source: Source, wanted: dict[str, Any], after: str | None, work: _Work) -> Record:
+    def discover(
+        self, source: Source, columns: Columns, charge: Charge, wanted: dict[str, Any]
+    ) -> tuple[Record, bool]:
+        """Begin to look for a place, or give the one that the same request found before."""
+        Ledger(self._ledger).check(charge.population, charge.epsilon)
+        return self._begin(PLACE, source, wanted, None, _Discovery(source, columns, charge))
+
+    def _begin(
+        self, kind: str, source: Source, wanted: dict[str, Any], after: str | None, work: _Work
+    ) -> tuple[Record, bool]:
         fingerprint = self._shelf.fingerprint([kind, source.identity, wanted, after])
         with self._lock:
             before = self._shelf.like(fingerprint)
             if before is not None:
-                return before
+                return before, True
             record = self._shelf.add(kind, source.name, wanted, fingerprint)
             self._jobs[record.id] = Job()
             self._pool.submit(self._run, record.id, work)
-            return record
+            return record, False
 
     def progress(self, id: str) -> Job | None:
         """How far a release has come; None for those of earlier days."""
@@ -205,6 +214,29 @@ class _Release:
             )
         made.save(path)
         return {}
+
+
+@dataclass(frozen=True)
+class _Discovery:
+    """The work of looking for a place: reads, charges, and finds a box by noisy answers."""
+
+    source: Source
+    columns: Columns
+    charge: Charge
+
+    def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
+        """The place, which is public by then, and what is claimed of it."""
+        with self.source.named():
+            found = Domain.discover(
+                self.source.events,
+                epsilon=self.charge.epsilon,
+                ledger=ledger,
+                population=self.charge.population,
+                progress=job.tick,
+                seen=job.seen,
+                **self.columns.options(),
+            )
+        return {"place": {"kind": "bbox", "bounds": list(found.box)}, "found": found.found, "words": found.in_words}
 
 
 def recover(shelf: Shelf, ledger: str) -> list[Record]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from dpheatmap.budget import exact_text
-from dpheatmap.curator.api import release
+from dpheatmap.curator.api import aggregate, release
 from dpheatmap.domain import Domain
-from dpheatmap.heatmap import Heatmap
+from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.heatmap import Heatmap, smoothed
 from dpheatmap.label import odds_in_words
 from dpheatmap.parameters import LARGEST_EPSILON
 from dpheatmap.plan import length, plan
@@ -23,7 +25,11 @@ from dpheatmap.testing import generated_people
 MOST = 50_000
 """How many people are generated at most; beyond, epsilon is raised instead: what counts is people times epsilon."""
 
+MOST_SIGNAL = 20_000
+"""The most people times epsilon that is drawn: a map is good by then, and takes longer and longer to compute."""
+
 SIDE = 256
+DRAWS = 40  # of the posterior: enough for one typical number
 
 
 def foreseen(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
@@ -45,24 +51,25 @@ def foreseen(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
 @lru_cache(maxsize=16)
 def previewed(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
     """Generated people as they are and as a release would show them, and how sure that map is of its busy places."""
+    users = max(1, min(users, int(MOST_SIGNAL / epsilon)))
     people = min(users, MOST)
-    table = generated_people(people, extent=domain.extent)
-    spread = min(epsilon * Fraction(users, people), Fraction(LARGEST_EPSILON))
-    shown, truth = (
-        release(table, domain, epsilon=spent, user="person", x="x", y="y").heatmap(size=SIDE)
-        for spent in (spread, Fraction(LARGEST_EPSILON))
-    )
+    counts = aggregate(generated_people(people, extent=domain.extent), domain, user="person", x="x", y="y")
+    made = release(counts, epsilon=min(epsilon * Fraction(users, people), Fraction(LARGEST_EPSILON)))
+    shown = made.heatmap(size=SIDE)
+    truth = replace(shown, values=smoothed(true_distribution(counts), shown.sigma, SIDE), uncertainty=None, empty=False)
     return {"shown": _png(shown), "truth": _png(truth), "sure": _sureness(shown)}
 
 
 def _sureness(heat: Heatmap) -> float | None:
     """The typical standard deviation where half of the people are, in parts of the value; None if nothing is seen."""
-    if heat.std is None:
+    if heat.uncertainty is None:
         return None
+    rough = replace(heat.uncertainty, count=DRAWS)
     order = np.argsort(-heat.density, axis=None)
     busy = order[: 1 + int(np.searchsorted(np.cumsum(heat.values.ravel()[order]), 0.5))]
-    return float(np.median(heat.std.ravel()[busy] / heat.values.ravel()[busy]))
+    return float(np.median(rough.relative_std.ravel()[busy]))
 
 
 def _png(heat: Heatmap) -> str:
-    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture_of(heat), SIDE)).decode('ascii')}"
+    picture = picture_of(replace(heat, uncertainty=None))
+    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, SIDE)).decode('ascii')}"

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -40,6 +41,7 @@ from dpheatmap.app.wanted import (
     text_of,
     users_of,
 )
+from dpheatmap.app.worker import Worker, warm
 from dpheatmap.budget import exact_text, read_epsilon
 from dpheatmap.curator.inspect import inspect_table
 from dpheatmap.curator.ledger import Ledger
@@ -60,12 +62,15 @@ class Routes:
         self.uploads = Uploads(folder / "uploads", limit)
         self.shelf = Shelf(folder)
         self.notices = recover(self.shelf, ledger)
-        self.drawing = Drawing(self.shelf)
+        self.worker = Worker()
+        self._warmed = False
+        self.drawing = Drawing(self.shelf, self.worker)
         self.jobs = Jobs(self.shelf, ledger, self.drawing.first)
 
     def close(self) -> None:
         """Finish what was paid for, and remove uploads and what was deleted."""
         self.jobs.close()
+        self.worker.close()
         self.uploads.clear()
         self.shelf.empty_trash()
 
@@ -94,10 +99,17 @@ class Routes:
         name = request.path_params.get("name", "index.html")
         return static_file(name, request.headers.get("if-none-match")) or refused(404, "not_found")
 
+    def _warm(self) -> None:
+        """Get ready for drawing while the first steps are taken."""
+        if not self._warmed:
+            self._warmed = True
+            Thread(target=self.worker.run, args=(warm,), daemon=True).start()
+
     # Tables, pictures and places
 
     async def start(self, request: Request) -> Response:
         """What the page needs to know at first."""
+        self._warm()
         notices = [_public(record) for record in self.notices]
         return JSONResponse({"version": __version__, "upload_limit": self.uploads.limit, "notices": notices})
 
@@ -157,7 +169,7 @@ class Routes:
         """The same as pictures, of generated people."""
         body = await _json(request)
         domain, epsilon, users = domain_of(body.get("place")), read_epsilon(body.get("epsilon")), users_of(body)
-        return JSONResponse(await run_in_threadpool(preview.previewed, domain, epsilon, users))
+        return JSONResponse(await run_in_threadpool(self.worker.run, preview.previewed, domain, epsilon, users))
 
     async def budget(self, request: Request) -> Response:
         """What every population has spent, when, and how much it may."""
@@ -190,7 +202,19 @@ class Routes:
             "population": charge.population,
         }
         after = None if body.get("after") is None else self.shelf.get(text_of(body, "after")).id
-        return self._shown(self.jobs.release(source, columns, domain, charge, wanted, after, picture))
+        record, repeated = self.jobs.release(source, columns, domain, charge, wanted, after, picture)
+        return {**self._shown(record), "repeated": repeated}
+
+    async def discover(self, request: Request) -> Response:
+        """Begin to look for a place privately, or give the one that the same request found before."""
+        return JSONResponse(await run_in_threadpool(self._discover, await _json(request)))
+
+    def _discover(self, body: Any) -> dict[str, Any]:
+        source, columns = source_of(body_of(body.get("source")), self.uploads), columns_of(body_of(body.get("columns")))
+        charge = charge_of(body)
+        wanted = {"path": source.path, "columns": asdict(columns), "epsilon": exact_text(charge.epsilon)}
+        record, repeated = self.jobs.discover(source, columns, charge, {**wanted, "population": charge.population})
+        return {**self._shown(record), "repeated": repeated}
 
     async def shelved(self, request: Request) -> Response:
         """All releases."""
@@ -240,10 +264,7 @@ class Routes:
         record, suffix = self.shelf.get(request.path_params["id"]), request.path_params["suffix"]
         folder = TemporaryDirectory(prefix="dpheatmap-")
         try:
-            title = request.query_params.get("title", "")[:200] or None
-            path = await run_in_threadpool(
-                self.drawing.file, record.id, suffix, _sigma(request), title, Path(folder.name)
-            )
+            path = await run_in_threadpool(self.drawing.file, record.id, suffix, _sigma(request), Path(folder.name))
         except BaseException:
             folder.cleanup()
             raise
@@ -351,6 +372,7 @@ def application(routes: Routes) -> Starlette:
         ("POST", "/api/limit", routes.limit),
         ("GET", "/api/releases", routes.shelved),
         ("POST", "/api/releases", routes.release),
+        ("POST", "/api/discover", routes.discover),
         ("GET", one, routes.state),
         ("DELETE", one, routes.delete),
         ("POST", f"{one}/cancel", routes.cancel),

@@ -119,13 +119,6 @@ def domain_of(place: object) -> Domain:
     raise ParameterError(say("no_place"))
 
 
-def place_of(domain: Domain) -> dict[str, Any]:
-    """A domain as `domain_of` reads it, with the resolution that was asked for, if any, spelt as its depth."""
-    if domain.kind == "bbox":
-        return {"kind": "bbox", "bounds": list(domain.extent)}
-    return {"kind": "unit"} if domain.kind == "unit" else {"kind": "image", "size": [int(v) for v in domain.extent[2:]]}
-
-
 def charge_of(body: Mapping[str, Any]) -> Charge:
     """Epsilon and the population that it is charged to."""
     population = text_of(body, "population").strip()
