@@ -39,8 +39,8 @@ class Served:
 
     def client(self, **options: Any) -> httpx.Client:
         """A client without a session."""
-        settings = {"base_url": self.origin, "headers": {"Origin": self.origin}, "timeout": 60, "trust_env": False}
-        return httpx.Client(**(settings | options))
+        settings: dict[str, Any] = {"base_url": self.origin, "headers": {"Origin": self.origin}, "timeout": 60}
+        return httpx.Client(trust_env=False, **(settings | options))
 
     @contextmanager
     def opened(self) -> Iterator[httpx.Client]:
@@ -48,6 +48,11 @@ class Served:
         with self.client() as client:
             assert client.get(self.link).status_code == 200
             yield client
+
+    def memory(self) -> int:
+        """Bytes that the server holds now."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(status.partition("VmRSS:")[2].split()[0])
 
     def charges(self, population: str) -> int:
         account = dph.Ledger(self.ledger).accounts().get(population)
@@ -87,7 +92,10 @@ def wanted(source: dict[str, Any], population: str, **changes: Any) -> dict[str,
 
 def ended(client: httpx.Client, id: str) -> dict[str, Any]:
     """A release once it is over, however it went."""
-    return until(lambda: client.get(f"/api/releases/{id}").json(), lambda found: found["state"] in OVER)
+    found: dict[str, Any] = until(
+        lambda: client.get(f"/api/releases/{id}").json(), lambda found: found["state"] in OVER
+    )
+    return found
 
 
 OVER = ("done", "failed", "cancelled", "stopped", "lost")

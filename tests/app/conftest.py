@@ -6,7 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from served import Served, serving
+import dpheatmap as dph
+from served import Served, serving, trips
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +27,11 @@ def client(served: Served) -> Iterator[httpx.Client]:
 @pytest.fixture
 def population(served: Served, request: pytest.FixtureRequest) -> str:
     """People of a test's own, with a limit."""
-    import dpheatmap as dph
-
-    name = request.node.name[:100]
+    name = str(request.node.name)[:100]
     dph.Ledger(served.ledger).limit(name, 5)
     return name
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    from served import trips
-
     return trips(tmp_path / "trips.csv")

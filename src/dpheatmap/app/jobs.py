@@ -109,9 +109,7 @@ class Jobs:
         Ledger(self._ledger).check(charge.population, charge.epsilon)
         return self._begin(MAP, source, wanted, after, _Release(source, columns, domain, charge, picture))
 
-    def discover(
-        self, source: Source, columns: Columns, charge: Charge, wanted: dict[str, Any]
-    ) -> tuple[Record, bool]:
+    def discover(self, source: Source, columns: Columns, charge: Charge, wanted: dict[str, Any]) -> tuple[Record, bool]:
         """Begin to look for a place, or give the one that the same request found before."""
         Ledger(self._ledger).check(charge.population, charge.epsilon)
         return self._begin(PLACE, source, wanted, None, _Discovery(source, columns, charge))

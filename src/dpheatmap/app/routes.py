@@ -69,8 +69,8 @@ class Routes:
 
     def close(self) -> None:
         """Finish what was paid for, and remove uploads and what was deleted."""
-        self.jobs.close()
         self.worker.close()
+        self.jobs.close()
         self.uploads.clear()
         self.shelf.empty_trash()
 

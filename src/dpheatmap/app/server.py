@@ -61,7 +61,7 @@ def serve(
             access_log=False,  # it would have the link in it
             log_level="critical",  # and tracebacks may quote data
             server_header=False,
-            timeout_graceful_shutdown=3,
+            timeout_graceful_shutdown=1,
             limit_concurrency=500,
         )
         ready(f"http://{here}:{port}/open?token={session.link}")

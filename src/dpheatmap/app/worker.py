@@ -39,13 +39,15 @@ class Worker:
             with self._lock:
                 if self._pool is pool:
                     self._pool = None
-            raise DpheatmapError(say("unexpected")) from None
+            raise DpheatmapError(say("drawing_ended")) from None
         if refusal is not None:
             raise DataError(refusal)
         return answer  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, whatever it is at."""
+        for child in multiprocessing.active_children():
+            child.terminate()
         with self._lock:
             if self._pool is not None:
                 self._pool.shutdown(wait=True, cancel_futures=True)
