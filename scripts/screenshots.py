@@ -15,6 +15,10 @@ from dpheatmap.experiments.invented import gaze
 from served import BOX, serving, trips
 from visits import Visit, visiting
 
+DOCS = Path(__file__).parent.parent / "docs/images/app"
+DOCUMENTED = {"wide-place": 1250, "wide-protection": 960, "wide-map": 1010, "wide-shelf": 1010}
+"""Pictures of docs/app.md, and how much of them, from the top, is shown there."""
+
 
 class Album:
     """A visit, and the folder that its pictures go into."""
@@ -29,8 +33,11 @@ class Album:
         self.page.wait_for_timeout(400)
         path = self._folder / f"{self._name}-{self._count:02}-{what}.png"
         self.page.screenshot(path=path, full_page=True)
-        Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)
         print(path)
+        if f"{self._name}-{what}" in DOCUMENTED:
+            shown = Image.open(path).convert("RGB").crop((0, 0, self.visit.width, DOCUMENTED[f"{self._name}-{what}"]))
+            shown = shown.resize((800, round(800 * shown.height / shown.width)), Image.Resampling.LANCZOS)
+            shown.quantize(256, dither=Image.Dither.NONE).save(DOCS / f"{what}.png", optimize=True)
 
     def next(self, heading: str) -> None:
         """Go to the next step."""
@@ -86,20 +93,20 @@ def image(album: Album, table: Path, poster: Path) -> None:
     page.wait_for_selector(".previews[data-ready='2']", timeout=120_000)
     album.take("image-protection")
     album.next("What it costs, and release")
-    release(album, "participants")
+    release(album, "participants", "image-")
 
 
-def release(album: Album, population: str) -> None:
+def release(album: Album, population: str, before: str = "") -> None:
     """From the price to the map."""
     page = album.page
     page.get_by_label("Who are these people?").fill(population)
-    album.take("price")
+    album.take(f"{before}price")
     page.get_by_role("button", name="Release for epsilon").click()
     page.locator(".following progress").wait_for()
-    album.take("progress")
+    album.take(f"{before}progress")
     page.wait_for_selector(".map-frame[data-ready=first]", timeout=120_000)
     page.locator(".recipes pre").first.wait_for()
-    album.take("map")
+    album.take(f"{before}map")
 
 
 def again(album: Album, table: Path) -> None:
@@ -144,7 +151,8 @@ def again(album: Album, table: Path) -> None:
 
 def main(folder: Path) -> None:
     """Both albums."""
-    folder.mkdir(parents=True, exist_ok=True)
+    for made in (folder, DOCS):
+        made.mkdir(parents=True, exist_ok=True)
     looks: list[tuple[str, dict[str, Any]]] = [
         ("wide", {"width": 1400, "height": 900, "scheme": "light"}),
         ("narrow", {"width": 400, "height": 800, "scheme": "dark"}),
@@ -154,17 +162,13 @@ def main(folder: Path) -> None:
         june, july = trips(place / "june.csv", 3000), trips(place / "july.parquet", 6000)
         scene = gaze().places[3]
         looked = place / "gaze.csv"
-        looked.write_text(
-            "participant,x,y\n"
-            + "".join(f"{u},{x:.1f},{y:.1f}\n" for u, x, y in zip(scene.user, scene.x, scene.y, strict=True))
-        )
+        looks_at = zip(scene.user, scene.x, scene.y, strict=True)
+        looked.write_text("participant,x,y\n" + "".join(f"{u},{x:.1f},{y:.1f}\n" for u, x, y in looks_at))
         Image.radial_gradient("L").resize((320, 240)).convert("RGB").save(place / "poster.png")
         browser = launch(playwright)
         for name, look in looks:
-            with (
-                serving(place / name, str(place / f"{name}.ledger")) as served,
-                visiting(browser, served, **look) as visit,
-            ):
+            serves = serving(place / name, str(place / f"{name}.ledger"))
+            with serves as served, visiting(browser, served, **look) as visit:
                 album = Album(visit, folder, name)
                 city(album, june)
                 image(album, looked, place / "poster.png")

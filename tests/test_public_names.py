@@ -26,6 +26,8 @@ HEAVY = (
     "click",
     "rich",
     "narwhals",
+    "starlette",
+    "uvicorn",
 )
 
 

@@ -35,16 +35,12 @@ DRAWS = 40  # of the posterior: enough for one typical number
 def foreseen(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
     """The plan in plain words."""
     made = plan(domain, epsilon=epsilon, users=users)
-    feature = made.smallest_feature
     return {
         "epsilon": exact_text(epsilon),
         "odds": odds_in_words(epsilon),
         "chance": float(1 / (1 + np.exp(-min(float(epsilon), 700.0)))),
         "advice": made.advice,
         "error": length(domain, made.expected_emd * domain.longer_side),
-        "feature": None if feature is None else length(domain, feature),
-        "share": made.levels[-1].smallest_share,
-        "noise": made.levels[0].noise,
     }
 
 

@@ -105,7 +105,7 @@ def test_a_city_from_a_file_to_the_shelf(visit: Visit, tmp_path: Path) -> None:
 
     next_step(visit, "What it costs, and release")
     page.get_by_label("Who are these people?").fill("riders")
-    expect(page.locator(".budget")).to_contain_text("This release costs 1. Afterwards 2 will be left.")
+    expect(page.locator(".budget")).to_contain_text("This costs 1. Afterwards 2 will be left.")
     visit.judge()
     page.get_by_role("button", name="Release for epsilon 1").dblclick()
     page.wait_for_selector(".map-frame[data-ready=first]", timeout=90_000)

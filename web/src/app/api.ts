@@ -34,7 +34,6 @@ export interface Plan {
   chance: number;
   advice: string;
   error: string;
-  feature: string | null;
 }
 
 export interface Preview {

@@ -38,6 +38,7 @@ export class BoxMap {
       touchPitch: false,
       maxPitch: 0,
       boxZoom: false,
+      renderWorldCopies: false,
       fadeDuration: 0,
       center: [10, 30],
       zoom: 0.6,

@@ -4,6 +4,7 @@ import { button, el } from "../dom";
 import { api, type Release } from "./api";
 import { compare } from "./compare";
 import { columnsComplete, draft } from "./draft";
+import { maps } from "./maps";
 import { shelf } from "./shelf";
 import { columnsStep } from "./steps/columns";
 import { fileStep } from "./steps/file";
@@ -100,3 +101,4 @@ function build(): void {
 }
 
 build();
+window.setTimeout(() => void maps(), 1500); // by then the first step is there to be read

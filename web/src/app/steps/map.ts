@@ -40,6 +40,7 @@ export function mapStep(root: HTMLElement, id: string, repeated: boolean): () =>
     below.append(...afterwards(release, about, data, (sigma) => draw(sigma).catch((error: unknown) => problem.show(error))));
   };
   root.append(el("h1", { tabindex: "-1" }, t.map.heading), el("p", { class: "lead" }, `${t.map.lead} ${t.shell.free}`), problem.element, status, frame, below);
+  void maps(); // while the server is asked
   load().catch((error: unknown) => problem.show(error));
   return () => {
     over = true;
@@ -98,8 +99,12 @@ function smoothing({ sigma }: About, changed: (sigma: number) => void): HTMLElem
 
 function fileOf(id: string, { suffix, refusal }: About["formats"][number], sigma: number | null): HTMLElement {
   const words = (t.map.formats as Record<string, string>)[suffix] ?? "";
-  if (refusal) return el("li", { class: "refused" }, el("span", { class: "suffix" }, suffix), ` ${words}. `, el("small", {}, refusal));
-  return el("li", {}, el("a", { href: api.file(id, suffix, suffix === ".dph.parquet" ? null : sigma), download: "" }, suffix), ` ${words}`);
+  if (refusal) {
+    const why = el("span", {}, `${words}. `, el("small", {}, refusal));
+    return el("li", { class: "refused" }, el("span", { class: "suffix" }, suffix), why);
+  }
+  const address = api.file(id, suffix, suffix === ".dph.parquet" ? null : sigma);
+  return el("li", {}, el("a", { href: address, download: "" }, suffix), el("span", {}, words));
 }
 
 function label(data: MapData): HTMLElement {

@@ -80,8 +80,7 @@ export function strengthStep(root: HTMLElement): () => void {
 
 function planned(plan: Plan, preview: Preview | null): HTMLElement[] {
   const lines = [plan.advice, fill(t.strength.error, { error: plan.error })];
-  if (plan.feature) lines.push(fill(t.strength.feature, { feature: plan.feature }));
-  if (preview) lines.push(preview.sure === null ? t.strength.unsure : fill(t.strength.sure, { sure: percent(preview.sure) }));
+  if (preview) lines.push(preview.sure === null ? t.strength.unsure : fill(t.strength.sure, { sure: `${Number((100 * preview.sure).toPrecision(2))} %` }));
   return [
     el("h2", {}, t.strength.meaning),
     el("p", {}, fill(t.strength.odds, { odds: plan.odds, chance: percent(plan.chance) })),
