@@ -321,7 +321,8 @@ def test_the_password_is_asked_for(tmp_path: Path) -> None:
             assert right.status_code == 200
             assert (await client.get("/api/start")).json()["upload_limit"] == 10**6
 
-    asyncio.run(visit())
+    with ThreadPoolExecutor(1) as pool:  # in the tests' own thread a browser's loop may be running
+        pool.submit(asyncio.run, visit()).result()
     routes.close()
 
 
