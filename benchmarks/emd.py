@@ -18,8 +18,8 @@ import dpheatmap as dph
 from common import bar, cpu_seconds
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.evaluate.masses import difference
 from dpheatmap.evaluate.metrics import emd
+from dpheatmap.flow.masses import difference
 from dpheatmap.heatmap import gaussian_filter
 from dpheatmap.testing import generated_people
 

@@ -1,7 +1,7 @@
 """Whether `plan` foresees the error of the default release, and the simulation that it foresees it by.
 
     python benchmarks/planning.py              compares with real cities (DPHEATMAP_DATA)
-    python benchmarks/planning.py --simulate   makes the table in plan.py anew: generated cities, no data
+    python benchmarks/planning.py --simulate   makes the tables in foresight.py anew: generated cities, no data
 
 The people generated live in districts of an invented city and meet at its venues, of which few are busy and many are
 not. The real cities are Gowalla and Foursquare check-ins through recommender-system splits: people and places with few
@@ -28,7 +28,8 @@ from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE = 0.02, 128
 SIGNALS = (10, 30, 100, 200, 300, 1000, 3000, 10**4, 3 * 10**4, 10**5)
-CITIES, PEOPLE = 12, 1000
+CITIES, PEOPLE = {"adaptive": 12, "dense": 6}, 1000
+METHODS = {"adaptive": "posterior", "dense": "dense"}
 DISTRICTS, VENUES = 12, 400
 
 
@@ -56,24 +57,26 @@ def generated_city(people: int, seed: int) -> Place:
     return Place(f"generated {seed}", dph.Domain.unit(8), user, x, y)
 
 
-def error(counts: dph.Counts, epsilon: Fraction, seed: int) -> float:
-    heat = seeded_release(counts, seed=seed, epsilon=epsilon).heatmap(sigma=SIGMA, size=SIZE)
+def error(counts: dph.Counts, epsilon: Fraction, seed: int, design: str = "adaptive") -> float:
+    made = seeded_release(counts, seed=seed, epsilon=epsilon, design=design)
+    heat = made.heatmap(sigma=SIGMA, size=SIZE, method=METHODS[design])
     true = smoothed(true_distribution(counts), SIGMA, SIZE)
     return dph.metrics.emd(true, heat.values, tolerance=0.005).middle
 
 
-def simulated(task: tuple[int, int]) -> float:
-    signal, seed = task
+def simulated(task: tuple[str, int, int]) -> float:
+    design, signal, seed = task
     counts = generated_city(PEOPLE, seed).sample(PEOPLE, np.random.default_rng(seed))
-    return error(counts, Fraction(signal, PEOPLE), seed)
+    return error(counts, Fraction(signal, PEOPLE), seed, design)
 
 
 def simulate() -> None:
     found = defaultdict(list)
-    for (signal, _), value in run_all(simulated, [(s, seed) for s in SIGNALS for seed in range(CITIES)]):
-        found[signal].append(value)
-    for signal in SIGNALS:
-        print(f"({signal}, {np.mean(found[signal]):.2g}),", flush=True)
+    tasks = [(design, s, seed) for design, cities in CITIES.items() for s in SIGNALS for seed in range(cities)]
+    for (design, signal, _), value in run_all(simulated, tasks):
+        found[design, signal].append(value)
+    for (design, signal), errors in found.items():
+        print(f"{design}: ({signal}, {np.mean(errors):.3g}),", flush=True)
 
 
 def measured(task: tuple[int, int, str]) -> float:

@@ -56,14 +56,14 @@ def test_options_named_in_the_pages_exist(page: Path) -> None:
 
 def test_every_key_of_the_release_file_is_documented() -> None:
     columns = {"user": "person", "x": "x", "y": "y"}
-    paper, adaptive = (
+    paper, adaptive, dense = (
         dph.release(generated_people(20), dph.Domain.unit(3), epsilon=1, design=design, **columns)  # type: ignore[arg-type]
-        for design in ("paper", "adaptive")
+        for design in ("paper", "adaptive", "dense")
     )
     page = (ROOT / "docs/release-format.md").read_text()
     for key in [*describe(paper), *paper.columns(), *describe(paper)["label"], *describe(paper)["levels"][0]]:
         assert f"`{key}`" in page, key
-    for key in [*describe(adaptive), *describe(adaptive)["rule"]]:
+    for key in [*describe(adaptive), *describe(adaptive)["rule"], *describe(dense), *describe(dense)["rule"]]:
         assert f"`{key}`" in page, key
 
 

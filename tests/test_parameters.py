@@ -40,7 +40,9 @@ BAD: list[Any] = [
 ]
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
-NUMBERS = {"resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5], "share": [0.5]}
+NUMBERS = {
+    "resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5], "share": [0.5], "emd": [0, 0.5],
+}  # fmt: skip
 GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
@@ -87,6 +89,10 @@ CALLS: dict[str, Callable[..., object]] = {
     "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
+    "bounds.sparse": lambda **k: dph.bounds.sparse(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
+    "bounds.dense": lambda **k: dph.bounds.dense(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
+    "bounds.lower": lambda **k: dph.bounds.lower(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
+    "bounds.from_emd": lambda **k: dph.bounds.from_emd(**{"emd": 0.1, "sigma": 0.1, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),
     "Heatmap.save": lambda **k: release().heatmap(size=4).save(f"/nonexistent/map.{suffix_for(k)}", **k),
     "Difference.save": lambda **k: dph.difference(release(), release(), size=4).save("/nonexistent/map.html", **k),
@@ -110,6 +116,8 @@ def public_functions() -> Iterator[tuple[str, Callable[..., object]]]:
             for method, function in inspect.getmembers(value, callable):
                 if not method.startswith("_"):
                     yield f"{name}.{method}", function
+        elif inspect.ismodule(value):
+            yield from ((f"{name}.{one}", getattr(value, one)) for one in getattr(value, "__all__", ()))
         elif callable(value):
             yield name, value
 
@@ -165,7 +173,8 @@ def test_rules_refuse_what_they_should_and_no_more(rule: str) -> None:
 
 @pytest.mark.parametrize(
     ("rule", "low", "high"),
-    [("depth", 0, DEEPEST), ("width", 1, 2**20), ("first_level", 0, DEEPEST), ("users", 1, 10**12), ("size", 1, 8192),
+    [("depth", 0, DEEPEST), ("width", 1, 2**20), ("first_level", 0, DEEPEST), ("users", 1, 10**12),
+     ("places", 1, 10**12), ("size", 1, 8192),
      ("image_width", 1, 2**DEEPEST), ("image_height", 1, 2**DEEPEST), ("memory", 64, 2**20)],
 )  # fmt: skip
 def test_whole_numbers_run_from_end_to_end(rule: str, low: int, high: int) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.budget import UNITS, part
+from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign
 from dpheatmap.quadtree import encode
 from dpheatmap.testing import seeded_release
@@ -99,6 +100,56 @@ def test_the_finest_level_is_said_to_be_reached_where_it_is(south: int) -> None:
 def test_a_plan_needs_a_domain() -> None:
     with pytest.raises(dph.errors.DomainError, match=r"Domain\.bbox"):
         dph.plan("New York", epsilon=1, users=100)  # type: ignore[arg-type]
+
+
+def test_the_dense_plan_is_what_its_release_measures() -> None:
+    domain = dph.Domain.image(640, 480)
+    plan = dph.plan(domain, epsilon="1/2", users=4000, design="dense")
+    release = seeded_release(nobody(domain), epsilon="1/2", design="dense", seed=1, users=4000)
+    [level] = plan.levels
+    assert level.level == release.measured_levels[1]
+    assert level.epsilon == part(Fraction(1, 2), DenseDesign(0, 1).begin(domain).left)
+    assert plan.smallest_feature == level.cell
+    assert dph.plan(dph.Domain.unit(0), epsilon=1, users=9, design="dense").levels[0].epsilon == 1
+
+
+def test_a_plan_names_the_better_design_and_its_reason() -> None:
+    domain = dph.Domain.unit(8)
+    for users in (50, 2000, 10**6):
+        adaptive, dense = (dph.plan(domain, epsilon=1, users=users, design=design) for design in ("adaptive", "dense"))
+        assert adaptive.expected_emd < dense.expected_emd
+        assert (adaptive.better, adaptive.why) == (dense.better, dense.why)
+        assert adaptive.better == "adaptive"
+        assert (
+            f"{adaptive.expected_emd:.2g} of the side with adaptive, {dense.expected_emd:.2g} with dense" in dense.why
+        )
+    small = dph.plan(dph.Domain.unit(2), epsilon=1, users=10)
+    assert (small.better, small.why) == (
+        "adaptive",
+        "The domain has so few cells that every design measures all of them.",
+    )
+
+
+def test_people_in_few_places_are_for_the_papers_design() -> None:
+    """Of the paper's two designs; the adaptive one does not need to be told."""
+    domain = dph.Domain.unit(8)
+    told, untold = (dph.plan(domain, epsilon=1, users=20_000, design="paper", places=places) for places in (10, None))
+    assert (told.better, untold.better) == ("paper", "dense")
+    assert told.expected_emd < untold.expected_emd
+    assert told.bounds.lower == dph.bounds.lower(domain, 1, 20_000, places=10) < untold.bounds.lower
+    many = dph.plan(domain, epsilon=1, users=20_000, design="paper", places=21)
+    assert (many.better, many.expected_emd) == (untold.better, untold.expected_emd)
+    assert dph.plan(domain, epsilon=1, users=20, design="paper", places=10).better == "paper"
+    assert dph.plan(domain, epsilon=1, users=20, places=10).better == "adaptive"
+
+
+def test_a_plan_shows_the_bounds() -> None:
+    domain = dph.Domain.unit(8)
+    plan = dph.plan(domain, epsilon=1, users=5000, width=30)
+    assert plan.bounds.sparse == dph.bounds.sparse(domain, 1, 5000, width=30).value
+    assert plan.bounds.dense == dph.bounds.dense(domain, 1, 5000).value
+    assert plan.bounds.lower == dph.bounds.lower(domain, 1, 5000)
+    assert plan.to_dict()["bounds"] == vars(plan.bounds)
 
 
 def test_advice_in_plain_words() -> None:

@@ -1,6 +1,6 @@
 """Heatmaps of where people are, not who they are: user-level differential privacy from a table to a map."""
 
-from dpheatmap import errors
+from dpheatmap import bounds, errors
 from dpheatmap.difference import Difference, difference
 from dpheatmap.discovery import Discovery
 from dpheatmap.domain import Domain
@@ -30,6 +30,7 @@ __all__ = [
     "Release",
     "aggregate",
     "baseline",
+    "bounds",
     "difference",
     "errors",
     "load",

@@ -55,7 +55,7 @@ class Heatmap:
 
     @property
     def std(self) -> Floats | None:
-        """The standard deviation of each value, or None where it isn't known: for the method "paper", and empty maps.
+        """The standard deviation of each value, or None where it isn't known: for the paper's methods, and empty maps.
 
         It covers the noise and what the noise leaves open, with the caveats of :meth:`interval`.
         """
@@ -103,8 +103,8 @@ class Heatmap:
     def _known(self) -> Uncertainty:
         if self.uncertainty is None:
             raise ParameterError(
-                "The uncertainty of this map is not known: it was made by the method 'paper', or nothing rose above "
-                "the noise. Make it with method='posterior'."
+                f"The uncertainty of this map is not known: it was made by the method {self.method!r}, or nothing rose "
+                "above the noise. Make it with method='posterior'."
             )
         return self.uncertainty
 

@@ -142,6 +142,8 @@ RULES: dict[str, Rule] = {
     "decay": _real("a number above 0 and at most 1", lambda v: 0 < v <= 1, "The paper uses 1/sqrt(2)."),
     "first_level": _whole(0, DEEPEST, "It is the first level measured; leave it out to have it chosen by the width."),
     "users": _whole(1, 10**12, "It is a public guess of the number of people, never a count taken from the data."),
+    "places": _whole(1, 10**12, "It is the number of finest cells that people are in, or about so many."),
+    "emd": _real("a number of sides from 0 to 2", lambda v: 0 <= v <= 2, "It is an earth mover's distance."),
     "sigma": _real(
         "a number above 0",
         lambda v: v > 0,
@@ -202,8 +204,8 @@ RULES: dict[str, Rule] = {
         "Give it such as {'district': ['north', 'south']}; the value must be a function of the person.",
     ),
     "part": _text("a value of the partition as text", "Give one of the values on the partition's list."),
-    "design": _choice("adaptive", "paper"),
-    "method": _choice("paper", "posterior"),
+    "design": _choice("adaptive", "paper", "dense"),
+    "method": _choice("posterior", "paper", "dense"),
 }
 """Every checked parameter of the interface and its rule."""
 

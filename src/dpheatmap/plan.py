@@ -8,23 +8,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from dpheatmap import bounds
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, SHARES, part, read_epsilon, split_over_levels
+from dpheatmap.dense import DenseDesign, grid_level
+from dpheatmap.design import PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError
+from dpheatmap.foresight import expected_error, sparse_or_dense
 from dpheatmap.parameters import check
-
-# The error of the adaptive design depends on people times epsilon, its signal, and hardly on anything else. Simulated
-# by `benchmarks/planning.py` on cities of generated people, means of 12: signal -> EMD of the heatmap, in sides.
-_SIMULATED = (
-    (10, 0.241), (30, 0.152), (100, 0.0736), (200, 0.044), (300, 0.0373), (1000, 0.0145), (3000, 0.0065),
-    (10**4, 0.0029), (3 * 10**4, 0.0019), (10**5, 0.0009),
-)  # fmt: skip
-# The paper's, measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, width 20:
-#     FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than guessing does.
-# The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept / eps_i. The
-# floor is what a tree of 20 cells a level can't show of a city even without noise.
-_FLOOR, _SCALE, _POWER, _CEILING = 0.0105, 0.29, 0.92, 0.35
 
 _VISIBLE = 0.05  # of all people in one place: what "a busy place" means below
 _CERTAIN = 3.0  # standard deviations of the noise that a count must rise above
@@ -42,6 +34,20 @@ class LevelPlan:
 
 
 @dataclass(frozen=True)
+class Theory:
+    """Bounds on the expected error in sides of the domain (:mod:`dpheatmap.bounds`); above 2 they say nothing.
+
+    ``sparse`` is what the paper's design guarantees for people in at most ``width`` finest cells, ``dense`` what the
+    dense one does for any people, ``lower`` what no design can guarantee for all people in as many places. The adaptive
+    design has no guarantee.
+    """
+
+    sparse: float
+    dense: float
+    lower: float
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a release with these settings will do; nothing in it comes from data.
 
@@ -50,6 +56,7 @@ class Plan:
     The adaptive design's levels are those of a path that is followed all the way down; less busy ones end before, with
     all that they have left. ``expected_emd`` is the expected Earth Mover's Distance to the truth, in sides of the
     domain, and ``smallest_feature`` the size of the cells in which a place with 5 % of all people is seen, if it is.
+    ``better`` is the design that is expected to have the smaller error, a sparse one or the dense one, and ``why``.
     """
 
     domain: Domain
@@ -60,6 +67,9 @@ class Plan:
     expected_emd: float
     smallest_feature: float | None
     advice: str
+    better: str
+    why: str
+    bounds: Theory
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values, for JSON."""
@@ -71,6 +81,9 @@ class Plan:
             "expected_emd": self.expected_emd,
             "smallest_feature": self.smallest_feature,
             "advice": self.advice,
+            "better": self.better,
+            "why": self.why,
+            "bounds": vars(self.bounds),
             "levels": [{**vars(level), "epsilon": str(level.epsilon)} for level in self.levels],
         }
 
@@ -83,8 +96,11 @@ def plan(
     width: int = 20,
     decay: float | Fraction = PAPER_DECAY,
     design: str = "adaptive",
+    places: int | None = None,
 ) -> Plan:
     """Levels, noise, expected error and advice for a release; ``users`` is a public guess of the number of people.
+
+    ``places``, if anybody can say without looking at the data, is about how many finest cells people are in.
 
     >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
     >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
@@ -94,48 +110,43 @@ def plan(
         raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     exact = read_epsilon(epsilon)
     check(users=users, width=width, decay=decay, design=design)
-    if design == "paper":
-        shares = split_over_levels(domain.first_level(width), domain.depth, decay)
-        error = _error_of_paper(domain, exact, users, width, shares)
-        levels = _levels(domain, exact, users, shares)
-        seen = [level for level in levels if level.smallest_share <= _VISIBLE]
-        feature = seen[-1] if seen else None
-    else:
-        shares = _shares_of_a_path(domain, exact, users)
-        error = simulated_error(float(exact) * users)
-        levels = _levels(domain, exact, users, shares)
+    if places is not None:
+        check(places=places)
+    levels = _levels(domain, exact, users, _shares(domain, exact, users, design, int(width), decay))
+    if design == AdaptiveDesign.name:
         feature = _level_of_a_busy_place(exact, users, levels)
+    else:
+        feature = next((level for level in reversed(levels) if level.smallest_share <= _VISIBLE), None)
+    error = expected_error(domain, exact, users, design, width=width, decay=decay, places=places)
+    choice = sparse_or_dense(domain, exact, users, design, width=int(width), decay=decay, places=places)
     return Plan(
         domain=domain, epsilon=exact, users=users, design=design, levels=levels, expected_emd=error,
         smallest_feature=feature.cell if feature else None, advice=_advice(domain, exact, users, error, feature),
+        better=choice.design, why=choice.why, bounds=_theory(domain, exact, users, int(width), decay, places),
     )  # fmt: skip
 
 
-def simulated_error(signal: float) -> float:
-    """The expected error of the adaptive design with so many people times epsilon, interpolated between simulations.
-
-    >>> simulated_error(1) > simulated_error(200) > simulated_error(10**9)
-    True
-    """
-    (low, most), (high, least) = _SIMULATED[0], _SIMULATED[-1]
-    if signal <= low:
-        return most
-    if signal >= high:
-        return least
-    for (a, at_a), (b, at_b) in pairwise(_SIMULATED):
-        if signal <= b:
-            return float(at_a * (at_b / at_a) ** (math.log(signal / a) / math.log(b / a)))
-    raise AssertionError("the table has an end")
-
-
-def _error_of_paper(domain: Domain, epsilon: Fraction, users: int, width: int, shares: dict[int, int]) -> float:
-    finest = domain.cells(domain.depth)
-    side = max(finest.columns, finest.rows)
-    term = sum(
-        2 ** (domain.depth - level) / side * min(width, domain.cells(level).count) / float(part(epsilon, share))
-        for level, share in shares.items()
+def _theory(
+    domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction, places: int | None
+) -> Theory:
+    return Theory(
+        bounds.sparse(domain, epsilon, users, width=width, decay=decay).value,
+        bounds.dense(domain, epsilon, users).value,
+        bounds.lower(domain, epsilon, users, places=places),
     )
-    return float(min(_CEILING, _FLOOR + _SCALE * (term / users) ** _POWER))
+
+
+def _shares(
+    domain: Domain, epsilon: Fraction, users: int, design: str, width: int, decay: float | Fraction
+) -> dict[int, int]:
+    """The shares of the levels; of the dense design's grid, what a noisy total leaves."""
+    if design == PaperDesign.name:
+        return split_over_levels(domain.first_level(width), domain.depth, decay)
+    if design == DenseDesign.name:
+        made = DenseDesign(domain.first_level(1), domain.depth)
+        level = grid_level(domain, epsilon * users, made.first, made.last)
+        return {level: made.begin(domain).left or SHARES}
+    return _shares_of_a_path(domain, epsilon, users)
 
 
 def _shares_of_a_path(domain: Domain, epsilon: Fraction, users: int) -> dict[int, int]:

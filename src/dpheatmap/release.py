@@ -17,6 +17,7 @@ import numpy as np
 
 from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import UNITS
+from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, Question
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
@@ -26,6 +27,10 @@ from dpheatmap.quadtree import Ints, decode
 if TYPE_CHECKING:
     from dpheatmap.estimate.distribution import Distribution
     from dpheatmap.heatmap import Heatmap
+
+
+AnyDesign = PaperDesign | AdaptiveDesign | DenseDesign
+"""The designs that releases are made by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,7 @@ class Release:
     domain: Domain
     epsilon: Fraction
     measurements: Measurements
-    design: PaperDesign | AdaptiveDesign
+    design: AnyDesign
     delta: Fraction = Fraction(0)
     units: int = UNITS
     seeded: bool = False
@@ -103,13 +108,15 @@ class Release:
     def distribution(self, *, method: str = "posterior") -> Distribution:
         """Where people are, as masses of cells that add up to 1; costs no budget.
 
-        ``method`` is "posterior", which counts every measurement of any design, or "paper": Algorithm 2, for the
-        paper's design.
+        ``method`` is "posterior", which counts every measurement of any design, or "paper", the paper's own for its two
+        designs: Algorithm 2 for "paper"; for "dense" the nearest map in the EMD norm, which "dense" names, too.
         """
-        from dpheatmap.estimate import paper, posterior
+        from dpheatmap.estimate import dense, paper, posterior
 
         check_method(method, self.design.name)
-        return paper.reconstruct(self) if method == "paper" else posterior.reconstruct(self)
+        if method == "posterior":
+            return posterior.reconstruct(self)
+        return dense.reconstruct(self) if isinstance(self.design, DenseDesign) else paper.reconstruct(self)
 
     def heatmap(self, *, sigma: float | None = None, size: int | None = None, method: str = "posterior") -> Heatmap:
         """The smoothed map; costs no budget, so any number may be made from one release.
@@ -141,13 +148,17 @@ class Release:
         )
 
 
+_DESIGNS_OF_METHODS = {"paper": (PaperDesign.name, DenseDesign.name), "dense": (DenseDesign.name,)}
+
+
 def check_method(method: str, design: str) -> None:
     """Refuse a method that is none, or not for releases of a design."""
     check(method=method)
-    if method == "paper" and design != "paper":
+    designs = _DESIGNS_OF_METHODS.get(method, (design,))
+    if design not in designs:
         raise ParameterError(
-            f"The method 'paper' is for releases of the design 'paper'; this one's is {design!r}. "
-            "Use method='posterior'."
+            f"The method {method!r} is for releases of the design {' or '.join(map(repr, designs))}; this one's is "
+            f"{design!r}. Use method='posterior'."
         )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import FARTHEST, SHARES, UNITS, part, read_epsilon
+from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, Question, walk
 from dpheatmap.domain import Domain
 from dpheatmap.embedded import connect
@@ -27,7 +28,7 @@ from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.files import not_a_pattern, replace_whole
 from dpheatmap.parameters import DEEPEST, as_epsilon, check
 from dpheatmap.quadtree import Ints, encode
-from dpheatmap.release import LedgerEntry, Measurements, Release
+from dpheatmap.release import AnyDesign, LedgerEntry, Measurements, Release
 
 FORMAT = 1
 KEY = "dpheatmap"
@@ -89,7 +90,7 @@ def describe(release: Release) -> dict[str, Any]:
 def _settings(release: Release) -> dict[str, Any]:
     """What makes up the design."""
     design = release.design
-    if isinstance(design, AdaptiveDesign):
+    if not isinstance(design, PaperDesign):
         return {"rule": {name: str(value) for name, value in vars(design).items()}}
     levels = [
         {"level": level, "share": share, "epsilon": str(part(release.epsilon, share))}
@@ -98,17 +99,12 @@ def _settings(release: Release) -> dict[str, Any]:
     return {"width": design.width, "decay": str(design.decay), "levels": levels}
 
 
-def _design(metadata: Mapping[str, Any]) -> PaperDesign | AdaptiveDesign:
+def _design(metadata: Mapping[str, Any]) -> AnyDesign:
     """The design that metadata describes."""
     check(design=metadata["design"])
-    if metadata["design"] == AdaptiveDesign.name:
-        rule = {field.name: as_epsilon(metadata["rule"][field.name]) for field in fields(AdaptiveDesign)}
-        if len(metadata["rule"]) > len(rule):
-            raise ValueError("there is more to the rule than a rule has")
-        first, last = rule.pop("first"), rule.pop("last")
-        if first.denominator != 1 or last.denominator != 1:
-            raise ValueError("a level is not a whole number")
-        return AdaptiveDesign(int(first), int(last), **rule)
+    for kind in (AdaptiveDesign, DenseDesign):
+        if metadata["design"] == kind.name:
+            return _ruled(kind, metadata["rule"])
     shares = {int(entry["level"]): int(entry["share"]) for entry in metadata["levels"]}
     levels = sorted(shares)
     check(first_level=levels[0], depth=levels[-1])
@@ -117,6 +113,17 @@ def _design(metadata: Mapping[str, Any]) -> PaperDesign | AdaptiveDesign:
     decay = as_epsilon(metadata["decay"])
     check(width=metadata["width"], decay=decay)
     return PaperDesign(shares, metadata["width"], decay)
+
+
+def _ruled(kind: type[AdaptiveDesign] | type[DenseDesign], rule: Mapping[str, Any]) -> AdaptiveDesign | DenseDesign:
+    """A design of two levels and further fractions."""
+    values = {field.name: as_epsilon(rule[field.name]) for field in fields(kind)}
+    if len(rule) > len(values):
+        raise ValueError("there is more to the rule than a rule has")
+    first, last = values.pop("first"), values.pop("last")
+    if first.denominator != 1 or last.denominator != 1:
+        raise ValueError("a level is not a whole number")
+    return kind(int(first), int(last), **values)
 
 
 def read(path: str | PathLike[str]) -> Release:

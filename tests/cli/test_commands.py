@@ -49,6 +49,18 @@ def test_a_release_writes_what_was_asked_for(arguments: list[str], tmp_path: Pat
     assert len(Path(outputs[2]).read_text().splitlines()) == 1 + 64 * 64
 
 
+def test_a_dense_release_and_its_maps(arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved, picture = tmp_path / "a.dph.parquet", str(tmp_path / "map.png")
+    assert run([*arguments, "--design", "dense", "--users", "300", "--method", "dense", "-o", picture]) == 0
+    design = dph.load(saved).design
+    assert (design.name, design.first, design.last) == ("dense", 4, 4)
+    for method in ("paper", "posterior", "dense"):
+        assert run(["export", str(saved), "-o", picture, "--method", method]) == 0
+    capsys.readouterr()
+    assert run([*arguments, "--design", "dense", "--users", "0"]) == 2
+    assert "users must be a whole number from 1" in capsys.readouterr().err
+
+
 def test_an_adaptive_release_and_its_map(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,6 +71,8 @@ def test_an_adaptive_release_and_its_map(
     capsys.readouterr()
     assert run([*arguments, "--design", "adaptive", "--method", "paper"]) == 2
     assert "Use method='posterior'" in capsys.readouterr().err
+    assert run([*arguments, "--users", "50"]) == 2
+    assert "users is for the design 'dense'" in capsys.readouterr().err
     assert run(["export", str(saved), "-o", picture, "--method", "paper"]) == 2
     assert run(["export", str(saved), "-o", picture, "--method", "posterior"]) == 0
     assert saved.read_bytes() == before
@@ -223,6 +237,20 @@ def test_plan_reads_no_data_and_answers_both_ways(capsys: pytest.CaptureFixture[
     answer = json.loads(capsys.readouterr().out)
     assert answer["epsilon"] == "1/10"
     assert [level["level"] for level in answer["levels"]] == list(range(11, 19))
+
+
+def test_a_plan_says_which_design_is_better_and_what_is_guaranteed(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["plan", "--epsilon", "1", "--users", "100000", "--unit", "--depth", "8"]
+    assert run(options) == 0
+    out = capsys.readouterr().out
+    assert "Better: adaptive. The adaptive design follows people" in out
+    assert "the paper's design guarantees 0.024 of the side" in out
+    assert run([*options, "--design", "dense", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["design"], answer["better"], len(answer["levels"])) == ("dense", "adaptive", 1)
+    assert 0 < answer["bounds"]["lower"] < answer["bounds"]["sparse"] < answer["bounds"]["dense"]
+    assert run(["plan", "--epsilon", "1", "--users", "10", "--unit"]) == 0
+    assert "the paper's design guarantees nothing yet" in capsys.readouterr().out
 
 
 def test_demo_does_the_whole_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,9 +76,9 @@ def test_a_missing_matplotlib_is_told_before_anything_runs(
 
 def test_an_unknown_figure_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["reproduce", "figure-7"]) == 2
-    names = "comparison, users, resolution, gaze, synthetic, rivals, ablation, maps, gaze-maps or all"
+    names = "comparison, users, resolution, gaze, synthetic, rivals, ablation, bounds, maps, gaze-maps or all"
     assert names in capsys.readouterr().err
-    assert len(FIGURES) == 9
+    assert len(FIGURES) == 10
 
 
 def test_without_data_it_says_what_to_do(

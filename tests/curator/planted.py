@@ -19,6 +19,7 @@ from dpheatmap.budget import SHARES, UNITS
 from dpheatmap.curator import api, measure, query
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
+from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, Question
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints
@@ -91,7 +92,7 @@ def _remember_true_counts(patch: pytest.MonkeyPatch) -> Callable[[], Ints]:
 
 def _decide_by_true_counts(
     patch: pytest.MonkeyPatch,
-    kind: type[PaperDesign] | type[AdaptiveDesign],
+    kind: type[PaperDesign] | type[AdaptiveDesign] | type[DenseDesign],
     decides: Callable[[Question], bool],
 ) -> None:
     true = _remember_true_counts(patch)
@@ -145,9 +146,36 @@ def total_for_nothing(patch: pytest.MonkeyPatch) -> None:
     _with_any_share(patch)
 
 
-def _with_any_share(patch: pytest.MonkeyPatch) -> None:
-    honest = AdaptiveDesign.possible_shares
-    patch.setattr(AdaptiveDesign, "possible_shares", lambda self, domain: honest(self, domain) | {SHARES})
+def grid_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
+    """The budget is not split: after the total, the grid is measured with the whole of epsilon."""
+    honest = DenseDesign.after
+
+    def after(self: Any, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
+        return [question._replace(share=SHARES) for question in honest(self, domain, epsilon, asked, noisy)]
+
+    patch.setattr(DenseDesign, "after", after)
+    _with_any_share(patch, DenseDesign)
+
+
+def noise_of_grid_too_small(patch: pytest.MonkeyPatch) -> None:
+    """The noise of the grid has a third of the scale that it should have."""
+    honest = DiscreteLaplace.sample
+
+    def quieter(self: DiscreteLaplace, size: int, source: Source) -> Ints:
+        law = self if size == 1 else discrete_laplace(self.rate * 3)
+        return honest(law, size, source)
+
+    patch.setattr(DiscreteLaplace, "sample", quieter)
+
+
+def grid_by_true_total(patch: pytest.MonkeyPatch) -> None:
+    """The grid is chosen by the true number of people."""
+    _decide_by_true_counts(patch, DenseDesign, lambda asked: True)
+
+
+def _with_any_share(patch: pytest.MonkeyPatch, kind: type[AdaptiveDesign] | type[DenseDesign] = AdaptiveDesign) -> None:
+    honest: Callable[..., set[int]] = kind.possible_shares
+    patch.setattr(kind, "possible_shares", lambda self, domain: honest(self, domain) | {SHARES})
 
 
 def noise_shared_by_cells(patch: pytest.MonkeyPatch) -> None:

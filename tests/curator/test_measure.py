@@ -47,7 +47,7 @@ DOMAINS = {
     "round the origin": Domain.bbox(-0.3, -0.2, 0.1, 0.4, depth=13),
 }
 by_name = pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
-by_design = pytest.mark.parametrize("design", ["adaptive", "paper"])
+by_design = pytest.mark.parametrize("design", ["adaptive", "paper", "dense"])
 
 
 @pytest.fixture
@@ -269,6 +269,12 @@ COLUMNS = {"user": "u", "x": "x", "y": "y"}
         ({"epsilon": 1, "first_level": 29}, "first_level must be a whole number"),
         ({"epsilon": 1, "first_level": 21}, "first_level must be at most the last level, 20"),
         ({"epsilon": 1, "first_level": 12}, "first_level must have at most 4194304 cells"),
+        (
+            {"epsilon": 1, "design": "dense", "first_level": 10},
+            "first_level must have at most 65536 cells in the design",
+        ),
+        ({"epsilon": 1, "users": 100}, "users is for the design 'dense'"),
+        ({"epsilon": 1, "design": "paper", "users": 100}, "users is for the design 'dense'"),
         ({"epsilon": 1, "memory": 1}, "memory must be"),
         ({"epsilon": 1, "where": 3}, "where must be"),
         ({"epsilon": 1, "x": None}, "x must name a column"),
@@ -334,14 +340,15 @@ def test_few_people_or_none_are_released_like_many(kind: str, tmp_path: Path) ->
         alone = name == "one person"
         assert counts.at(3, np.array([48, 0])).tolist() == [UNITS * alone, 0]  # 48 is cell (4, 4)
         assert counts.sums[-1] == UNITS * alone
-        for design in ("paper", "adaptive"):
+        for design in ("dense", "paper", "adaptive"):
             release = dph.release(counts, epsilon=1, design=design)
             measured = release.measurements
             seen.add((release.domain, release.epsilon, str(release.design), str(dict(release.label))))
-            assert np.array_equal(np.unique(measured.at(2)[0]), np.arange(16))
+            if design != "dense":
+                assert np.array_equal(np.unique(measured.at(2)[0]), np.arange(16))
             if design == "paper":
                 assert np.array_equal(measured.at(3)[0], np.arange(64))
-    assert len(seen) == 2
+    assert len(seen) == 3
     assert release.heatmap().values.sum() == pytest.approx(1)
 
 

@@ -31,11 +31,12 @@ from designs import paper_design, walked
 from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import UNITS, split_over_levels
 from dpheatmap.curator.measure import measure_counts
+from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, Question
 from dpheatmap.domain import Domain
 from dpheatmap.evaluate.confidence import epsilon_lower_bound
 from dpheatmap.quadtree import Ints, encode
-from dpheatmap.release import Measurements
+from dpheatmap.release import AnyDesign, Measurements
 from dpheatmap.selection import all_cells
 
 EPSILON = Fraction(2)
@@ -57,7 +58,7 @@ class Shape:
     domain: Domain
     others: Mapping[Cell, int]
     person: Mapping[Cell, int]
-    design: PaperDesign | AdaptiveDesign
+    design: AnyDesign
 
     def weights(self, *, added: bool) -> dict[Cell, int]:
         """The weight of each occupied cell."""
@@ -130,6 +131,7 @@ def paper(last: int, first: int = 0, width: int = 20) -> PaperDesign:
 
 SPREAD = people(x0y0=12, x2y2=4, x6y1=5, x1y5=1)
 THEIRS = {(0, 0): UNITS // 4, (3, 3): UNITS // 4, (7, 0): UNITS // 4, (0, 7): UNITS // 4}
+SPREAD_OUT = {(1, 1): UNITS // 2, (3, 0): UNITS // 4, (2, 3): UNITS // 4}
 SHAPES = {
     "one level": Shape(Domain.unit(0), {}, people(x0y0=1), paper(0)),
     "two levels": Shape(Domain.unit(1), people(x0y0=2, x1y0=1), people(x1y0=1), paper(1)),
@@ -154,13 +156,17 @@ SHAPES = {
     ),
     "spread": Shape(Domain.unit(3), SPREAD, THEIRS, AdaptiveDesign(1, 3)),
     "spread, as released": Shape(Domain.unit(3), SPREAD, THEIRS, AdaptiveDesign(2, 3)),
+    "grid": Shape(Domain.unit(1), {}, people(x1y0=1), DenseDesign(0, 1, total=HALF)),
+    "grid, as released": Shape(Domain.unit(2), people(x0y0=2, x3y1=1), SPREAD_OUT, DenseDesign(0, 2)),
 }
 """Of the one with many rows, the cells say what the table should come to.
 
 Of the adaptive design: with a quarter for the first level, cells of level 1 are closed up to 3.3 people and opened
 above 6.7, and the person tips the balance; with 192 people or more, it starts at level 2, not 1; with 15 people in one
 quarter and 4 in each of the others a map is even, with 16 it is not; or the person is spread over quarters that are
-opened, finished and closed, and over cells of an opened one that are finished and closed."""
+opened, finished and closed, and over cells of an opened one that are finished and closed.
+
+Of the dense design: one person or more make the grid of level 1, fewer that of level 0; four make that of level 2."""
 
 
 def events(shape: Shape) -> dict[str, Event]:
@@ -240,6 +246,8 @@ def directly(shape: Shape, added: bool) -> Callable[[], Measurements]:
 def _options(shape: Shape) -> dict[str, Any]:
     if isinstance(shape.design, AdaptiveDesign):
         return {"epsilon": EPSILON}
+    if isinstance(shape.design, DenseDesign):
+        return {"epsilon": EPSILON, "design": "dense"}
     design = shape.design
     return {"epsilon": EPSILON, "design": "paper", "width": design.width, "first_level": design.first}
 
@@ -318,7 +326,7 @@ def test_a_cell_that_is_closed() -> None:
 
 
 OTHERS = ["two cells", "empty cell", "tight competitor", "several cells"]
-OTHERS += ["total", "closed or finished", "start", "uneven", "spread"]
+OTHERS += ["total", "closed or finished", "start", "uneven", "spread", "grid"]
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -326,10 +334,11 @@ def test_other_shapes(name: str) -> None:
     assert largest(audit(name, 6_000, directly)) <= EPSILON
 
 
-def test_the_adaptive_design_as_it_is_released() -> None:
-    shape = SHAPES["spread, as released"]
+@pytest.mark.parametrize("name", ["spread, as released", "grid, as released"])
+def test_designs_as_they_are_released(name: str) -> None:
+    shape = SHAPES[name]
     assert dph.release(shape.counts(added=True), **_options(shape)).design == shape.design
-    assert largest(audit("spread, as released", 6_000, through_release)) <= EPSILON
+    assert largest(audit(name, 6_000, through_release)) <= EPSILON
 
 
 @pytest.mark.long
@@ -374,11 +383,15 @@ PLANTED: dict[Bug, tuple[str, int, float]] = {
     planted.opening_by_true_counts: ("closed or finished", 2_000, math.inf),
     planted.start_by_true_total: ("start", 2_000, math.inf),
     planted.evenness_by_true_counts: ("uneven", 2_000, math.inf),
+    planted.grid_with_all_of_epsilon: ("grid", 18_000, 3.0),
+    planted.noise_of_grid_too_small: ("grid", 10_000, 4.0),
+    planted.grid_by_true_total: ("grid", 2_000, math.inf),
 }
 """The shape that shows each bug, runs on each side, and the epsilon that the mechanism has with it."""
 
 
 STOPPED = [planted.closed_with_all_of_epsilon, planted.paths_spend_twice, planted.total_for_nothing]
+STOPPED += [planted.grid_with_all_of_epsilon]
 """Bugs that overspend a path: the walk stops at them. The audit finds them where it does not check, too."""
 
 
@@ -419,6 +432,8 @@ def test_planted_in_the_aggregation(monkeypatch: pytest.MonkeyPatch) -> None:
         (1 / 4, math.exp(-3) / 4, PLANTED[planted.closed_with_all_of_epsilon][1], 2),
         (1 / 8, math.exp(-3) / 8, PLANTED[planted.paths_spend_twice][1], 2),
         (1 / 4, math.exp(-3) / 4, PLANTED[planted.total_for_nothing][1], 2),
+        (1 / 4, math.exp(-3) / 4, PLANTED[planted.grid_with_all_of_epsilon][1], 2),
+        (1 / 4, math.exp(-4) / 4, PLANTED[planted.noise_of_grid_too_small][1], 2),
     ],
 )
 def test_power(often: float, seldom: float, size: int, beyond: float) -> None:

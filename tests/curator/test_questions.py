@@ -72,6 +72,13 @@ def test_overlapping_cells_are_refused_and_disjoint_ones_are_not(cells: list[tup
         assert len(curator.cells(levels, codes, Fraction(1))) == len(cells)
 
 
+def test_cells_side_by_side_are_disjoint() -> None:
+    levels, codes = np.array([1, 2, 1, 2, 2]), np.array([1, 0, 3, 1, 2])
+    assert len(Curator(COUNTS, 1).cells(levels, codes, Fraction(1))) == 5
+    with pytest.raises(ParameterError, match="disjoint"):
+        Curator(COUNTS, 1).cells(levels, np.array([1, 0, 3, 1, 7]), Fraction(1))
+
+
 @pytest.mark.parametrize(("level", "code"), [(5, 0), (-1, 0), (4, -1), (4, 256), (0, 1), (2, 2**60)])
 def test_what_is_not_a_cell_is_refused(level: int, code: int) -> None:
     """A code beyond its level would wrap when it is shifted, and hide an overlap."""

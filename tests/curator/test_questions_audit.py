@@ -169,6 +169,20 @@ def test_the_code_has_the_law_of_the_tree() -> None:
     assert chi_square(trees_of_the_code(4_000), law_of_the_kinds()) > 1e-8
 
 
+def test_the_code_goes_down_as_deep_as_the_law_says() -> None:
+    """The decay grows with every level below the root: where the tree ends above a crowd in one finest cell."""
+    runs, law = 1_200, TreeLaw()
+    counts = dph.Counts(dph.Domain.unit(5), np.array([0, 256, 512, 768]), np.arange(5) * round(PEOPLE * UNITS))
+    found = np.zeros(5, np.int64)
+    for _ in range(runs):
+        levels, codes = Curator(counts, Fraction(1)).private_tree(Fraction(1))
+        above = np.isin(codes << 2 * (5 - levels), counts.codes)  # the leaves that hold a crowd
+        found += np.bincount(levels[above] - 1, minlength=5)
+    split = [math.exp(law.log_split(PEOPLE, depth)) for depth in range(4)]
+    reached = np.cumprod([1.0, *split])
+    assert chi_square(found, reached * np.array([*(1 - np.array(split)), 1.0])) > 1e-8
+
+
 def test_a_tree_without_decay_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "LOG_BRANCHES", Fraction(1, 1000))
     assert chi_square(trees_of_the_code(2_000), law_of_the_kinds()) < 1e-8

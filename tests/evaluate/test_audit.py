@@ -1,4 +1,4 @@
-"""The audit finds ten planted bugs, and does not cry wolf.
+"""The audit finds planted bugs, and does not cry wolf.
 
 False alarms: 1e-6 for each call of `audit`. That a bug is found, or that a bound is large, is certain but for six
 standard deviations or more: the figures that the bugs have are those of `curator/test_privacy.py`.
@@ -35,6 +35,8 @@ PLANTED: dict[Bug, tuple[str, str, float]] = {
     planted.paths_spend_twice: ("adaptive", "alone", 1),
     planted.opening_by_true_counts: ("adaptive", "on the threshold", 0.5),
     planted.rows_weigh_like_people: ("paper", "many rows", 1),
+    planted.noise_of_grid_too_small: ("dense", "two levels", 0.3),
+    planted.grid_by_true_total: ("dense", "on the threshold", 0.5),
 }
 """The design and shape that show each bug, and the effort that is enough; never more than that of a whole audit."""
 
@@ -64,6 +66,15 @@ def test_the_mechanism_as_it_is_is_not_refuted(whole: Audit) -> None:
     assert {finding.design for finding in whole.findings} == {"adaptive", "paper", "any"}
 
 
+def test_the_dense_design_as_it_is_is_not_refuted() -> None:
+    found = audit(2, designs=["dense"], only=["two levels", "on the threshold"], effort=0.1, workers=1)
+    assert not found.refuted, as_text(found)
+    assert {(finding.design, finding.shape) for finding in found.findings} == {
+        ("dense", "two levels"),
+        ("dense", "on the threshold"),
+    }
+
+
 def test_the_noise_sampler_is_tight() -> None:
     found = audit(2, only=["noise sampler"], workers=1)
     assert 0.97 * 2 <= found.bound <= 2
@@ -86,7 +97,8 @@ def test_events_are_judged_by_runs_that_did_not_choose_them(whole: Audit) -> Non
 
 
 def test_shapes_are_neighbours() -> None:
-    for shape in [*shapes("paper", Fraction(2)), *shapes("adaptive", Fraction(2)), sampler_shape()]:
+    every = [shape for design in ("paper", "adaptive", "dense") for shape in shapes(design, Fraction(2))]
+    for shape in [*every, sampler_shape()]:
         assert sum(shape.person.values()) == 1, shape.name
         without, added = shape.weights(added=False), shape.weights(added=True)
         assert sum(added.values()) - sum(without.values()) == 2**30

@@ -18,9 +18,9 @@ from scipy.optimize import linprog
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate import emd as solvers
-from dpheatmap.evaluate import masses, multilevel, network_simplex
 from dpheatmap.evaluate.metrics import emd, emd_norm, kl, similarity
-from dpheatmap.evaluate.network_simplex import Flow, Grid, Tree, bits_of_perturbation
+from dpheatmap.flow import masses, multilevel, network_simplex, proof
+from dpheatmap.flow.network_simplex import Flow, Grid, Tree, bits_of_perturbation
 from dpheatmap.heatmap import gaussian_filter
 from dpheatmap.quadtree import Ints
 
@@ -282,21 +282,21 @@ def test_flows_must_stay_on_the_grid() -> None:
     supply, grid = np.array([0, 1, -1, 0]), Grid(2, 2)
     around = np.array([0, 1, 0, 0])  # from the end of the first row to the start of the second
     with pytest.raises(AssertionError, match="the flow leaves the grid"):
-        solvers.cost(Flow(around, none, none), supply, grid)
+        proof.cost(Flow(around, none, none), supply, grid)
     with pytest.raises(AssertionError, match="the flow leaves the grid"):
-        solvers.cost(Flow(none, none, supply), supply, grid)  # to a bank that is not there
+        proof.cost(Flow(none, none, supply), supply, grid)  # to a bank that is not there
     with pytest.raises(AssertionError, match="the flow leaves supplies behind"):
-        solvers.cost(Flow(none, none, none), supply, grid)
+        proof.cost(Flow(none, none, none), supply, grid)
 
 
 def test_potentials_must_be_feasible_at_the_bank() -> None:
     grid = Grid(1, 2, banked=True, out=2, into=3)
     supply = np.array([1, 1, -2])
-    assert solvers.value(np.array([2, 1, 0]), supply, grid) == 3
-    assert solvers.value(np.array([-3, -3, 0]), supply, grid) == -6
+    assert proof.value(np.array([2, 1, 0]), supply, grid) == 3
+    assert proof.value(np.array([-3, -3, 0]), supply, grid) == -6
     for wrong in ([3, 2, 0], [-4, -3, 0], [0, 2, 0]):
         with pytest.raises(AssertionError, match="not feasible"):
-            solvers.value(np.array(wrong), supply, grid)
+            proof.value(np.array(wrong), supply, grid)
 
 
 def test_a_spoiled_flow_or_potential_never_becomes_a_bracket(monkeypatch: pytest.MonkeyPatch) -> None:

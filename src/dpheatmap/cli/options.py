@@ -67,7 +67,7 @@ def map_options(command: Command) -> Command:
             click.option("--size", type=int, metavar="PIXELS", help="Pixels on the longer side of the map."),
             click.option(
                 "--method", default="posterior", show_default=True,
-                help="How the map is made: posterior, or paper (for that design).",
+                help="How the map is made: posterior; or the paper's way, for its designs: paper, or dense.",
             ),
             click.option("--title", help="What stands above a picture."),
             click.option("--scale", help="Of a picture's colours: linear, as by default, or log."),

@@ -15,17 +15,20 @@ from dpheatmap.plan import Plan, length, plan
 @click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
 @click.option("--users", type=int, required=True, help="A public guess of the number of people.")
 @place_options
-@click.option("--design", default="adaptive", show_default=True, help="What will be measured: adaptive or paper.")
+@click.option(
+    "--design", default="adaptive", show_default=True, help="What will be measured: adaptive, paper or dense."
+)
 @click.option(
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
+@click.option("--places", type=int, help="About how many cells people are in, if that can be said without looking.")
 @json_option
-def command(epsilon: str, users: int, design: str, width: int, as_json: bool, **place: Any) -> None:
+def command(epsilon: str, users: int, design: str, width: int, places: int | None, as_json: bool, **place: Any) -> None:
     """Levels, noise, expected error and advice for a release that reads no data yet.
 
     Example: dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
     """
-    made = plan(domain_from(**place), epsilon=epsilon, users=users, design=design, width=width)
+    made = plan(domain_from(**place), epsilon=epsilon, users=users, design=design, width=width, places=places)
     answer(as_json, made.to_dict(), in_words(made))
 
 
@@ -43,4 +46,17 @@ def in_words(made: Plan) -> str:
         lines.append(
             f"Smallest visible feature: {length(made.domain, made.smallest_feature)}, if it holds 5 % of the people."
         )
-    return "\n".join([*lines, made.advice])
+    return "\n".join([*lines, made.advice, "", f"Better: {made.better}. {made.why}", in_theory(made)])
+
+
+def in_theory(made: Plan) -> str:
+    """The bounds in a sentence or two."""
+
+    def sides(bound: float) -> str:
+        return f"{bound:.2g} of the side" if bound <= 2 else "nothing yet"
+
+    below = f"; nobody can guarantee less than {made.bounds.lower:.2g}" if made.bounds.lower > 0 else ""
+    return (
+        f"In theory: for people in few places the paper's design guarantees {sides(made.bounds.sparse)}, for any "
+        f"people the dense one {sides(made.bounds.dense)}{below}."
+    )

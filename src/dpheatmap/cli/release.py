@@ -36,7 +36,10 @@ from dpheatmap.render import RELEASE_SUFFIX
 @map_options
 @budget_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
-@click.option("--design", default="adaptive", show_default=True, help="What is measured: adaptive or paper.")
+@click.option("--design", default="adaptive", show_default=True, help="What is measured: adaptive, paper or dense.")
+@click.option(
+    "--users", type=int, help="The number of people, only if it is public: the dense design's grid follows it."
+)
 @click.option(
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )

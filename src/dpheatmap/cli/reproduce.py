@@ -35,7 +35,8 @@ def command(
 ) -> None:
     """Run experiments of the paper: comparison, users, resolution, gaze, synthetic, maps, gaze-maps, or all of them.
 
-    Two more are our own: rivals (is anybody better than our method?) and ablation (what does each part bring?).
+    Three more are our own: rivals (is anybody better than our method?), ablation (what does each part bring?) and
+    bounds (are errors where theory says?).
     Each writes figures, a CSV, and a paragraph that says whether the paper's claims held. Without the official
     downloads, stand-ins are read from the folder that DPHEATMAP_DATA names, and the figures say so. A run that was
     stopped goes on where it was.

@@ -20,11 +20,12 @@ from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.measure import check_noise, measure_counts
 from dpheatmap.curator.noise import Source
 from dpheatmap.curator.questions import Curator
+from dpheatmap.dense import MOST_CELLS, DenseDesign, grid_level
 from dpheatmap.design import PAPER_WIDTH, PaperDesign
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.parameters import as_epsilon, check
-from dpheatmap.release import LedgerEntry, Release
+from dpheatmap.release import AnyDesign, LedgerEntry, Release
 
 __all__ = ["Counts", "Curator", "aggregate", "release", "release_from"]
 
@@ -141,6 +142,7 @@ def release(
     design: str = "adaptive",
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
+    users: int | None = None,
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
@@ -158,7 +160,9 @@ def release(
     ``seen`` is shown those counts, for the data holder's eyes. The release protects each person's whole data: it is
     exactly ``epsilon``-DP for adding or removing one person.
 
-    ``design`` is "adaptive", which gives each cell what it needs of epsilon, or "paper", with about twice the error.
+    ``design`` is "adaptive", which gives each cell what it needs of epsilon; "paper", with about twice the error; or
+    "dense", the paper's other one, which measures one grid of about epsilon cells a person. Its size follows ``users``,
+    the number of people, if that is public; if it isn't, leave it out: 5 % of epsilon then go into a noisy one.
     For experts: in the paper's design ``width`` cells are kept at each level, whose parts of epsilon fall by ``decay``;
     ``first_level`` and ``depth`` are the first and the last measured level.
     ``sigma`` tells how much the map will be smoothed: levels whose cells are finer than a quarter of it are not
@@ -176,9 +180,9 @@ def release(
     """
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
-        each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, first_level=first_level,
-        depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition, part=part, memory=memory,
-        progress=progress, seen=seen,
+        each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, users=users,
+        first_level=first_level, depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition,
+        part=part, memory=memory, progress=progress, seen=seen,
     )  # fmt: skip
 
 
@@ -191,6 +195,7 @@ def release_from(
     design: str | AdaptiveDesign = "adaptive",
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
+    users: int | None = None,
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
@@ -209,7 +214,7 @@ def release_from(
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
     exact = read_epsilon(epsilon)
-    chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma)
+    chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma, users)
     account = account_of(ledger, population)
     if account is not None:
         of = events.part if isinstance(events, Counts) else Part.of(columns.get("partition"), columns.get("part"))
@@ -231,24 +236,53 @@ def chosen_design(
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
-) -> PaperDesign | AdaptiveDesign:
+    users: int | None = None,
+) -> AnyDesign:
     """The design that the settings of `release` name, after every refusal that they call for."""
     check(design=design.name if isinstance(design, AdaptiveDesign) else design, width=width, decay=decay)
-    chosen: PaperDesign | AdaptiveDesign
+    _check_users(users, design)
+    chosen: AnyDesign
     if isinstance(design, AdaptiveDesign):
         chosen = design
     else:
-        most = int(width) if design == PaperDesign.name else FIRST_CELLS
+        most = {PaperDesign.name: int(width), DenseDesign.name: 1}.get(design, FIRST_CELLS)
         levels = _measured_levels(domain, most, first_level, depth, sigma)
-        chosen = _design(design, levels, int(width), as_epsilon(decay), start_is_given=first_level is not None)
+        if design == DenseDesign.name:
+            chosen = _dense(domain, levels, None if users is None else epsilon * int(users))
+        else:
+            chosen = _design(design, levels, int(width), as_epsilon(decay), start_is_given=first_level is not None)
     check_noise(epsilon, chosen, domain)
     return chosen
+
+
+def _check_users(users: int | None, design: str | AdaptiveDesign) -> None:
+    if users is None:
+        return
+    check(users=users)
+    if design != DenseDesign.name:
+        name = design if isinstance(design, str) else design.name
+        raise ParameterError(
+            f"users is for the design 'dense', whose grid it chooses; the design was {name!r}. Leave it out."
+        )
+
+
+def _dense(domain: Domain, levels: range, signal: Fraction | None) -> DenseDesign:
+    """The dense design: with a declared number of people, times epsilon, there is one level and nothing to choose."""
+    if domain.cells(levels[0]).count > MOST_CELLS:
+        raise ParameterError(
+            f"first_level must have at most {MOST_CELLS} cells in the design 'dense'; level {levels[0]} has "
+            f"{domain.cells(levels[0]).count}. Leave it out, or choose a smaller one."
+        )
+    if signal is None:
+        return DenseDesign(levels[0], levels[-1])
+    level = grid_level(domain, signal, levels[0], levels[-1])
+    return DenseDesign(level, level)
 
 
 def measured_release(
     counts: Counts,
     epsilon: Fraction,
-    design: PaperDesign | AdaptiveDesign,
+    design: AnyDesign,
     source: Source,
     made: datetime,
     entry: LedgerEntry | None,

@@ -38,7 +38,7 @@ from dpheatmap.release import Release
 
 __all__ = ["release_images"]
 
-_SETTINGS = ("design", "width", "decay", "first_level", "depth", "sigma")
+_SETTINGS = ("design", "width", "decay", "users", "first_level", "depth", "sigma")
 
 
 def release_images(

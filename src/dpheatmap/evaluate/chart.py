@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, GREY = "#1e1e26", "#6a6a74"
-OUR_COLOUR, PAPER_COLOUR = "#1a1a8c", "#c81020"
+OUR_COLOUR, PAPER_COLOUR, DENSE_COLOUR = "#1a1a8c", "#c81020", "#d55e00"
 # Colours that stay apart for all kinds of colour vision come in small numbers; markers tell the rest.
 BASELINE_COLOURS = ("#3b3b44", "#8a8a94", "#8a8a94", "#8a8a94", "#8a8a94")
 PEER_COLOURS = (
@@ -46,6 +46,8 @@ def styles() -> dict[str, Style]:
             found[name] = Style(OUR_COLOUR, "o", "-", 2.8)
         elif name == "paper":
             found[name] = Style(PAPER_COLOUR, "o", "-", 2.4)
+        elif name == "dense":
+            found[name] = Style(DENSE_COLOUR, "s", "-", 1.8)
         elif name == "baseline" or name.startswith("top-"):
             found[name] = Style(BASELINE_COLOURS[baselines], MARKERS[baselines + 1], dashes[baselines], 1.3)
             baselines += 1

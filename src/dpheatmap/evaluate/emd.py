@@ -11,22 +11,20 @@ from __future__ import annotations
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpheatmap.domain import Floats
 from dpheatmap.errors import ParameterError
-from dpheatmap.evaluate import multilevel
-from dpheatmap.evaluate.masses import Supply, difference, signed
-from dpheatmap.evaluate.multilevel import SCALE, Level
-from dpheatmap.evaluate.network_simplex import Flow, Grid, Tree, flow_of, sweep
-from dpheatmap.quadtree import Ints
+from dpheatmap.flow import multilevel
+from dpheatmap.flow.masses import Supply, difference, signed
+from dpheatmap.flow.multilevel import SCALE, Level
+from dpheatmap.flow.network_simplex import Grid, Tree, flow_of, sweep
+from dpheatmap.flow.proof import cost, optimum, value
 
 _ALPHA = 2  # the price, in sides, of making or destroying a unit of mass
 _TRIALS = 3  # how many levels above the finest one may prove the bounds
 _EASINGS = 16  # rounds of circulations at a time
 _WORTHWHILE = 1.15  # the factor by which they must shrink the gap to go on
 _SWEEPS = 4  # between two looks at the bounds
-_FLAW = "The earth mover's distance failed its own proof: {}. This is a fault of dpheatmap; please report it."
 
 
 def exact(a: Floats, b: Floats) -> float:
@@ -34,7 +32,7 @@ def exact(a: Floats, b: Floats) -> float:
     supply = difference(a, b)
     if not supply.units.any():
         return 0.0
-    return float(supply.in_sides(_least_cost(supply.units, Grid(*a.shape)), max(a.shape)))
+    return float(supply.in_sides(optimum(supply.units, Grid(*a.shape)).cost, max(a.shape)))
 
 
 def norm(v: Floats) -> float:
@@ -52,7 +50,7 @@ def norm(v: Floats) -> float:
     rows, columns = v.shape
     with_bank = np.append(supply.units, -supply.units.sum())
     grid = Grid(rows, columns, banked=True, out=_ALPHA * side, into=_ALPHA * side)
-    return float(supply.in_sides(_least_cost(with_bank, grid), side))
+    return float(supply.in_sides(optimum(with_bank, grid).cost, side))
 
 
 def bracket(a: Floats, b: Floats, tolerance: float) -> tuple[float, float]:
@@ -151,42 +149,3 @@ def _bounds_of(tree: Tree, level: Level) -> tuple[int, int]:
     grid = level.grid
     feasible = -multilevel.tightened(-tree.potential, grid), multilevel.tightened(tree.potential, grid)
     return max(value(potential, *level) for potential in feasible), cost(flow_of(tree, grid), *level)
-
-
-def _least_cost(supply: Ints, grid: Grid) -> int:
-    """The cost of an optimal flow, which a potential of the same value proves optimal."""
-    tree = multilevel.optimum(supply, grid)
-    spent, proved = cost(flow_of(tree, grid), supply, grid), value(tree.potential, supply, grid)
-    if spent != proved:
-        raise AssertionError(_FLAW.format(f"the flow costs {spent}, the potential is worth {proved}"))
-    return spent
-
-
-def cost(flow: Flow, supply: Ints, grid: Grid) -> int:
-    """The cost of a flow; raises unless it takes all supplies away and stays on the grid."""
-    shape, pixels = (grid.rows, grid.columns), grid.rows * grid.columns
-    right, down = flow.right.reshape(shape), flow.down.reshape(shape)
-    balance = supply[:pixels].reshape(shape) - right - down - flow.bank.reshape(shape)
-    balance[:, 1:] += right[:, :-1]
-    balance[1:] += down[:-1]
-    if right[:, -1].any() or down[-1].any() or (flow.bank.any() and not grid.banked):
-        raise AssertionError(_FLAW.format("the flow leaves the grid"))
-    if balance.any() or flow.bank.sum() != -supply[pixels:].sum():
-        raise AssertionError(_FLAW.format("the flow leaves supplies behind"))
-    at_bank = grid.out * int(flow.bank[flow.bank > 0].sum()) - grid.into * int(flow.bank[flow.bank < 0].sum())
-    return int(np.abs(right).sum()) + int(np.abs(down).sum()) + at_bank
-
-
-def value(potential: NDArray[np.int32] | Ints, supply: Ints, grid: Grid, scale: int = 1) -> int:
-    """What a potential, in multiples of 1 / scale, proves that every flow costs; raises unless it is feasible.
-
-    Costs are whole, so the proof may be rounded up. Supplies are multiplied in two parts, since the sum may be long.
-    """
-    wide = potential.astype(np.int64)
-    pixels = wide[: grid.rows * grid.columns].reshape(grid.rows, grid.columns)
-    steepest = max(int(np.abs(np.diff(pixels, axis=axis)).max(initial=0)) for axis in (0, 1))
-    to_bank = pixels - wide[-1] if grid.banked else np.zeros((1, 1), np.int64)
-    if steepest > scale or not -scale * grid.into <= to_bank.min() <= to_bank.max() <= scale * grid.out:
-        raise AssertionError(_FLAW.format("the potential is not feasible"))
-    parts = (int((wide - wide[0]) @ part) for part in (supply >> 24, supply & (2**24 - 1)))
-    return -(-((next(parts) << 24) + next(parts)) // scale)

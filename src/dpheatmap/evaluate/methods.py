@@ -48,6 +48,7 @@ METHODS = {
     for method in (
         Method("adaptive", "Adaptive paths, posterior", _released("adaptive", "posterior"), any_depth=True),
         Method("paper", "Paper's algorithm", _released("paper", "paper"), any_depth=True),
+        Method("dense", "Paper's dense algorithm", _released("dense", "dense"), any_depth=True),
         Method("baseline", "Baseline", _asking(noise_on_every_cell)),
         *(
             Method(f"top-{top:g}", f"Baseline, top {top:g} %", _asking(partial(noise_on_every_cell, top=top)))

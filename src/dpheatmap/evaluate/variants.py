@@ -120,6 +120,14 @@ def _recorded(algorithm: Callable[[Curator], object]) -> Callable[[Counts, objec
     return estimate
 
 
+def _of_width(width: int) -> Callable[[Counts, object, int | None], Distribution]:
+    def estimate(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
+        made = seeded_release(counts, seed=seed or 0, epsilon=epsilon, design="paper", width=width)
+        return made.distribution(method="paper")
+
+    return estimate
+
+
 def _unmeasured(design: AdaptiveDesign) -> AdaptiveDesign:
     return NotMeasuredAgain(**vars(design))
 
@@ -143,4 +151,8 @@ RIVALS_WITH_POSTERIOR = (
 )
 """Rivals whose measurements are counts of cells, with our posterior on them."""
 
-EVERY_METHOD = {**METHODS, **{method.name: method for method in (*ABLATIONS, *RIVALS_WITH_POSTERIOR)}}
+WIDTHS = (4, 16, 64, 256)
+OF_WIDTHS = tuple(Method(f"paper-{w}", f"Paper's algorithm, w = {w}", _of_width(w), any_depth=True) for w in WIDTHS)
+"""The paper's algorithm with other widths."""
+
+EVERY_METHOD = {**METHODS, **{method.name: method for method in (*ABLATIONS, *RIVALS_WITH_POSTERIOR, *OF_WIDTHS)}}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dpheatmap.experiments import (
     ablation,
+    bounds,
     comparison,
     gaze,
     invented,
@@ -22,7 +23,7 @@ from dpheatmap.experiments import (
 )
 from dpheatmap.experiments.places import Dataset
 
-STUDIES = {m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation)}
+STUDIES = {m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation, bounds)}
 GALLERIES = {gallery.name: gallery for gallery in (maps.CITY, maps.GAZE)}
 FIGURES = (*STUDIES, *GALLERIES)
 

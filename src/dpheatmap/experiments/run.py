@@ -66,7 +66,8 @@ def run_study(
     with Record(folder / f"{study.name}.jobs.jsonl", about) as record:
         results = _finish(jobs, record, seed, workers, progress)
     panels = panels_of(jobs, results)
-    figures = [save_figure(figure, folder / name) for name, figure in _figures(study, panels, dataset)]
+    drawn = study.figures(panels, dataset) if study.figures else _figures(study, panels, dataset)
+    figures = [save_figure(figure, folder / name) for name, figure in drawn]
     rows = [row for panel, series in panels.items() for row in records(series, study.axis, panel=panel)]
     findings = [*study.findings(panels), *study.judged(jobs, results)]
     return _written(study.name, study.title, dataset, findings, figures, rows, folder)

@@ -14,6 +14,8 @@ from dpheatmap.evaluate.table import Series, series_of
 from dpheatmap.evaluate.trial import Trial, gathered, run_trial, seed_of
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from dpheatmap.experiments.places import Dataset, Place
 
 PAPER_METHODS = ("paper", "baseline", "top-0.001", "top-0.01", "top-0.1", "top-1")
@@ -89,7 +91,7 @@ class Study:
     """An experiment of the paper.
 
     Each panel of its jobs becomes a figure. ``findings`` judges claims by the means of the panels, ``judged`` by the
-    single results.
+    single results. ``figures`` draws its own instead of four metrics a panel.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Study:
     findings: Callable[[dict[str, Series]], list[Finding]]
     judged: Callable[[Sequence[Job], Results], list[Finding]] = lambda jobs, results: []
     logarithmic: bool = False
+    figures: Callable[[dict[str, Series], Dataset], list[tuple[str, Figure]]] | None = None
 
 
 def panels_of(jobs: Sequence[Job], results: Results) -> dict[str, Series]:

@@ -19,7 +19,7 @@ _DRAWS = 40  # tell a standard deviation to 11 %, which is enough for a colour
 def within_noise(heat: Heatmap) -> NDArray[np.bool_]:
     """The pixels whose heat can't be told from nothing.
 
-    Where standard deviations are known, those with less than :data:`CONFIDENCE` of them. In the paper's reconstruction
+    Where standard deviations are known, those with less than :data:`CONFIDENCE` of them. In the paper's reconstructions
     they are not; there, pixels whose heat is for the most part left over, that is spread evenly over coarse cells in
     which nothing was singled out.
     """
@@ -27,10 +27,10 @@ def within_noise(heat: Heatmap) -> NDArray[np.bool_]:
         roughly = replace(heat.uncertainty, count=_DRAWS)
         return np.asarray(CONFIDENCE * roughly.relative_std > 1.0)
     release = heat.release
-    if release is None or heat.empty or heat.method != "paper":
+    if release is None or heat.empty:
         return np.zeros(heat.values.shape, dtype=bool)
     shown = release.distribution(method=heat.method)
-    coarse = shown.levels < release.design.last
+    coarse = shown.levels < release.measured_levels[1]
     left_over = smoothed(shown.only(coarse), heat.sigma, max(heat.values.shape))
     return np.asarray(left_over > _LEFT_OVER * heat.values)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from ortools.graph.python import min_cost_flow
 
-from dpheatmap.evaluate import multilevel
-from dpheatmap.evaluate import network_simplex as simplex
-from dpheatmap.evaluate.emd import cost, value
-from dpheatmap.evaluate.network_simplex import Edges, Grid, Tree
+from dpheatmap.flow import multilevel
+from dpheatmap.flow import network_simplex as simplex
+from dpheatmap.flow.network_simplex import Edges, Grid, Tree
+from dpheatmap.flow.proof import cost, value
 from dpheatmap.quadtree import Ints
 
 

@@ -33,7 +33,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from dpheatmap.evaluate.network_simplex import Edges, Flow, Grid, Nodes, Tree, perturbed, plant, sweep
+from dpheatmap.flow.network_simplex import Edges, Flow, Grid, Nodes, Tree, perturbed, plant, sweep
 from dpheatmap.quadtree import Ints
 
 SCALE = 16

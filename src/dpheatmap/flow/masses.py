@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpheatmap.domain import Floats
-from dpheatmap.evaluate.network_simplex import bits_of_perturbation
+from dpheatmap.flow.network_simplex import bits_of_perturbation
 from dpheatmap.quadtree import Ints
 
 _FLOAT_ERROR = 2.0**-49  # of a difference of two shares, each made by a few operations with errors of 2^-53

@@ -1,0 +1,92 @@
+"""The dense design: all cells of one level, once. The paper's second algorithm, for maps that are not sparse.
+
+Where people are everywhere there is nothing to look for, and following busy cells down the tree is of no use. The
+paper snaps everybody to a grid of side 2^l, l = log2 sqrt(epsilon n) rounded, and measures its cells with all of
+epsilon: with about epsilon n cells, what snapping loses and what the noise adds are of the same size.
+
+In terms of cells: the grid is the level whose number of cells in the domain is nearest, as a ratio, to epsilon n. On a
+square that is the paper's; on other domains it has as many cells as the paper's would on a square of its own.
+
+1. *The number of people.* Declared public, the level is known before anything is measured, and ``first`` is ``last``.
+   Otherwise one count of everybody, with a twentieth of epsilon, chooses the level.
+2. *The grid.* All its cells, with all that is left.
+
+A path meets the total and one cell of the grid, so its shares add up to epsilon: the first is ``total``, the second
+what it leaves (`curator/measure.py` has the proof for all designs).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from dpheatmap.budget import SHARES, UNITS
+from dpheatmap.design import Question
+from dpheatmap.domain import Domain
+from dpheatmap.parameters import DEEPEST
+from dpheatmap.quadtree import Ints
+from dpheatmap.selection import all_cells
+
+MOST_CELLS = 2**16
+"""The most cells that a grid has, 256 x 256 on a square: finer ones would show what smoothing takes away again."""
+
+
+@dataclass(frozen=True)
+class DenseDesign:
+    """One level of ``first .. last``, chosen by a noisy total unless there is but one."""
+
+    first: int
+    last: int
+    total: Fraction = Fraction(1, 20)
+    name: ClassVar[str] = "dense"
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.first <= self.last <= DEEPEST and 0 < self.total < 1):
+            raise ValueError("levels or parts of epsilon out of range")
+        if not 1 <= self._for_total < SHARES:
+            raise ValueError("a measurement would get nothing of epsilon")
+
+    @property
+    def _for_total(self) -> int:
+        return int(SHARES * self.total)
+
+    def begin(self, domain: Domain) -> Question:
+        """Everybody; or where there is nothing to choose, all cells of the only level."""
+        if self.first == self.last:
+            return Question(self.first, all_cells(domain, self.first), SHARES, 0)
+        top = min(domain.first_level(1), self.first)
+        return Question(top, all_cells(domain, top), self._for_total, SHARES - self._for_total)
+
+    def after(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
+        """The grid after the total."""
+        if asked.left == 0:
+            return []
+        level = grid_level(domain, epsilon * int(noisy[0]) / UNITS, self.first, self.last)
+        return [Question(level, all_cells(domain, level), asked.left, 0)]
+
+    def possible_shares(self, domain: Domain) -> set[int]:
+        """All of epsilon; or the total's, and what it leaves."""
+        share = self.begin(domain).share
+        return {share, SHARES - share} - {0}
+
+
+def grid_level(domain: Domain, signal: Fraction, first: int, last: int) -> int:
+    """The level from ``first`` to ``last`` whose number of cells is nearest, as a ratio, to ``signal``, epsilon n.
+
+    Level k + 1 is at least as near as level k if c_k c_(k+1) <= signal^2, c the numbers of cells. On a square c_k =
+    4^k, and this is 2^k <= sqrt(signal / 2): the logarithm of the side is rounded to the nearest, up on a tie.
+
+    >>> [grid_level(Domain.unit(8), Fraction(signal), 0, 8) for signal in (-5, 1, 2, 200, 10**9)]
+    [0, 0, 1, 4, 8]
+    """
+    level = first
+    while level < last and _is_near(domain, level, signal):
+        level += 1
+    return level
+
+
+def _is_near(domain: Domain, level: int, signal: Fraction) -> bool:
+    """Whether the next level is at least as near, and not too large."""
+    here, below = domain.cells(level).count, domain.cells(level + 1).count
+    return signal > 0 and here * below <= signal * signal and below <= MOST_CELLS

@@ -1,0 +1,133 @@
+"""How large the error of a release will be, and which design's is smaller: from simulations, before any data is read.
+
+Errors are earth mover's distances of heatmaps smoothed by 2 % of the side, in sides of the domain.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.budget import PAPER_DECAY, part, split_over_levels
+from dpheatmap.dense import DenseDesign
+from dpheatmap.design import PAPER_WIDTH, PaperDesign
+from dpheatmap.domain import Domain
+
+# The errors of the adaptive and the dense design depend on people times epsilon, the signal, and hardly on anything
+# else. Simulated by `benchmarks/planning.py` on cities of generated people, means of 12 and of 6, the dense one with
+# its own reconstruction: signal -> error.
+_SIMULATED = {
+    AdaptiveDesign.name: (
+        (10, 0.241), (30, 0.152), (100, 0.0736), (200, 0.044), (300, 0.0373), (1000, 0.0145), (3000, 0.0065),
+        (10**4, 0.0029), (3 * 10**4, 0.0019), (10**5, 0.0009),
+    ),
+    DenseDesign.name: (
+        (10, 0.241), (30, 0.19), (100, 0.0762), (200, 0.0658), (300, 0.0458), (1000, 0.0298), (3000, 0.0205),
+        (10**4, 0.0114), (3 * 10**4, 0.0042), (10**5, 0.0023),
+    ),
+}  # fmt: skip
+# The paper's, measured by `benchmarks/utility.py` on city cells with 200 and 2000 people, width 20:
+#     FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than guessing does.
+# The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept / eps_i. The
+# floor is what a tree of 20 cells a level can't show of a city even without noise; of people in no more places than
+# that, it shows everything.
+_FLOOR, _SCALE, _POWER, _CEILING = 0.0105, 0.29, 0.92, 0.35
+
+
+def expected_error(
+    domain: Domain,
+    epsilon: Fraction,
+    users: int,
+    design: str,
+    *,
+    width: int = PAPER_WIDTH,
+    decay: float | Fraction = PAPER_DECAY,
+    places: int | None = None,
+) -> float:
+    """The expected error of a design, for people in so many places if that is known.
+
+    >>> square = Domain.unit(8)
+    >>> [round(expected_error(square, Fraction(1), 1000, design), 4) for design in ("adaptive", "paper")]
+    [0.0145, 0.0273]
+    """
+    if design == PaperDesign.name:
+        floor = 0.0 if places is not None and places <= width else _FLOOR
+        return floor + _noise_of_paper(domain, epsilon, users, width, decay)
+    return simulated_error(float(epsilon) * users, design)
+
+
+def simulated_error(signal: float, design: str = AdaptiveDesign.name) -> float:
+    """The expected error with so many people times epsilon, interpolated between simulations.
+
+    >>> simulated_error(1) > simulated_error(200) > simulated_error(10**9)
+    True
+    """
+    table = _SIMULATED[design]
+    (low, most), (high, least) = table[0], table[-1]
+    if signal <= low:
+        return most
+    if signal >= high:
+        return least
+    for (a, at_a), (b, at_b) in pairwise(table):
+        if signal <= b:
+            return float(at_a * (at_b / at_a) ** (math.log(signal / a) / math.log(b / a)))
+    raise AssertionError("the table has an end")
+
+
+def _noise_of_paper(domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction) -> float:
+    finest = domain.cells(domain.depth)
+    side = max(finest.columns, finest.rows)
+    term = sum(
+        2 ** (domain.depth - level) / side * min(width, domain.cells(level).count) / float(part(epsilon, share))
+        for level, share in split_over_levels(domain.first_level(width), domain.depth, decay).items()
+    )
+    return float(min(_CEILING - _FLOOR, _SCALE * (term / users) ** _POWER))
+
+
+class Choice(NamedTuple):
+    """The design that is expected to be better, and why, in words."""
+
+    design: str
+    why: str
+
+
+def sparse_or_dense(
+    domain: Domain,
+    epsilon: Fraction,
+    users: int,
+    design: str,
+    *,
+    width: int,
+    decay: float | Fraction,
+    places: int | None,
+) -> Choice:
+    """Whether a sparse design, the one given or else the adaptive one, or the dense one has the smaller error.
+
+    What can be known without data is the signal, and whether there are cells enough to choose among. The tables are for
+    cities. On smoother maps the paper's design has up to twice the dense one's error, in cities the dense one up to 1.6
+    times the paper's; so of these two, the paper's is named only if somebody can say that people are in few places, for
+    which it is made.
+    """
+    sparse = AdaptiveDesign.name if design == DenseDesign.name else design
+    if domain.cells(domain.depth).count <= FIRST_CELLS:
+        return Choice(sparse, "The domain has so few cells that every design measures all of them.")
+    if sparse == PaperDesign.name and places is not None and places <= width:
+        return Choice(sparse, _REASONS[sparse])
+    ours = expected_error(domain, epsilon, users, sparse, width=width, decay=decay)
+    theirs = expected_error(domain, epsilon, users, DenseDesign.name)
+    better = sparse if sparse == AdaptiveDesign.name and ours <= theirs else DenseDesign.name
+    numbers = f"In a city expect {ours:.2g} of the side with {sparse}, {theirs:.2g} with dense."
+    return Choice(better, f"{_REASONS[better]} {numbers}")
+
+
+_REASONS = {
+    AdaptiveDesign.name: "The adaptive design follows people to where they are, and goes over to a fine grid by itself "
+    "where they are everywhere.",
+    PaperDesign.name: "The paper's design finds the few places that people are in and follows them down, which a grid "
+    "can't.",
+    DenseDesign.name: "One grid spends all of epsilon at once and shows any number of places; the paper's design keeps "
+    "a few cells a level, which is better if people are in few places.",
+}

@@ -1,0 +1,90 @@
+"""The mutants: every small change that cosmic-ray makes to the private side, where it changes what runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from difflib import unified_diff
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGE = ROOT / "src/dpheatmap"
+LEFT_OUT = {"curator/inspect.py"}
+"""What makes no release: the data holder's own look at a table."""
+
+
+class Mutant(NamedTuple):
+    """A change to a module: the how-manieth place of an operator, and its line."""
+
+    module: str
+    operator: str
+    occurrence: int
+    line: int
+
+    @property
+    def source(self) -> str | None:
+        """The changed module; None where cosmic-ray can't make the change."""
+        from cosmic_ray.mutating import mutate_code
+        from cosmic_ray.plugins import get_operator
+
+        try:
+            changed: str | None = mutate_code(original(self.module), get_operator(self.operator)(), self.occurrence)
+        except AttributeError:
+            return None
+        return changed
+
+    @property
+    def difference(self) -> str:
+        """The change, as two lines."""
+        changed = (self.source or "").splitlines()
+        lines = list(unified_diff(original(self.module).splitlines(), changed, n=0, lineterm=""))[3:]
+        return " → ".join(line[1:].strip() for line in lines)
+
+
+def modules() -> list[str]:
+    """The modules of the private side, and the arithmetic of epsilon."""
+    found = {str(path.relative_to(PACKAGE)) for path in PACKAGE.glob("curator/**/*.py") if path.name != "__init__.py"}
+    return ["budget.py", *sorted(found - LEFT_OUT)]
+
+
+def original(module: str) -> str:
+    """A module as it is."""
+    return (PACKAGE / module).read_text()
+
+
+def mutants(module: str) -> Iterator[Mutant]:
+    """Every mutant of a module that changes what runs."""
+    from cosmic_ray.ast import get_ast
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    source = original(module)
+    nodes, silent = list(_nodes(get_ast(source))), _annotations(source)
+    for name in operator_names():
+        if name.endswith(("VariableReplacer", "VariableInserter")):
+            continue
+        operator = get_operator(name)()
+        places = [place for node in nodes for place in operator.mutation_positions(node)]
+        for occurrence, ((line, column), _) in enumerate(places):
+            if not any(start <= (line, column) < end for start, end in silent):
+                yield Mutant(module, name, occurrence, line)
+
+
+def _nodes(node: object) -> Iterator[object]:
+    yield node
+    for child in getattr(node, "children", ()):
+        yield from _nodes(child)
+
+
+Place = tuple[int, int]
+
+
+def _annotations(source: str) -> list[tuple[Place, Place]]:
+    """Where annotations are: they are never evaluated."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        for name in ("annotation", "returns"):
+            at = getattr(node, name, None)
+            if isinstance(at, ast.expr):
+                found.append(((at.lineno, at.col_offset), (at.end_lineno or 0, at.end_col_offset or 0)))
+    return found
