@@ -41,7 +41,8 @@ BAD: list[Any] = [
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
 NUMBERS = {
-    "resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5], "share": [0.5], "emd": [0, 0.5],
+    "resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5], "share": [0.5],
+    "emd": [0, 0.5],
 }  # fmt: skip
 GOOD: dict[str, list[Any]] = {
     **NUMBERS,

@@ -199,7 +199,7 @@ def slow_table(folder: Path) -> Path:
     """A table that takes a second or two to read, of people who are all in one place."""
     path = folder / "big.csv"
     line = "".join(f"{k},7.4,46.95\n" for k in range(200_000))
-    path.write_text("rider,lon,lat\n" + 20 * line)
+    path.write_text("rider,lon,lat\n" + 12 * line)
     return path
 
 
