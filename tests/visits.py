@@ -42,6 +42,7 @@ class Visit:
 
     def judge(self) -> None:
         """axe-core finds no serious fault, and nothing is wider than the window."""
+        assert AXE.exists(), "axe-core is missing; run scripts/web check"
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text())  # as the debugger does, whatever the page's policy
         found: list[dict[str, Any]] = self.page.evaluate("axe.run().then(found => found.violations)")

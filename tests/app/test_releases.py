@@ -114,6 +114,18 @@ def test_a_repeated_request_returns_the_stored_release(
     assert served.charges("riders") == before
 
 
+def test_a_stored_release_is_given_where_nothing_is_left(
+    served: Served, client: httpx.Client, table: Path
+) -> None:
+    dph.Ledger(served.ledger).limit("few", "0.5")
+    body = wanted({"path": str(table)}, "few", epsilon="1/2", place={"kind": "unit"})
+    first = released(client, body)
+    again = client.post("/api/releases", json=body)
+    assert (again.status_code, again.json()["id"]) == (200, first["id"])
+    assert client.post("/api/releases", json={**body, "after": first["id"]}).status_code == 409
+    assert served.charges("few") == 1
+
+
 def test_another_release_is_asked_for_by_the_one_before(
     served: Served, client: httpx.Client, made: dict[str, Any]
 ) -> None:

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any
+from typing import Any, Protocol
 
 from dpheatmap.app.shelf import BACKGROUND, CANCELLED, DONE, FAILED, LOST, MAP, PLACE, STOPPED, UNDER_WAY, Record, Shelf
 from dpheatmap.app.texts import say
@@ -106,12 +106,10 @@ class Jobs:
         picture: Path | None = None,
     ) -> tuple[Record, bool]:
         """Begin a release, or give the one that the same request made before; also tells which of the two."""
-        Ledger(self._ledger).check(charge.population, charge.epsilon)
         return self._begin(MAP, source, wanted, after, _Release(source, columns, domain, charge, picture))
 
     def discover(self, source: Source, columns: Columns, charge: Charge, wanted: dict[str, Any]) -> tuple[Record, bool]:
         """Begin to look for a place, or give the one that the same request found before."""
-        Ledger(self._ledger).check(charge.population, charge.epsilon)
         return self._begin(PLACE, source, wanted, None, _Discovery(source, columns, charge))
 
     def _begin(
@@ -122,6 +120,7 @@ class Jobs:
             before = self._shelf.like(fingerprint)
             if before is not None:
                 return before, True
+            Ledger(self._ledger).check(work.charge.population, work.charge.epsilon)
             record = self._shelf.add(kind, source.name, wanted, fingerprint)
             self._jobs[record.id] = Job()
             self._pool.submit(self._run, record.id, work)
@@ -182,7 +181,15 @@ class Jobs:
             self._shelf.change(id, state=FAILED, message=f"{message} {say('not_charged')}", charge=None)
 
 
-_Work = Callable[[Job, Ledger, Path], dict[str, Any]]
+class _Work(Protocol):
+    """What a job does, and at whose cost."""
+
+    @property
+    def charge(self) -> Charge:
+        """Whose budget pays, and how much."""
+
+    def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
+        """Read, charge and write; returns what the record keeps of it."""
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import dpheatmap as dph
+from dpheatmap.app.shelf import Shelf
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX
 from dpheatmap.render.picture import picture_of
-from served import BOX, trips
-from visits import Visit
+from served import BOX, serving, trips
+from visits import Visit, visiting
 
 
 def open_path(visit: Visit, path: Path) -> None:
@@ -297,16 +298,36 @@ def test_tabs_share_one_release_and_deleting_can_be_undone(visit: Visit, tmp_pat
     page.wait_for_selector(".map-frame[data-ready=first]")
 
 
-def test_problems_are_told_in_words(visit: Visit, tmp_path: Path) -> None:
+def test_problems_are_told_in_words(visit: Visit) -> None:
     page = visit.page
     alert = page.get_by_role("alert")
     page.get_by_label("Path on this machine").fill("/no/such/file.csv")
     page.get_by_role("button", name="Open the path").click()
     expect(alert).to_contain_text("There is no file /no/such/file.csv on this machine. Check the path.")
-    table = tmp_path / "plain.csv"
-    table.write_text("a,b\n1,2\n")
-    open_path(visit, table)
+    page.locator(".drop").evaluate(
+        """zone => {
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File(["a,b\\n1,2\\n"], "plain.csv"));
+          zone.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+        }"""
+    )
+    visit.heading("What the app makes of it")
     expect(page.locator(".warning-list")).to_contain_text("no column looks like a person's id")
     page.get_by_role("button", name="Next").click()
     expect(alert).to_contain_text("Choose the person, x and y first.")
     visit.said.clear()  # the browser itself notes the refusal on the console
+
+
+def test_the_next_start_says_what_happened(browser: Browser, tmp_path: Path) -> None:
+    """After a crash, on the first page that is opened."""
+    wanted = {"epsilon": "1", "population": "riders", "place": {"kind": "unit"}, "columns": {}}
+    Shelf(tmp_path / "kept").add("map", "trips.csv", wanted, "a")
+    with (
+        serving(tmp_path / "kept", str(tmp_path / "l")) as served,
+        visiting(browser, served, width=400, height=800, scheme="light") as visit,
+    ):
+        told = visit.page.get_by_role("complementary", name="Since the last time")
+        expect(told).to_contain_text("trips.csv: The app was ended in the middle of this release, before anything was")
+        visit.judge()
+        told.get_by_role("button", name="Got it").click()
+        expect(told).to_have_count(0)

@@ -1,8 +1,8 @@
 /** What was spent on a population over time, as steps below its limit. */
 import { el } from "../dom";
 import type { Population } from "./api";
+import { value } from "./numbers";
 import { fill, moment, short, t } from "./texts";
-import { value } from "./steps/budget";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const [HEIGHT, LEFT, TOP, RIGHT, BOTTOM] = [180, 44, 14, 12, 24];

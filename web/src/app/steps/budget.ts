@@ -2,14 +2,9 @@
 import { el } from "../../dom";
 import { api, type Budget, type Population } from "../api";
 import { change, draft } from "../draft";
+import { value } from "../numbers";
 import { input, labelled, newId } from "../parts";
 import { fill, t } from "../texts";
-
-/** A number as the server writes it: 0.5 or 1/3. */
-export function value(text: string): number {
-  const [above, below] = text.split("/").map(Number);
-  return below === undefined ? above : above / below;
-}
 
 const rounded = (number: number): string => String(Number(number.toFixed(6)));
 
