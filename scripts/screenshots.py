@@ -37,7 +37,7 @@ class Album:
         if f"{self._name}-{what}" in DOCUMENTED:
             shown = Image.open(path).convert("RGB").crop((0, 0, self.visit.width, DOCUMENTED[f"{self._name}-{what}"]))
             shown = shown.resize((800, round(800 * shown.height / shown.width)), Image.Resampling.LANCZOS)
-            shown.quantize(256, dither=Image.Dither.NONE).save(DOCS / f"{what}.png", optimize=True)
+            shown.save(DOCS / f"{what}.png", optimize=True)
 
     def next(self, heading: str) -> None:
         """Go to the next step."""

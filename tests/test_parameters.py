@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.design import all_at_once
 from dpheatmap.errors import DataError, DomainError, ParameterError, PrivacyRefusal
+from dpheatmap.mechanism import served
 from dpheatmap.parameters import DEEPEST, RULES, check
 
 DOMAIN = dph.Domain.unit(4)
@@ -41,9 +43,14 @@ BAD: list[Any] = [
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
 NUMBERS = {
-    "resolution": [0.5], "sigma": [0.5], "decay": [0.5], "epsilon": [0.5], "top": [0.5], "share": [0.5],
+    "resolution": [0.5],
+    "sigma": [0.5],
+    "decay": [0.5],
+    "epsilon": [0.5],
+    "top": [0.5],
     "emd": [0, 0.5],
-}  # fmt: skip
+    "share": [0.5],
+}
 GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
@@ -55,6 +62,8 @@ GOOD: dict[str, list[Any]] = {
     "title": ["x"],
     "background": ["x"],
     "h3": [0],
+    "delta": [0],
+    "servers": [0],
 }
 """Those of the bad values that are good ones for a name."""
 
@@ -98,11 +107,18 @@ CALLS: dict[str, Callable[..., object]] = {
     "Heatmap.save": lambda **k: release().heatmap(size=4).save(f"/nonexistent/map.{suffix_for(k)}", **k),
     "Difference.save": lambda **k: dph.difference(release(), release(), size=4).save("/nonexistent/map.html", **k),
     "Heatmap.to_h3": lambda **k: release().heatmap().to_h3(**k),
+    "kmedian": lambda **k: dph.kmedian(release(), **{"k": 3, **k}),
     "Release.distribution": lambda **k: release().distribution(**k),
     "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),
     "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),
     "difference": lambda **k: dph.difference(release(), release(), **k),
     "Difference.significant": lambda **k: dph.difference(release(), release()).significant(**k),
+    "Release.collected": lambda **k: dph.Release.collected(
+        DOMAIN, all_at_once(DOMAIN), np.zeros(336, np.int64), **{"epsilon": 1, "mechanism": served(5, 2), **k}
+    ),
+    "collect.Terms.of": lambda **k: dph.collect.Terms.of(
+        **{"model": "shuffle", "domain": DOMAIN, "epsilon": 1, "n_min": 20, "n_max": 30, **k}
+    ),
 }
 """Each public function that takes a name of the rules, with everything else that it needs. The tables don't exist:
 whatever is refused is refused before a table is opened."""
@@ -111,13 +127,13 @@ ALIASES = {("Domain.image", "width"): "image_width", ("Domain.image", "height"):
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., object]]]:
-    for name in dph.__all__:
-        value = getattr(dph, name)
+    places = [("", dph), ("collect.", dph.collect)]
+    for name, value in ((f"{p}{n}", getattr(place, n)) for p, place in places for n in place.__all__):
         if inspect.isclass(value):
             for method, function in inspect.getmembers(value, callable):
                 if not method.startswith("_"):
                     yield f"{name}.{method}", function
-        elif inspect.ismodule(value):
+        elif inspect.ismodule(value) and value is not dph.collect:
             yield from ((f"{name}.{one}", getattr(value, one)) for one in getattr(value, "__all__", ()))
         elif callable(value):
             yield name, value
@@ -128,8 +144,10 @@ def pairs() -> Iterator[Any]:
     for where, function in public_functions():
         for parameter in inspect.signature(function).parameters.values():
             rule = ALIASES.get((where, parameter.name), parameter.name)
-            # x, y and weight are also what points and cells are given by.
-            if rule in RULES and not (rule in ("x", "y", "weight") and "str" not in str(parameter.annotation)):
+            # x, y and weight are also what points and cells are given by, and a design can be given itself.
+            if rule in RULES and not (
+                rule in ("x", "y", "weight", "design") and "str" not in str(parameter.annotation)
+            ):
                 yield pytest.param(
                     where, parameter.name, rule, parameter.default is None, id=f"{where}-{parameter.name}"
                 )
@@ -174,9 +192,10 @@ def test_rules_refuse_what_they_should_and_no_more(rule: str) -> None:
 
 @pytest.mark.parametrize(
     ("rule", "low", "high"),
-    [("depth", 0, DEEPEST), ("width", 1, 2**20), ("first_level", 0, DEEPEST), ("users", 1, 10**12),
-     ("places", 1, 10**12), ("size", 1, 8192),
-     ("image_width", 1, 2**DEEPEST), ("image_height", 1, 2**DEEPEST), ("memory", 64, 2**20)],
+    [("depth", 0, DEEPEST), ("width", 1, 2**20), ("first_level", 0, DEEPEST), ("users", 1, 10**12), ("size", 1, 8192),
+     ("places", 1, 10**12),
+     ("image_width", 1, 2**DEEPEST), ("image_height", 1, 2**DEEPEST), ("memory", 64, 2**20), ("n_min", 2, 2**20),
+     ("n_max", 2, 2**20), ("units", 1, 2**30), ("servers", 0, 16)],
 )  # fmt: skip
 def test_whole_numbers_run_from_end_to_end(rule: str, low: int, high: int) -> None:
     for value in (low, high, np.int64(low), np.int64(high)):

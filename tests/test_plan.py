@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.budget import UNITS, part
+from dpheatmap.collect.local import LocalTerms
+from dpheatmap.collect.responses import NOTHING
+from dpheatmap.collect.simulate import simulated_locally
 from dpheatmap.dense import DenseDesign
-from dpheatmap.design import PaperDesign
+from dpheatmap.design import PaperDesign, all_at_once
+from dpheatmap.mechanism import TRUSTED
 from dpheatmap.quadtree import encode
 from dpheatmap.testing import seeded_release
 
@@ -95,6 +99,28 @@ def test_the_finest_level_is_said_to_be_reached_where_it_is(south: int) -> None:
         plan = dph.plan(dph.Domain.bbox(7, south, 8, south + 0.5, depth=depth), epsilon=1, users=3000)
         reached = plan.smallest_feature is not None and plan.smallest_feature == plan.levels[-1].cell
         assert ("finest level is reached" in plan.advice) == reached
+
+
+def test_noise_without_a_curator_is_that_of_the_releases() -> None:
+    """A shuffler's people add one Laplace, two servers two; a local count has the deviations of simulated ones."""
+    domain, users = dph.Domain.unit(6), 200_000
+    plans = {who: dph.plan(domain, epsilon=2, users=users, trusted=who) for who in TRUSTED}
+    for level, of_shuffler, of_servers in zip(
+        plans["shuffler"].levels, plans["shuffler"].levels, plans["servers"].levels, strict=True
+    ):
+        assert level.epsilon == part(Fraction(2), all_at_once(domain).shares[level.level])
+        assert of_shuffler.noise == pytest.approx(math.sqrt(2) / float(level.epsilon))
+        assert of_servers.noise == pytest.approx(2 / float(level.epsilon))
+    nobody_there = np.full(users, NOTHING)
+    m = simulated_locally(LocalTerms.of(domain, epsilon=2), nobody_there, np.random.default_rng(1)).measurements
+    assert m.deviations is not None
+    for level in plans["nobody"].levels:
+        assert level.epsilon == 2
+        assert m.deviations[m.levels == level.level].mean() / UNITS == pytest.approx(level.noise, rel=0.02)
+    errors = [plans[who].expected_emd for who in ("curator", "shuffler", "servers", "nobody")]
+    assert errors == sorted(errors)
+    assert plans["nobody"].to_dict()["trusted"] == "nobody"
+    assert "who trust nobody" in plans["nobody"].advice
 
 
 def test_a_plan_needs_a_domain() -> None:

@@ -26,6 +26,8 @@ HEAVY = (
     "click",
     "rich",
     "narwhals",
+    "cryptography",
+    "httpx",
     "starlette",
     "uvicorn",
 )
@@ -41,6 +43,7 @@ def run(code: str) -> object:
 def test_all_is_the_public_namespace() -> None:
     modules = {name for name, value in vars(dph).items() if isinstance(value, types.ModuleType)} - {
         "bounds",
+        "collect",
         "errors",
         "metrics",
     }

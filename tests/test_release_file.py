@@ -118,6 +118,8 @@ def test_the_metadata_tells_everything_public(release: dph.Release, saved: Path)
         "domain": {"kind": "unit", "extent": [0.0, 0.0, 1.0, 1.0], "depth": 6},
         "epsilon": "1/3",
         "delta": "0",
+        "trusted": "curator",
+        "participants": None,
         "design": "paper",
         "units_per_person": 2**30,
         "shares_of_epsilon": 2**32,
@@ -136,7 +138,7 @@ def test_the_metadata_tells_everything_public(release: dph.Release, saved: Path)
     assert noise["summed"] == 1
     assert "exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))" in noise["law"]
     assert abs((datetime.fromisoformat(made) - datetime.now(UTC)).total_seconds()) < 120
-    assert set(label) == {"who", "from_what", "how_strongly", "not_promised", "budget"}
+    assert set(label) == {"who", "from_what", "how_strongly", "trusted", "not_promised", "budget"}
     assert "epsilon = 1/3" in label["how_strongly"]
 
 
@@ -324,7 +326,7 @@ def entry(key: str, value: Any) -> Callable[[dict[str, Any]], Any]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (entry("format", 2), "of format 2, and this version reads up to 1. Update"),
+        (entry("format", 3), "of format 3, and this version reads up to 2. Update"),
         (entry("format", "1"), "of format '1'"),
         (lambda m: m.pop("format"), "of format None"),
         (levels(lambda entries: entries[0].update(share=1)), "can't be understood"),

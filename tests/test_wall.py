@@ -13,18 +13,37 @@ import dpheatmap
 
 ROOT = Path(dpheatmap.__file__).parent
 PRIVATE = ("curator", "collect")
+COLLECTING = {
+    "client": ["Client", "body_size"],
+    "collection": ["Collection"],
+    "terms": ["Terms"],
+    "simulate": ["simulated"],
+}
 DOORS = {
     ("dpheatmap.curator.api", "aggregate"),
     ("dpheatmap.curator.api", "release"),
     ("dpheatmap.curator.api", "Counts"),
     ("dpheatmap.curator.images", "release_images"),
     ("dpheatmap.curator.ledger", "Ledger"),
+    # Devices, and whoever runs a collection: public terms in, sealed contributions and noisy sums out.
+    ("dpheatmap", "collect"),
+    *((f"dpheatmap.collect.{module}", name) for module, names in COLLECTING.items() for name in names),
     # Other mechanisms' way to people: noisy answers, each paid for.
     ("dpheatmap.curator.api", "Curator"),
 }
 EXCEPTIONS = {
     # Seeded noise for tests and demos; what it makes is stamped NOT PRIVATE.
     "testing.py": {("dpheatmap.curator.api", "release_from")},
+    # Simulations of collections without a curator, whose releases are stamped NOT PRIVATE.
+    "experiments/shuffle.py": {
+        ("dpheatmap.collect.simulate", "simulated_together"),
+        ("dpheatmap.collect.shuffle_bound", "paper_shares"),
+        ("dpheatmap.collect.terms", "Terms"),
+    },
+    "experiments/local.py": {
+        ("dpheatmap.collect.local", "LocalTerms"),
+        ("dpheatmap.collect.simulate", "simulated_locally"),
+    },
     # Domain.discover, which is handed a table and answers with noise that is paid for; the others are types.
     "domain.py": {
         ("dpheatmap.curator.discover", "discover"),
@@ -34,6 +53,26 @@ EXCEPTIONS = {
     # The data holder's look at their own table.
     "cli/inspect.py": {("dpheatmap.curator.inspect", "inspect_table")},
     "app/routes.py": {("dpheatmap.curator.inspect", "inspect_table")},
+    # The processes of a collection, started by hand.
+    "cli/collect.py": {
+        (f"dpheatmap.collect.{module}", name)
+        for module, name in [
+            ("analyser", "Analyser"),
+            ("demo", "run_demo"),
+            ("keys", "PrivateKey"),
+            ("keys", "PublicKey"),
+            ("network", "Network"),
+            ("receiver", "Role"),
+            ("receiver", "close_early"),
+            ("result", "collected"),
+            ("result", "combined"),
+            ("server", "Server"),
+            ("shuffler", "Shuffler"),
+            ("state", "State"),
+            ("tickets", "make_tickets"),
+            ("web", "serve"),
+        ]
+    },
 }
 MAY_ENTER = ("__init__.py", "testing.py", "app/", "cli/", "evaluate/", "experiments/")
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
@@ -127,3 +166,32 @@ def test_noise_and_randomness_live_behind_the_wall() -> None:
         assert "urandom" not in text, file
         if file not in ("testing.py", "cli/demo.py", "estimate/uncertainty.py") and not file.startswith("experiments/"):
             assert "np.random" not in text, file
+
+
+COLLECT = [file for file in FILES if file.startswith("collect/")]
+POINTS = re.compile(r"\.leaves\(|\.contribution\(|\bvector_of\(|\baggregate\(")
+
+
+def test_in_a_collection_only_devices_see_points() -> None:
+    """Who receives, mixes, sums and publishes has no use for the code that turns people's points into numbers."""
+    seeing = {file for file in COLLECT if POINTS.search((ROOT / file).read_text(encoding="utf-8"))}
+    assert seeing == {
+        f"collect/{module}.py" for module in ("client", "contribution", "demo", "local", "simulate", "tree")
+    }
+    for role in ("receiver", "server", "shuffler", "analyser", "result", "tally", "web", "state"):
+        modules = {module for module, _ in imports(f"collect/{role}.py")}
+        assert not {f"dpheatmap.collect.{module}" for module in ("tree", "simulate", "demo")} & modules, role
+        assert not {module for module in modules if module.startswith("dpheatmap.curator") and "noise" not in module}
+
+
+def test_the_shuffler_can_open_nothing() -> None:
+    opening = {file for file in COLLECT if ".opener(" in (ROOT / file).read_text(encoding="utf-8")}
+    assert opening == {"collect/server.py", "collect/analyser.py"}
+
+
+def test_devices_and_servers_draw_from_the_operating_system() -> None:
+    """No generator with a state, and a seed only where a source is handed in; but for simulated local reports."""
+    for file in (file for file in COLLECT if file not in ("collect/simulate.py", "collect/responses.py")):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert "np.random" not in text, file
+        assert "random" not in {module for module, _ in imports(file)}, file

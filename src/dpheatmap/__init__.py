@@ -4,6 +4,7 @@ from dpheatmap import bounds, errors
 from dpheatmap.difference import Difference, difference
 from dpheatmap.discovery import Discovery
 from dpheatmap.domain import Domain
+from dpheatmap.estimate.cluster import Places, kmedian
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.plan import Plan, plan
 from dpheatmap.release import Release, load
@@ -11,6 +12,7 @@ from dpheatmap.release import Release, load
 from dpheatmap.curator.api import Counts, aggregate, release  # isort: skip
 from dpheatmap.curator.images import release_images  # isort: skip
 from dpheatmap.curator.ledger import Ledger  # isort: skip
+from dpheatmap import collect  # isort: skip
 from dpheatmap.evaluate import metrics  # isort: skip
 from dpheatmap.evaluate.baselines import baseline  # isort: skip
 
@@ -26,13 +28,16 @@ __all__ = [
     "Domain",
     "Heatmap",
     "Ledger",
+    "Places",
     "Plan",
     "Release",
     "aggregate",
     "baseline",
     "bounds",
+    "collect",
     "difference",
     "errors",
+    "kmedian",
     "load",
     "metrics",
     "plan",

@@ -20,7 +20,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from dpheatmap.budget import SHARES
+from dpheatmap.budget import PAPER_DECAY, SHARES, split_over_levels
 from dpheatmap.domain import Domain
 from dpheatmap.quadtree import Ints, largest
 from dpheatmap.selection import all_cells, children_inside
@@ -95,11 +95,17 @@ def check_paths(asked: Question, following: Sequence[Question]) -> None:
 
 @dataclass(frozen=True)
 class PaperDesign:
-    """The paper's: all children of the ``width`` largest cells; the levels' shares fall by ``decay``."""
+    """The paper's: all children of the ``width`` largest cells; the levels' shares fall by ``decay``.
+
+    ``at_once`` is its form for devices that can't be asked twice: all cells of every level are measured, and the width
+    is what the paper's reconstruction then looks at. Where nobody is trusted, each device answers for one level with
+    all of epsilon, and the shares are those of the people.
+    """
 
     shares: Mapping[int, int]
     width: int
     decay: Fraction
+    at_once: bool = False
     name: ClassVar[str] = "paper"
 
     @property
@@ -118,13 +124,51 @@ class PaperDesign:
         return Question(self.first, all_cells(domain, self.first), share, SHARES - share)
 
     def after(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
-        """The children of all cells of the first level, then of the largest ones."""
+        """The children of all cells of the first level, then of the largest ones, or of all again."""
         if asked.level == self.last:
             return []
-        kept = asked.cells if asked.level == self.first else asked.cells[largest(asked.cells, noisy, self.width)]
+        every = self.at_once or asked.level == self.first
+        kept = asked.cells if every else asked.cells[largest(asked.cells, noisy, self.width)]
         share = self.shares[asked.level + 1]
         return [Question(asked.level + 1, children_inside(domain, asked.level, kept), share, asked.left - share)]
 
     def possible_shares(self, domain: Domain) -> set[int]:
         """Those of the levels."""
         return set(self.shares.values())
+
+    def coordinates(self, domain: Domain) -> tuple[Ints, Ints]:
+        """Levels and codes of all cells of all levels, in the order of a release: what is measured at once."""
+        cells = [all_cells(domain, level) for level in sorted(self.shares)]
+        return np.repeat(sorted(self.shares), [len(codes) for codes in cells]), np.concatenate(cells)
+
+
+def all_at_once(
+    domain: Domain, *, width: int = PAPER_WIDTH, decay: Fraction = PAPER_DECAY, depth: int | None = None
+) -> PaperDesign:
+    """The paper's levels down to ``depth`` (default: the domain's) for devices that can't be asked twice.
+
+    >>> levels, codes = all_at_once(Domain.unit(3)).coordinates(Domain.unit(3))
+    >>> levels.tolist().count(2), levels.tolist().count(3)
+    (16, 64)
+    """
+    levels = _levels(domain, width, depth)
+    return PaperDesign(split_over_levels(levels[0], levels[-1], decay), width, decay, at_once=True)
+
+
+def one_level_each(domain: Domain, *, width: int = PAPER_WIDTH, depth: int | None = None) -> PaperDesign:
+    """The same levels where each device answers for one of them, drawn with the probability of its share.
+
+    The error of a map is the sum over levels of 2^-i times the errors of the cells that matter, at most 4 w of them,
+    each about 1 / sqrt(people who answer for the level). Given the number of people, it is least for probabilities
+    proportional to ``(2^-i min(cells, 4 w))^(2/3)``. They are whole shares; the first level takes the rest.
+    """
+    levels = _levels(domain, width, depth)
+    weights = [(2.0**-level * min(domain.cells(level).count, 4 * width)) ** (2 / 3) for level in levels]
+    shares = {level: max(1, int(SHARES * w / sum(weights))) for level, w in zip(levels, weights, strict=True)}
+    shares[levels[0]] += SHARES - sum(shares.values())
+    return PaperDesign(shares, width, Fraction(1), at_once=True)
+
+
+def _levels(domain: Domain, width: int, depth: int | None) -> range:
+    last = domain.depth if depth is None else min(depth, domain.depth)
+    return range(min(domain.first_level(width), last), last + 1)

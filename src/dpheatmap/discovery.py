@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpheatmap.budget import exact_text
+from dpheatmap.mechanism import CURATOR, Mechanism
 
 if TYPE_CHECKING:
     from dpheatmap.domain import Bounds, Domain
@@ -31,6 +32,8 @@ class Discovery:
     people: float
     ledger: LedgerEntry | None = None
     seeded: bool = False
+    delta: ClassVar[Fraction] = Fraction(0)
+    mechanism: ClassVar[Mechanism] = CURATOR
 
     @property
     def box(self) -> Bounds:

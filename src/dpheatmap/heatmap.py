@@ -15,6 +15,7 @@ from dpheatmap import projection
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.mechanism import CURATOR, Mechanism
 from dpheatmap.parameters import check
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class Heatmap:
 
     ``values`` adds up to 1; row 0 is the north, the image's top, or y = 0. The pixels cut ``domain.bounds`` evenly,
     for a box evenly on the Mercator map. ``sigma`` is the smoothing in ground metres, pixels or fractions of the
-    side. ``epsilon``, ``made`` and ``seeded`` are the release's. ``empty`` tells that nothing rose above the noise:
-    the map is uniform and says nothing.
+    side. ``epsilon``, ``delta``, ``mechanism``, ``made`` and ``seeded`` are the release's. ``empty`` tells that nothing
+    rose above the noise: the map is uniform and says nothing.
     """
 
     values: Floats
@@ -47,6 +48,8 @@ class Heatmap:
     uncertainty: Uncertainty | None = None
     release: Release | None = field(default=None, repr=False)
     method: str = "posterior"
+    delta: Fraction = Fraction(0)
+    mechanism: Mechanism = CURATOR
 
     @property
     def ledger(self) -> LedgerEntry | None:
@@ -211,7 +214,7 @@ class Heatmap:
         notes = ", no signal" * self.empty + ", NOT PRIVATE" * self.seeded
         return (
             f"<Heatmap of {columns} x {rows} pixels, {self.domain.kind} domain, sigma={self.sigma:g} "
-            f"{self.domain.unit_name}, epsilon={self.epsilon}{notes}>"
+            f"{self.domain.unit_name}, epsilon={self.epsilon}{f', delta={self.delta}' if self.delta else ''}{notes}>"
         )
 
 
@@ -235,8 +238,9 @@ def render(
     rows, columns = values.shape
     known = Uncertainty(release, float(sigma), (rows, columns)) if method == "posterior" and not empty else None
     return Heatmap(
-        values, domain, float(sigma), release.epsilon, release.made, release.seeded, empty, known, release, method
-    )
+        values, domain, float(sigma), release.epsilon, release.made, release.seeded, empty, known, release, method,
+        release.delta, release.mechanism,
+    )  # fmt: skip
 
 
 def default_sigma(domain: Domain) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from dpheatmap.budget import exact_text
 
 if TYPE_CHECKING:
+    from dpheatmap.mechanism import Mechanism
     from dpheatmap.release import LedgerEntry
 
 
@@ -19,6 +20,14 @@ class Promise(Protocol):
     @property
     def epsilon(self) -> Fraction:
         """How much may leak."""
+
+    @property
+    def delta(self) -> Fraction:
+        """The probability that more than that leaks."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Who was trusted."""
 
     @property
     def seeded(self) -> bool:
@@ -35,24 +44,68 @@ def privacy_label(release: Promise) -> Mapping[str, str]:
     >>> odds_in_words(Fraction(1))
     '2.72'
     """
-    epsilon = exact_text(release.epsilon)
     label = {
         "who": "Everybody whose rows went into it, and everybody whose rows did not: each person's whole data, all of "
         "their rows together, however many.",
         "from_what": "From anyone who sees the release and everything made from it, whatever else they know and "
-        "however much they compute: they can hardly tell whether a person's data was used at all.",
-        "how_strongly": f"Pure differential privacy with epsilon = {epsilon}: leaving one person's data out changes "
-        f"the probability of any outcome by a factor of at most e^{epsilon} = {odds_in_words(release.epsilon)}. "
-        "Replacing one person's data by other data counts as leaving out and adding, so twice that epsilon.",
+        f"however much they compute: they can hardly tell {_HIDDEN[release.mechanism.collected]}.",
+        "how_strongly": _strength(release),
+        "trusted": _trust(release.mechanism),
         "not_promised": "Nothing is hidden that holds for people in general: a busy place is still shown as busy. "
         "People who share an id are protected as one, and one person with several ids is protected for each of them "
         "only. Every further release about the same people adds its epsilon to this one's. The domain, the "
-        "settings and the time of making are public and not protected.",
+        f"settings and the time of making are public and not protected.{_OPEN.get(release.mechanism.trusted, '')}",
         "budget": _budget(release),
     }
     if release.seeded:
         label["warning"] = "NOT PRIVATE: made with a seed, so the noise can be computed and taken off again."
     return label
+
+
+_HIDDEN = {False: "whether a person's data was used at all", True: "what a person's data was, or whether there was any"}
+_FORGED = " A dishonest device can send anything and distort the map; nothing here bounds by how much."
+_OPEN = {
+    "shuffler": f" Whose devices took part is not hidden.{_FORGED}",
+    "servers": f" Whose devices took part is not hidden.{_FORGED}",
+    "nobody": " Whose devices took part is not hidden. A dishonest device can distort the map by what a report weighs.",
+}
+
+
+def _strength(release: Promise) -> str:
+    """Epsilon and delta, between which neighbours, and what replacing one person's data costs."""
+    epsilon, odds = exact_text(release.epsilon), odds_in_words(release.epsilon)
+    kind = f"Pure differential privacy with epsilon = {epsilon}"
+    but = ""
+    if release.delta:
+        delta = exact_text(release.delta)
+        kind = f"Differential privacy with epsilon = {epsilon} and delta = {delta}"
+        but = f", but for a probability of at most {delta}"
+    factor = f"the probability of any outcome by a factor of at most e^{epsilon} = {odds}{but}"
+    if release.mechanism.trusted == "nobody":
+        return f"{kind}, for each single report: other data of a person, or none, changes {factor}."
+    twice = "so twice that epsilon" if not release.delta else "so twice that epsilon, and a larger delta"
+    return (
+        f"{kind}: leaving one person's data out changes {factor}. "
+        f"Replacing one person's data by other data counts as leaving out and adding, {twice}."
+    )
+
+
+def _trust(mechanism: Mechanism) -> str:
+    """Whom people had to trust with their data, and with what."""
+    if mechanism.trusted == "curator":
+        return "The one who made it, who had everybody's rows and added the noise."
+    sent = f"{mechanism.participants:,} devices took part."
+    if mechanism.trusted == "nobody":
+        return f"Nobody: each device added noise of its own to its only report. {sent}"
+    if mechanism.trusted == "servers":
+        return (
+            f"One of {mechanism.summed} servers, whichever: each saw numbers that look random and added noise of its "
+            f"own. If all of them work together, they see everybody's data. {sent}"
+        )
+    return (
+        "A shuffler that mixes messages and does not work together with the one who adds them up, and at least "
+        f"{mechanism.enough} of the devices: each added a part of the noise before it sent anything. {sent}"
+    )
 
 
 def odds_in_words(epsilon: Fraction) -> str:

@@ -72,6 +72,13 @@ def _is_epsilon(value: object) -> bool:
         return False
 
 
+def _is_delta(value: object) -> bool:
+    try:
+        return 0 <= as_epsilon(value) <= Fraction(1, 10)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+
+
 def _is_list_of_names(value: object) -> bool:
     names = isinstance(value, list) and all(isinstance(name, str) and name for name in value)
     return isinstance(value, list) and names and 1 <= len(value) <= MOST_IMAGES and len(set(value)) == len(value)
@@ -172,6 +179,8 @@ RULES: dict[str, Rule] = {
         "True says that there is no user column because every row is another person.",
     ),
     "confidence": _real("a number above 0.5 and below 1", lambda v: 0.5 < v < 1, "0.9 or 0.95 are common."),
+    "k": _whole(1, 1000, "It is the number of places to find."),
+    "metric": _choice("l1", "euclidean"),
     "share": _real("a number above 0 and below 1", lambda v: 0 < v < 1, "0.95 asks for 95 % of people."),
     "control": _choice("discovery", "family"),
     "title": _text("text", "It stands above the map."),
@@ -204,7 +213,16 @@ RULES: dict[str, Rule] = {
         "Give it such as {'district': ['north', 'south']}; the value must be a function of the person.",
     ),
     "part": _text("a value of the partition as text", "Give one of the values on the partition's list."),
+    "model": _choice("servers", "shuffle"),
+    "n_min": _whole(2, 2**20, "It is the number of honest contributions that the promise needs."),
+    "n_max": _whole(2, 2**20, "It is the number of contributions that there is room for."),
+    "units": _whole(1, 2**30, "It is what one person's weight is rounded to: the paper's B."),
+    "servers": _whole(0, 16, "It is the number of servers that each add noise; two are enough."),
+    "delta": Rule(
+        "a number from 0 to 0.1", _is_delta, "It is the probability that epsilon is not kept; 1e-6 is a common choice."
+    ),
     "design": _choice("adaptive", "paper", "dense"),
+    "trusted": _choice("curator", "shuffler", "servers", "nobody"),
     "method": _choice("posterior", "paper", "dense"),
 }
 """Every checked parameter of the interface and its rule."""

@@ -12,12 +12,16 @@ from dpheatmap import bounds
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, SHARES, part, read_epsilon, split_over_levels
 from dpheatmap.dense import DenseDesign, grid_level
-from dpheatmap.design import PaperDesign
+from dpheatmap.design import PaperDesign, all_at_once, one_level_each
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError
-from dpheatmap.foresight import expected_error, sparse_or_dense
-from dpheatmap.parameters import check
+from dpheatmap.foresight import Choice, expected_error, local_error, sparse_or_dense, variance_of_report
+from dpheatmap.parameters import as_epsilon, check
 
+_TRUSTING = {
+    "curator": "", "shuffler": ", who trust a shuffler," , "servers": ", who trust one of two servers,",
+    "nobody": ", who trust nobody,",
+}  # fmt: skip
 _VISIBLE = 0.05  # of all people in one place: what "a busy place" means below
 _CERTAIN = 3.0  # standard deviations of the noise that a count must rise above
 
@@ -70,6 +74,7 @@ class Plan:
     better: str
     why: str
     bounds: Theory
+    trusted: str = "curator"
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values, for JSON."""
@@ -77,6 +82,7 @@ class Plan:
             "epsilon": str(self.epsilon),
             "users": self.users,
             "design": self.design,
+            "trusted": self.trusted,
             "unit": self.domain.unit_name,
             "expected_emd": self.expected_emd,
             "smallest_feature": self.smallest_feature,
@@ -97,10 +103,13 @@ def plan(
     decay: float | Fraction = PAPER_DECAY,
     design: str = "adaptive",
     places: int | None = None,
+    trusted: str = "curator",
 ) -> Plan:
     """Levels, noise, expected error and advice for a release; ``users`` is a public guess of the number of people.
 
     ``places``, if anybody can say without looking at the data, is about how many finest cells people are in.
+    ``trusted`` tells who is: "curator", or without one "shuffler", "servers" (one of two) or "nobody". Then all of the
+    paper's levels are measured at once, whatever the design.
 
     >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
     >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
@@ -109,21 +118,50 @@ def plan(
     if not isinstance(domain, Domain):
         raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     exact = read_epsilon(epsilon)
-    check(users=users, width=width, decay=decay, design=design)
+    check(users=users, width=width, decay=decay, design=design, trusted=trusted)
     if places is not None:
         check(places=places)
-    levels = _levels(domain, exact, users, _shares(domain, exact, users, design, int(width), decay))
+    options: Any = {"width": int(width), "decay": decay, "places": places}
+    if trusted == "curator":
+        levels = _levels(domain, exact, users, _shares(domain, exact, users, design, int(width), decay))
+        error = expected_error(domain, exact, users, design, **options)
+        choice = sparse_or_dense(domain, exact, users, design, **options)
+    else:
+        levels, error = _collected(domain, exact, users, trusted, options)
+        design, choice = (
+            PaperDesign.name,
+            Choice(PaperDesign.name, "Without a curator all levels are measured at once."),
+        )
     if design == AdaptiveDesign.name:
         feature = _level_of_a_busy_place(exact, users, levels)
     else:
         feature = next((level for level in reversed(levels) if level.smallest_share <= _VISIBLE), None)
-    error = expected_error(domain, exact, users, design, width=width, decay=decay, places=places)
-    choice = sparse_or_dense(domain, exact, users, design, width=int(width), decay=decay, places=places)
     return Plan(
         domain=domain, epsilon=exact, users=users, design=design, levels=levels, expected_emd=error,
-        smallest_feature=feature.cell if feature else None, advice=_advice(domain, exact, users, error, feature),
-        better=choice.design, why=choice.why, bounds=_theory(domain, exact, users, int(width), decay, places),
+        smallest_feature=feature.cell if feature else None,
+        advice=_advice(domain, exact, users, error, feature, trusted), better=choice.design, why=choice.why,
+        bounds=_theory(domain, exact, users, int(width), decay, places), trusted=trusted,
     )  # fmt: skip
+
+
+def _collected(
+    domain: Domain, epsilon: Fraction, users: int, trusted: str, options: dict[str, Any]
+) -> tuple[tuple[LevelPlan, ...], float]:
+    """The levels of what is measured without a curator, all at once, and the expected error.
+
+    Two servers add two Laplaces, which is the noise of 1 / sqrt 2 of epsilon. In the local model a count is an estimate
+    from the reports about its level, with the variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
+    """
+    if trusted == "nobody":
+        variance = variance_of_report(float(epsilon))
+        shares = one_level_each(domain, width=options["width"]).shares
+        noise = {level: math.sqrt(variance * users * SHARES / share) for level, share in shares.items()}
+        return tuple(_level(domain, users, k, epsilon, noise[k]) for k in noise), local_error(users / variance)
+    shares = all_at_once(domain, width=options["width"], decay=as_epsilon(options["decay"])).shares
+    factor = math.sqrt(2) if trusted == "servers" else 1.0
+    as_strong = epsilon / as_epsilon(factor)
+    error = expected_error(domain, as_strong, users, PaperDesign.name, **options)
+    return _levels(domain, epsilon, users, dict(shares), factor), error
 
 
 def _theory(
@@ -162,16 +200,18 @@ def _shares_of_a_path(domain: Domain, epsilon: Fraction, users: int) -> dict[int
     return {**shares, design.last: left}
 
 
-def _levels(domain: Domain, epsilon: Fraction, users: int, shares: dict[int, int]) -> tuple[LevelPlan, ...]:
+def _levels(
+    domain: Domain, epsilon: Fraction, users: int, shares: dict[int, int], factor: float = 1.0
+) -> tuple[LevelPlan, ...]:
+    parts = {level: part(epsilon, share) for level, share in shares.items()}
+    return tuple(_level(domain, users, level, eps, factor * math.sqrt(2) / eps) for level, eps in parts.items())
+
+
+def _level(domain: Domain, users: int, level: int, epsilon: Fraction, noise: float) -> LevelPlan:
     finest = domain.cells(domain.depth)
     middle = (finest.y0 + finest.y1) / 2
-    levels = []
-    for level, share in shares.items():
-        eps = part(epsilon, share)
-        cell = float(domain.lengths_of_cells(level, middle / 2 ** (domain.depth - level)))
-        noise = math.sqrt(2) / float(eps)
-        levels.append(LevelPlan(level, eps, cell, noise, min(1.0, _CERTAIN * noise / users)))
-    return tuple(levels)
+    cell = float(domain.lengths_of_cells(level, middle / 2 ** (domain.depth - level)))
+    return LevelPlan(level, epsilon, cell, noise, min(1.0, _CERTAIN * noise / users))
 
 
 def _level_of_a_busy_place(epsilon: Fraction, users: int, levels: tuple[LevelPlan, ...]) -> LevelPlan | None:
@@ -189,8 +229,8 @@ def _level_of_a_busy_place(epsilon: Fraction, users: int, levels: tuple[LevelPla
     return levels[-1]
 
 
-def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: LevelPlan | None) -> str:
-    start = f"With {users} people at epsilon {float(epsilon):g}"
+def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: LevelPlan | None, trusted: str) -> str:
+    start = f"With {users} people at epsilon {float(epsilon):g}{_TRUSTING[trusted]}"
     if seen is None or error > 0.12:
         more = "More people or a larger epsilon would show more."
         return f"{start} expect little more than the outline: where about half of the people are. {more}"

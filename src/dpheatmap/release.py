@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpheatmap.adaptive import AdaptiveDesign
-from dpheatmap.budget import UNITS
+from dpheatmap.budget import FARTHEST, UNITS
 from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, Question
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
+from dpheatmap.mechanism import CURATOR, Mechanism
 from dpheatmap.parameters import check
 from dpheatmap.quadtree import Ints, decode
 
@@ -38,13 +39,15 @@ class Measurements:
     """Cells and their noisy counts; a cell may be measured more than once, each time with its own budget.
 
     Rows are ordered by level, then by Morton code, then in time. ``counts`` are in units of 1/W of a person; ``shares``
-    are the shares of epsilon (out of :data:`~dpheatmap.budget.SHARES`) spent on each.
+    are the shares of epsilon (out of :data:`~dpheatmap.budget.SHARES`) spent on each. Where the noise does not follow
+    from them, ``deviations`` are its standard deviations, in the same units as the counts.
     """
 
     levels: Ints
     codes: Ints
     counts: Ints
     shares: Ints
+    deviations: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.levels)
@@ -86,6 +89,45 @@ class Release:
     seeded: bool = False
     made: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
     ledger: LedgerEntry | None = None
+    mechanism: Mechanism = CURATOR
+
+    @classmethod
+    def collected(
+        cls,
+        domain: Domain,
+        design: PaperDesign,
+        counts: Ints,
+        *,
+        epsilon: Fraction,
+        mechanism: Mechanism,
+        units: int = UNITS,
+        delta: Fraction = Fraction(0),
+        deviations: Ints | None = None,
+        seeded: bool = False,
+    ) -> Release:
+        """A release without a curator: the noisy sums of what devices sent, all cells of the design's levels at once.
+
+        ``counts`` are in the order of ``design.coordinates(domain)``, in units of which a person has ``units``, and
+        ``deviations``, for Gaussian noise only, the standard deviations of their noise in the same units.
+
+        >>> from dpheatmap.design import all_at_once
+        >>> from dpheatmap.mechanism import shuffled
+        >>> place = Domain.unit(3)
+        >>> design = all_at_once(place)
+        >>> noisy = np.zeros(len(design.coordinates(place)[0]), np.int64)
+        >>> promise = {"epsilon": Fraction(5), "delta": Fraction(1, 10**5), "mechanism": shuffled(60, 50)}
+        >>> r = Release.collected(place, design, noisy, **promise, units=256)
+        >>> r.mechanism.trusted, len(r.measurements)
+        ('shuffler', 80)
+        """
+        check(epsilon=epsilon, units=units, delta=delta)
+        levels, codes = design.coordinates(domain)
+        held = np.clip(counts, -FARTHEST, FARTHEST)
+        shares = np.repeat([share for _, share in sorted(design.shares.items())], np.bincount(levels)[design.first :])
+        return cls(
+            domain=domain, epsilon=epsilon, measurements=Measurements(levels, codes, held, shares, deviations),
+            design=design, delta=delta, units=units, seeded=seeded, mechanism=mechanism,
+        )  # fmt: skip
 
     @property
     def measured_levels(self) -> tuple[int, int]:
@@ -100,10 +142,14 @@ class Release:
         return privacy_label(self)
 
     def columns(self) -> dict[str, Ints]:
-        """The measurements as columns: level, x, y, noisy_count (in units of 1/W of a person), budget_share."""
+        """The measurements as columns: level, x, y, noisy_count (in units of 1/W of a person), budget_share.
+
+        Where the noise does not follow from the share there is noise_deviation, too, in the units of the counts.
+        """
         m = self.measurements
         x, y = decode(m.codes)
-        return {"level": m.levels, "x": x, "y": y, "noisy_count": m.counts, "budget_share": m.shares}
+        found = {"level": m.levels, "x": x, "y": y, "noisy_count": m.counts, "budget_share": m.shares}
+        return found if m.deviations is None else {**found, "noise_deviation": m.deviations}
 
     def distribution(self, *, method: str = "posterior") -> Distribution:
         """Where people are, as masses of cells that add up to 1; costs no budget.
@@ -143,8 +189,10 @@ class Release:
     def __repr__(self) -> str:
         first, last = self.measured_levels
         return (
-            f"<Release epsilon={self.epsilon} of {self.domain.kind} domain, levels {first} to {last}, "
-            f"{len(self.measurements)} measurements{', NOT PRIVATE' if self.seeded else ''}>"
+            f"<Release epsilon={self.epsilon}{f', delta={self.delta}' if self.delta else ''} of {self.domain.kind} "
+            f"domain, levels {first} to {last}, {len(self.measurements)} measurements"
+            f"{f', trusted: {self.mechanism.trusted}' if self.mechanism.collected else ''}"
+            f"{', NOT PRIVATE' if self.seeded else ''}>"
         )
 
 

@@ -26,18 +26,29 @@ from dpheatmap.domain import Domain
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.files import not_a_pattern, replace_whole
+from dpheatmap.mechanism import CURATOR, Mechanism
 from dpheatmap.parameters import DEEPEST, as_epsilon, check
 from dpheatmap.quadtree import Ints, encode
 from dpheatmap.release import AnyDesign, LedgerEntry, Measurements, Release
 
-FORMAT = 1
+FORMAT = 2
+"""The newest format; the first, which every release of a curator still has, knows no other trust model."""
 KEY = "dpheatmap"
 _MEMORY = "1GB"
 _FEW_ROWS = 2**16  # noise does not compress: above so many, each row takes a byte or more
-NEIGHBOURS = "add or remove one person's whole data; replacing one person's data costs twice epsilon"
+_PRESENT = "one participant's whole data replaced by none, while the number of participants is public"
+NEIGHBOURS = {
+    "curator": "add or remove one person's whole data; replacing one person's data costs twice epsilon",
+    "shuffler": _PRESENT,
+    "servers": _PRESENT,
+    "nobody": "any two values of one participant's whole data, or none",
+}
 _COLUMNS = {
     "level": "TINYINT", "x": "INTEGER", "y": "INTEGER", "noisy_count": "BIGINT", "budget_share": "BIGINT",
 }  # fmt: skip
+_DEVIATION = {"noise_deviation": "BIGINT"}
+_LAPLACE = "P(k) proportional to exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))"
+_GAUSSIAN = "nearly normal, with the standard deviation noise_deviation / units_per_person"
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
 
 
@@ -46,7 +57,8 @@ def write(release: Release, path: str | PathLike[str]) -> None:
     import duckdb
 
     measurements = release.columns()
-    chosen = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in _COLUMNS.items())
+    kinds = {name: kind for name, kind in (_COLUMNS | _DEVIATION).items() if name in measurements}
+    chosen = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds.items())
     metadata = json.dumps(describe(release), ensure_ascii=True).replace("'", "''")
     with replace_whole(path) as temporary, connect() as con:
         con.register("measurements", measurements)
@@ -64,21 +76,24 @@ def describe(release: Release) -> dict[str, Any]:
     """The metadata of a release: everything but its measurements."""
     from dpheatmap import __version__
 
+    mechanism = release.mechanism
     return {
-        "format": FORMAT,
+        "format": 2 if mechanism.collected else 1,
         "software": f"dpheatmap {__version__}",
         "made": release.made.isoformat(),
         "domain": release.domain.to_dict(),
         "epsilon": str(release.epsilon),
         "delta": str(release.delta),
-        "neighbours": NEIGHBOURS,
+        "neighbours": NEIGHBOURS[mechanism.trusted],
+        "trusted": mechanism.trusted,
+        "participants": mechanism.participants,
         "design": release.design.name,
         "units_per_person": release.units,
         "shares_of_epsilon": SHARES,
         "noise": {
-            "family": "discrete Laplace",
-            "law": "P(k) proportional to exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))",
-            "summed": 1,
+            "family": mechanism.family,
+            "law": _GAUSSIAN if mechanism.trusted == "nobody" else _LAPLACE,
+            "summed": int(mechanism.summed) if mechanism.summed.denominator == 1 else str(mechanism.summed),
         },
         **_settings(release),
         "seeded": release.seeded,
@@ -92,11 +107,14 @@ def _settings(release: Release) -> dict[str, Any]:
     design = release.design
     if not isinstance(design, PaperDesign):
         return {"rule": {name: str(value) for name, value in vars(design).items()}}
+    # Where nobody was trusted, the shares are those of the people, and each of them spends all of epsilon on one level.
+    whole = release.mechanism.trusted == "nobody"
     levels = [
-        {"level": level, "share": share, "epsilon": str(part(release.epsilon, share))}
+        {"level": level, "share": share, "epsilon": str(release.epsilon if whole else part(release.epsilon, share))}
         for level, share in sorted(design.shares.items())
     ]
-    return {"width": design.width, "decay": str(design.decay), "levels": levels}
+    once = {"at_once": True} if design.at_once else {}
+    return {"width": design.width, "decay": str(design.decay), **once, "levels": levels}
 
 
 def _design(metadata: Mapping[str, Any]) -> AnyDesign:
@@ -112,7 +130,17 @@ def _design(metadata: Mapping[str, Any]) -> AnyDesign:
         raise ValueError("the shares of the levels don't add up to epsilon")
     decay = as_epsilon(metadata["decay"])
     check(width=metadata["width"], decay=decay)
-    return PaperDesign(shares, metadata["width"], decay)
+    return PaperDesign(shares, metadata["width"], decay, metadata.get("at_once", False) is True)
+
+
+def _mechanism(metadata: Mapping[str, Any]) -> Mechanism:
+    """Who was trusted; before that was written down, a curator."""
+    if metadata["format"] < 2:
+        return CURATOR
+    participants = metadata["participants"]
+    if type(participants) is not int:
+        raise ValueError("the number of participants is not a whole number")
+    return Mechanism(metadata["trusted"], as_epsilon(metadata["noise"]["summed"]), participants)
 
 
 def _ruled(kind: type[AdaptiveDesign] | type[DenseDesign], rule: Mapping[str, Any]) -> AdaptiveDesign | DenseDesign:
@@ -165,10 +193,11 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
             if row is None:
                 raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
             # Noise can't be compressed to less than a byte a count: a file with more rows than bytes is none of ours.
-            sql = f"SELECT {', '.join(_COLUMNS)} FROM read_parquet(?, hive_partitioning=false) LIMIT ?"
+            metadata = json.loads(row[0])
+            wanted = [*_COLUMNS, *(_DEVIATION if _has_deviations(metadata) else ())]
+            sql = f"SELECT {', '.join(wanted)} FROM read_parquet(?, hive_partitioning=false) LIMIT ?"
             kinds = con.execute(f"DESCRIBE {sql}", [file, 0]).fetchnumpy()["column_type"]
             table = con.execute(sql, [file, Path(path).stat().st_size]).fetchnumpy() if set(kinds) <= _INTEGERS else {}
-            metadata = json.loads(row[0])
         except (duckdb.Error, ValueError, RecursionError):
             raise ReleaseFileError(
                 f"{name} can't be read as a release: it is cut short or not Parquet. Get a fresh copy."
@@ -176,6 +205,10 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
     if not isinstance(metadata, dict) or not table or any(np.ma.isMaskedArray(column) for column in table.values()):
         raise ReleaseFileError(f"{name} is damaged: something is missing from it. Get a fresh copy.")
     return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}
+
+
+def _has_deviations(metadata: Any) -> bool:
+    return isinstance(metadata, dict) and metadata.get("trusted") == "nobody"
 
 
 def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> Release:
@@ -187,7 +220,11 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
         domain=Domain.from_dict(metadata["domain"]),
         epsilon=read_epsilon(metadata["epsilon"]),
         measurements=Measurements(
-            columns["level"][order], codes[order], columns["noisy_count"][order], columns["budget_share"][order]
+            columns["level"][order],
+            codes[order],
+            columns["noisy_count"][order],
+            columns["budget_share"][order],
+            columns["noise_deviation"][order] if _has_deviations(metadata) else None,
         ),
         design=_design(metadata),
         delta=as_epsilon(metadata["delta"]),
@@ -195,6 +232,7 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
         seeded=bool(metadata["seeded"]),
         made=datetime.fromisoformat(metadata["made"]),
         ledger=_ledger(metadata.get("ledger")),
+        mechanism=_mechanism(metadata),
     )
 
 
@@ -215,14 +253,24 @@ class _NotMeasuredError(Exception):
 def _problem(release: Release) -> str | None:
     """What contradicts the rules that every release keeps, if anything does: the design is walked through again."""
     m, design = release.measurements, release.design
-    if release.units != UNITS or release.delta != 0:
+    at_once = isinstance(design, PaperDesign) and design.at_once
+    if at_once != release.mechanism.collected:
+        return "its design is not one for the trust model that it claims"
+    units = 0 < release.units <= UNITS if at_once else release.units == UNITS
+    if not units or not 0 <= release.delta < 1 or (release.delta > 0 and release.mechanism.trusted != "shuffler"):
         return "its units or delta are not those of this format"
     if design.last > release.domain.depth:
         return "its levels don't fit its domain"
     if release.domain.cells(design.first).count > len(m):
         return f"not all cells of its first level, {design.first}, were measured"
+    if at_once and sum(release.domain.cells(k).count for k in range(design.first, design.last + 1)) != len(m):
+        return "not exactly all cells of its levels were measured"
     if np.any((m.counts > FARTHEST) | (m.counts < -FARTHEST)):
         return "its counts are out of range"
+    if (m.deviations is None) == (release.mechanism.trusted == "nobody"):
+        return "its noise is not that of the trust model that it claims"
+    if m.deviations is not None and np.any((m.deviations < 1) | (m.deviations > FARTHEST)):
+        return "its noise is out of range"
     asked_for: list[tuple[Ints, Ints, Ints]] = []
 
     def answer(asked: Question) -> Ints:

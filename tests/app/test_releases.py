@@ -114,9 +114,7 @@ def test_a_repeated_request_returns_the_stored_release(
     assert served.charges("riders") == before
 
 
-def test_a_stored_release_is_given_where_nothing_is_left(
-    served: Served, client: httpx.Client, table: Path
-) -> None:
+def test_a_stored_release_is_given_where_nothing_is_left(served: Served, client: httpx.Client, table: Path) -> None:
     dph.Ledger(served.ledger).limit("few", "0.5")
     body = wanted({"path": str(table)}, "few", epsilon="1/2", place={"kind": "unit"})
     first = released(client, body)

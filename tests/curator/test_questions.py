@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import dpheatmap as dph
 from dpheatmap.budget import UNITS
 from dpheatmap.curator.api import Curator
+from dpheatmap.domain import CellRange
 from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import encode
 from dpheatmap.testing import generated_people, seeded_curator
@@ -49,6 +50,17 @@ def test_regions_of_a_domain_that_starts_away_from_the_corner() -> None:
     answer = Curator(counts, HUGE).regions(labels, Fraction(HUGE))
     assert np.argmax(answer) == 1
     np.testing.assert_allclose(answer[1], 4, atol=1e-3)
+
+
+def test_rings_part_everybody_and_cost_once() -> None:
+    """Also where a box reaches beyond the one before: a cell in it but not in that one is in no box."""
+    curator = Curator(COUNTS, HUGE)
+    boxes = [CellRange(0, 0, 8, 8), CellRange(4, 0, 16, 16)]
+    np.testing.assert_allclose(curator.rings(boxes, Fraction(HUGE, 2)), [7, 3, 1.5], atol=1e-3)
+    assert curator.rest == HUGE // 2
+    np.testing.assert_allclose(curator.rings([], Fraction(HUGE, 2)), [11.5], atol=1e-3)
+    with pytest.raises(ParameterError, match="at most what is left"):
+        curator.rings([], Fraction(1))
 
 
 def test_the_total_is_the_number_of_people() -> None:

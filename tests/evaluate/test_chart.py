@@ -12,7 +12,7 @@ from dpheatmap.evaluate.chart import four_metrics, styles
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import METRICS, Mean
 from dpheatmap.evaluate.table import Series
-from dpheatmap.evaluate.variants import EVERY_METHOD
+from dpheatmap.evaluate.variants import TITLES
 
 PLACES = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 
@@ -67,8 +67,8 @@ def test_four_panels_a_line_a_method_and_its_band() -> None:
 
 def test_a_method_looks_the_same_in_every_figure_and_like_no_other() -> None:
     looks = styles()
-    assert list(looks) == list(EVERY_METHOD)
-    assert len({(s.colour, s.marker, str(s.dashes)) for s in looks.values()}) == len(EVERY_METHOD)
+    assert list(looks) == list(TITLES)
+    assert len({(s.colour, s.marker, str(s.dashes)) for s in looks.values()}) == len(TITLES)
 
 
 def test_one_run_has_no_band_to_show() -> None:

@@ -11,17 +11,22 @@ import random
 import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import dpheatmap as dph
+from collecting import Cast, terms_of
 from dpheatmap import release_file as files
 from dpheatmap.budget import read_epsilon
 from dpheatmap.cli.budget import budget_from
 from dpheatmap.cli.options import domain_from
+from dpheatmap.collect.keys import SIGNATURE, as_text
+from dpheatmap.collect.receiver import Refused
 from dpheatmap.curator.ledger_chain import Row, replay
 from dpheatmap.curator.predicate import row_predicate
 from dpheatmap.errors import DpheatmapError
@@ -38,9 +43,12 @@ class _Scratch:
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
-    def file(self, name: str, data: bytes) -> Path:
+    def path(self, name: str) -> Path:
         self._folder = self._folder or tempfile.TemporaryDirectory(prefix="dpheatmap-fuzz-")
-        path = Path(self._folder.name, name)
+        return Path(self._folder.name, name)
+
+    def file(self, name: str, data: bytes) -> Path:
+        path = self.path(name)
         path.write_bytes(data)
         return path
 
@@ -141,9 +149,33 @@ def json_lines(data: bytes) -> None:
     refusing(lambda: dph.aggregate(path, dph.Domain.unit(3), user="who", x="x", y="y", memory=64))
 
 
+def collection(data: bytes) -> None:
+    """The JSON of a collection, signed again by its operator."""
+    try:
+        document = json.loads(data)
+        document.pop("signature", None)
+        written = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return
+    operator = _cast().operator
+    signature = as_text(operator.sign(written, b"dpheatmap collection")[:SIGNATURE])
+    path = SCRATCH.file("c.json", json.dumps({**document, "signature": signature}).encode())
+    refusing(lambda: dph.collect.Collection.read(path, operator.public))
+
+
+def contribution(data: bytes) -> None:
+    """What a server is sent, for contributions, orders to close and lists of entries."""
+    server = _cast().role(0)
+    for take in (server.accept, server.close):
+        with suppress(Refused):
+            take(data)
+    assert not server.closed()
+
+
 TARGETS: dict[Target, int] = {
     bbox: 32_000, image: 20_000, epsilon: 20_000, budget: 8_000, predicate: 5_000, release_metadata: 12_000,
-    ledger_rows: 5_000, ledger: 2_000, release: 700, csv: 250, parquet: 250, json_lines: 250,
+    collection: 1_000, contribution: 3_000, ledger_rows: 5_000, ledger: 2_000, release: 700,
+    csv: 250, parquet: 250, json_lines: 250,
 }  # fmt: skip
 """Each with the number of cases that CI tries: over 100,000 in all, most of them where a case is cheap."""
 
@@ -178,6 +210,11 @@ def seeds(target: Target) -> list[bytes]:
             return [json.dumps([list(row) for row in _entries().entries()]).encode()]
         case "ledger":
             return [_entries_path().read_bytes()]
+        case "collection":
+            _cast().collection.save(SCRATCH.file("c.json", b""))
+            return [SCRATCH.path("c.json").read_bytes()]
+        case "contribution":
+            return _cast().client(0).contribution([0.5], [0.5])
         case "release":
             path = SCRATCH.file("seed.dph.parquet", b"")
             RELEASE.save(path)
@@ -193,6 +230,12 @@ def seeds(target: Target) -> list[bytes]:
             with duckdb.connect() as con:
                 con.execute(f"COPY (SELECT * FROM read_csv('{SCRATCH.file('seed.csv', table.encode())}')) TO '{path}'")
             return [path.read_bytes()]
+
+
+@lru_cache(maxsize=1)
+def _cast() -> Cast:
+    """A collection in this process."""
+    return Cast(SCRATCH.path("0.state").parent, terms_of("servers"))
 
 
 def _entries_path() -> Path:

@@ -23,11 +23,10 @@ from itertools import islice
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/mutation")]
-from mutants import Mutant, modules, mutants, original  # noqa: E402
-from reach import KERNELS, Reach, Recorder, tests_of_the_private_side  # noqa: E402
-
+sys.path.insert(0, str(ROOT / "tests"))
 import postgres  # noqa: E402
+from mutation.mutants import Mutant, modules, mutants, original  # noqa: E402
+from mutation.reach import KERNELS, Reach, Recorder, tests_of_the_private_side  # noqa: E402
 
 LIMIT = 120  # seconds of processor time; several times what the tests of a mutant take
 SURVIVED = "survived"

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutants import PACKAGE, original
+
+from mutation.mutants import PACKAGE, original
 
 KERNELS = {"curator/noise_kernels.py": "curator/noise.py"}
 """Compiled code is not seen line by line: it is reached by whatever reaches what calls it."""
@@ -85,7 +86,8 @@ class Reach:
         first = parser.first_line(line) if seen == module else None
         reached = [test for test, lines in self.lines.items() if first in lines.get(seen, ())]
         found = reached or [test for test, lines in self.lines.items() if seen in lines]
-        chosen, total = [], 0.0
+        chosen: list[str] = []
+        total = 0.0
         for test in sorted(found, key=self.seconds.__getitem__):
             total += self.seconds[test]
             if chosen and total > AT_MOST:

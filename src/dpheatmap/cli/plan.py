@@ -22,13 +22,17 @@ from dpheatmap.plan import Plan, length, plan
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
 @click.option("--places", type=int, help="About how many cells people are in, if that can be said without looking.")
+@click.option(
+    "--trusted", default="curator", show_default=True, help="Who is: curator, shuffler, servers (one of two) or nobody."
+)
 @json_option
-def command(epsilon: str, users: int, design: str, width: int, places: int | None, as_json: bool, **place: Any) -> None:
+def command(epsilon: str, users: int, as_json: bool, **options: Any) -> None:
     """Levels, noise, expected error and advice for a release that reads no data yet.
 
     Example: dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
     """
-    made = plan(domain_from(**place), epsilon=epsilon, users=users, design=design, width=width, places=places)
+    settings = {name: options.pop(name) for name in ("design", "width", "places", "trusted")}
+    made = plan(domain_from(**options), epsilon=epsilon, users=users, **settings)
     answer(as_json, made.to_dict(), in_words(made))
 
 
@@ -46,7 +50,10 @@ def in_words(made: Plan) -> str:
         lines.append(
             f"Smallest visible feature: {length(made.domain, made.smallest_feature)}, if it holds 5 % of the people."
         )
-    return "\n".join([*lines, made.advice, "", f"Better: {made.better}. {made.why}", in_theory(made)])
+    lines.append(made.advice)
+    if made.trusted == "curator":
+        lines += ["", f"Better: {made.better}. {made.why}", in_theory(made)]
+    return "\n".join(lines)
 
 
 def in_theory(made: Plan) -> str:

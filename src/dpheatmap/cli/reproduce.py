@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import click
@@ -33,16 +34,18 @@ def command(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Run experiments of the paper: comparison, users, resolution, gaze, synthetic, maps, gaze-maps, or all of them.
+    """Run experiments of the paper: comparison, users, resolution, gaze, synthetic, shuffle, maps, gaze-maps, or all.
 
-    Three more are our own: rivals (is anybody better than our method?), ablation (what does each part bring?) and
-    bounds (are errors where theory says?).
+    Five more are our own: rivals (is anybody better than our method?), ablation (what does each part bring?), bounds
+    (are errors where theory says?), kmedian (what do private places cost?) and local (what is possible where nobody is
+    trusted?).
     Each writes figures, a CSV, and a paragraph that says whether the paper's claims held. Without the official
     downloads, stand-ins are read from the folder that DPHEATMAP_DATA names, and the figures say so. A run that was
     stopped goes on where it was.
     """
     from dpheatmap.evaluate.chart import new_figure
     from dpheatmap.experiments.figures import FIGURES, GALLERIES, STUDIES, Sources
+    from dpheatmap.experiments.kmedian import run_kmedian
     from dpheatmap.experiments.report import report
     from dpheatmap.experiments.run import run_gallery, run_study, save_text
 
@@ -58,8 +61,9 @@ def command(
         if name in GALLERIES:
             outcome = run_gallery(GALLERIES[name], sources, place, seed=seed, say=say)
         else:
+            run = partial(run_study, STUDIES[name]) if name in STUDIES else run_kmedian
             with _progress(name) as tick:
-                outcome = run_study(STUDIES[name], sources, place, seed=seed, workers=workers, progress=tick, say=say)
+                outcome = run(sources, place, seed=seed, workers=workers, progress=tick, say=say)
         say(outcome.words.read_text(encoding="utf-8"))
         outcomes.append(outcome)
     written = [

@@ -120,6 +120,14 @@ class Factor:
         table[inside] = -1
         return table
 
+    def draw(self, size: int, source: Source) -> Ints:
+        """Independent outcomes, by all three stages."""
+        first = np.frombuffer(source(2 * size), dtype=np.uint16, count=size) & np.uint16(len(self.table) - 1)
+        outcome: Ints = self.table[first].astype(np.int64)
+        left = np.flatnonzero(outcome < 0)
+        outcome[left] = self.resolve(first[left], source)
+        return outcome
+
     def resolve(self, first: NDArray[np.uint16], source: Source) -> Ints:
         """Outcomes by the second and third stage, for uniform reals whose first bits are given."""
         fresh = np.uint64(self._word_bits - self._table_bits)

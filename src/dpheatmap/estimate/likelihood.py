@@ -2,7 +2,7 @@
 
 Three laws, all with a known scale s; d = |y - x| / s:
 
-* *Laplace*, of the curator and of the shuffle model: log p = -d, with a kink at x = y.
+* *Laplace*, of the curator and of as many devices as the shuffle model needs: log p = -d, with a kink at x = y.
 * *A sum of k Laplaces*, of k servers that each add their own: the density is that of a symmetric Bessel law,
   proportional to exp(-d) times the polynomial ``sum over j < k of (k - 1 + j)! / (j! (k - 1 - j)!) 2^-j d^(k-1-j)``;
   for k = 2 it is (1 + d) exp(-d). It has no kink.
@@ -15,11 +15,13 @@ A law is written as the coefficients of its polynomial, the constant first; a Ga
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numba import njit
 
 from dpheatmap.domain import Floats
+from dpheatmap.mechanism import Mechanism
 
 REACH = 20.0
 """How far, in scales, a measurement is followed. Further out its Laplace term is linear and is taken as such."""
@@ -45,6 +47,23 @@ LAPLACE: Floats = laplace_sum(1)
 
 GAUSSIAN: Floats = np.zeros(0)
 """The normal law; the scale is the standard deviation."""
+
+_MOST_TERMS = 8  # of these REACH is 5 standard deviations, and the sum of more has nearly the same shape
+
+
+def law_of(mechanism: Mechanism) -> tuple[Floats, float]:
+    """The law of a mechanism's noise, and the factor by which its scale is larger than that of one Laplace.
+
+    A number of Laplaces that is not whole, of more devices than the shuffle model needs, is taken for the nearest whole
+    number of Laplaces with the same variance.
+
+    >>> round(law_of(Mechanism("shuffler", Fraction(6, 5), 60))[1] ** 2, 9)
+    1.2
+    """
+    if mechanism.trusted == "nobody":
+        return GAUSSIAN, 1.0
+    terms = min(math.floor(mechanism.summed + Fraction(1, 2)), _MOST_TERMS)
+    return laplace_sum(terms), math.sqrt(mechanism.summed / terms)
 
 
 @njit(cache=True, error_model="numpy")

@@ -1,7 +1,7 @@
 """The paper's reconstruction (Algorithm 2): from a noisy tree to a distribution.
 
-S_q is every cell of the first measured level; below it, T_i is the children of S_(i-1) that meet the domain, which are
-the cells that were measured, and S_i the ``width`` largest of them. Cells of T_i outside S_i are *left out*: what lies
+S_q is every cell of the first measured level; below it, T_i is the children of S_(i-1) that meet the domain (a curator
+measures these alone), and S_i the ``width`` largest of them. Cells of T_i outside S_i are *left out*: what lies
 below them was never looked at. The estimate is the non-negative vector whose sums over cells, weighted by 2^-i on level
 i, are nearest in L1 to the noisy values on the S_i and to 0 everywhere else. It has one variable for each left-out
 cell and one for each cell of S_L; these are disjoint and cover the domain.
@@ -43,7 +43,9 @@ def reconstruct(release: Release) -> Distribution:
 
     assert isinstance(release.design, PaperDesign), "Algorithm 2 needs its own design"
     levels = range(release.design.first, release.design.last + 1)
-    tree = [_select(release, level, None if level == levels[0] else release.design.width) for level in levels]
+    tree: list[_Cells] = []
+    for level in levels:
+        tree.append(_select(release, level, tree[-1].kept if tree else None, release.design.width))
     nodes = [forest.Level(above.people, *_link(above, below)) for above, below in pairwise([*tree, _NOTHING])]
     solution = forest.solve(nodes)
 
@@ -54,10 +56,17 @@ def reconstruct(release: Release) -> Distribution:
     return Distribution.from_people(release.domain, level_of_cells, np.concatenate(codes), people)
 
 
-def _select(release: Release, level: int, width: int | None) -> _Cells:
-    """S_i, without a width all of T_i, and the rest of T_i, by the rule that chose what to measure next."""
+def _select(release: Release, level: int, above: Ints | None, width: int) -> _Cells:
+    """S_i, on the first level all of T_i, and the rest of T_i, by the rule that chose what to measure next.
+
+    Where all cells of a level were measured at once, T_i is those of them that lie in the cells kept ``above``.
+    """
     codes, counts = release.measurements.at(level)
-    width = len(codes) if width is None else width
+    if above is None:
+        width = len(codes)
+    else:
+        reached = np.isin(codes >> 2, above)
+        codes, counts = codes[reached], counts[reached]
     kept = np.zeros(len(codes), np.bool_)
     kept[largest(codes, counts, width)] = True
     return _Cells(codes[kept], counts[kept] / release.units, codes[~kept])

@@ -16,6 +16,7 @@ variances or draws down (:mod:`dpheatmap.estimate.descent`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -28,10 +29,11 @@ from dpheatmap.estimate.cells import CellTree, cell_tree
 from dpheatmap.estimate.descent import draw, moments
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.layout import Layout, Randomness, layout
-from dpheatmap.estimate.likelihood import LAPLACE, REACH
+from dpheatmap.estimate.likelihood import REACH, law_of
 from dpheatmap.estimate.messages import log_evidence, upward
 from dpheatmap.estimate.smoothness import neighbourly_shares
 from dpheatmap.estimate.split import Messages, Tree
+from dpheatmap.estimate.worth import worth_reading
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release
 
@@ -65,10 +67,44 @@ class Observations:
 
     @classmethod
     def of(cls, release: Release) -> Observations:
-        """The measurements of a release in people. The noise of a share of epsilon has the scale 1 / that share."""
+        """The measurements of a release, of a collected one those that are worth reading."""
+        every = cls.every(release)
+        if not release.mechanism.collected:
+            return every
+        read = worth_reading(every.levels, every.codes, every.people, every.deviations)
+        return cls(
+            every.domain, every.levels[read], every.codes[read], every.people[read], every.scales[read], every.law
+        )
+
+    @classmethod
+    def every(cls, release: Release) -> Observations:
+        """All measurements of a release in people.
+
+        One Laplace of a share of epsilon has the scale 1 / that share; other noise is as its mechanism says.
+        """
         m = release.measurements
-        scales = SHARES / (float(release.epsilon) * m.shares.astype(np.float64))
-        return cls(release.domain, m.levels, m.codes, m.counts / release.units, scales, LAPLACE)
+        law, stretch = law_of(release.mechanism)
+        if m.deviations is None:
+            scales = stretch * SHARES / (float(release.epsilon) * m.shares.astype(np.float64))
+        else:
+            scales = m.deviations / release.units
+        return cls(release.domain, m.levels, m.codes, m.counts / release.units, scales, law)
+
+    @property
+    def deviations(self) -> Floats:
+        """The standard deviations of the noise."""
+        found: Floats = self.scales * (math.sqrt(2.0 * len(self.law)) if len(self.law) else 1.0)
+        return found
+
+    @property
+    def strength(self) -> float:
+        """The epsilon of a curator whose noise is as strong: what the measurements on a path have together.
+
+        A Laplace of epsilon e has the standard deviation sqrt(2) / e, so that the sum of sqrt(2) / deviation is epsilon
+        where every level is measured once.
+        """
+        of_levels = (self.deviations[self.levels == level] for level in np.unique(self.levels))
+        return float(sum(math.sqrt(2.0) / deviations.mean() for deviations in of_levels))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,10 @@ busier than it says more often than it admits. Draws above the mean are moved fu
 
     1 + SPIKY / concentration * (1 + FAINT / sqrt(people * epsilon)),
 
-more where people are in few places and where there is little to see, and draws below the mean further down by LOWER. A
-lower end of an interval below NOTHING of the mean is 0: where a map is nearly empty, it may be quite empty. The numbers
-were set on maps other than those that coverage is reported for (`docs/results.md`, which tells where it holds).
+more where people are in few places and where there is little to see, and draws below the mean further down by LOWER. If
+no curator added the noise, epsilon is here that of a curator whose noise is as strong. A lower end of an interval below
+NOTHING of the mean is 0: where a map is nearly empty, it may be quite empty. The numbers were set on maps other than
+those that coverage is reported for (`docs/results.md`, which tells where it holds).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.estimate.posterior import draws, posterior, seed_of
+from dpheatmap.estimate.posterior import Observations, draws, posterior, seed_of
 from dpheatmap.release import Release
 
 DRAWS = 200
@@ -61,7 +62,7 @@ class Uncertainty:
         )
         mean = heat.mean(axis=0)
         relative = heat / np.where(mean > 0, mean, 1.0) - 1.0
-        signal = found.total * float(self.release.epsilon)
+        signal = found.total * _strength(self.release)
         up = 1.0 + SPIKY / found.concentration * (1.0 + FAINT / math.sqrt(max(signal, 10.0)))
         widened: Floats = np.maximum(1.0 + relative * np.where(relative > 0, up, LOWER), 0.0)
         return np.where(mean > 0, widened, 1.0).reshape(self.count, rows, columns)
@@ -131,6 +132,11 @@ class Uncertainty:
         rows, columns = (_nearest(size, count) for size, count in zip(self.shape, self._coarse, strict=True))
         stretched: NDArray[np.bool_] = coarse[np.ix_(rows, columns)]
         return stretched
+
+
+def _strength(release: Release) -> float:
+    """Epsilon, or what has to be put in its place where the noise is not that of a curator."""
+    return Observations.every(release).strength if release.mechanism.collected else float(release.epsilon)
 
 
 def _nearest(size: int, count: int) -> NDArray[np.int64]:

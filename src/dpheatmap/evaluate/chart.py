@@ -11,7 +11,7 @@ import numpy as np
 from dpheatmap.errors import MissingDependency
 from dpheatmap.evaluate.scores import METRICS, Metric
 from dpheatmap.evaluate.table import Series
-from dpheatmap.evaluate.variants import EVERY_METHOD
+from dpheatmap.evaluate.variants import TITLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ def styles() -> dict[str, Style]:
     """The style of every method."""
     found, peers, baselines = {}, 0, 0
     dashes: Sequence[Any] = ("-", (0, (1, 1)), (0, (2, 1)), (0, (4, 1)), (0, (6, 1, 1, 1)))
-    for name in EVERY_METHOD:
+    for name in TITLES:
         if name == "adaptive":
             found[name] = Style(OUR_COLOUR, "o", "-", 2.8)
         elif name == "paper":
@@ -79,19 +79,20 @@ def four_metrics(
             panel.fill_between(x, low, mean + half, color=style.colour, alpha=0.13, linewidth=0)
             panel.plot(
                 x, mean, color=style.colour, marker=style.marker, linestyle=style.dashes, linewidth=style.width,
-                markersize=4.5, label=EVERY_METHOD[name].title, zorder=3 if name == "paper" else 2,
+                markersize=4.5, label=TITLES[name], zorder=3 if name == "paper" else 2,
             )  # fmt: skip
-        _dress(panel, metric, axis, places, logarithmic)
-    _frame(figure, panels[0], title, notes, warning)
+        dress(panel, metric, axis, places, logarithmic)
+    frame(figure, panels[0], title, notes, warning)
     return figure
 
 
-def _dress(panel: Any, metric: Metric, axis: str, places: Sequence[float], logarithmic: bool) -> None:
+def dress(panel: Any, metric: Metric | None, axis: str, places: Sequence[float], logarithmic: bool) -> None:
     """Names, ticks and a light grid. Errors span orders of magnitude, so theirs is a logarithmic scale."""
-    better = "higher" if metric.more_is_better else "lower"
-    panel.set_title(f"{metric.title}  ({better} is better)", fontsize=10.5, color=INK)
     panel.set_xlabel(axis, fontsize=10, color=INK)
-    if not metric.more_is_better:
+    if metric is not None:
+        better = "higher" if metric.more_is_better else "lower"
+        panel.set_title(f"{metric.title}  ({better} is better)", fontsize=10.5, color=INK)
+    if metric is not None and not metric.more_is_better:
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter("{x:g}")
         panel.yaxis.set_minor_formatter(_label_of_minor_tick)
@@ -111,7 +112,7 @@ def _label_of_minor_tick(value: float, position: int) -> str:
     return f"{value:g}" if f"{value:e}"[0] in "25" else ""
 
 
-def _frame(figure: Any, panel: Any, title: str, notes: Sequence[str], warning: str) -> None:
+def frame(figure: Any, panel: Any, title: str, notes: Sequence[str], warning: str) -> None:
     """Title and warning above, legend and notes below; nothing overlaps, whatever the number of methods."""
     lines, labels = panel.get_legend_handles_labels()
     columns = min(len(labels), 6)

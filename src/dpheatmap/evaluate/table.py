@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpheatmap.evaluate.scores import METRICS, Mean, Scores, means
-from dpheatmap.evaluate.variants import EVERY_METHOD
+from dpheatmap.evaluate.variants import TITLES
 
 Series = Mapping[str, Mapping[float, Mapping[str, Mean]]]
 """Means by method, place on the axis, and metric."""
@@ -52,7 +52,7 @@ def as_text(series: Series, axis: str) -> str:
 
 
 def _block(marks: Mapping[str, Mapping[str, Mean]], heading: str) -> str:
-    width = max(len(heading), *(len(EVERY_METHOD[name].title) for name in marks))
+    width = max(len(heading), *(len(TITLES[name]) for name in marks))
     lines = [heading.ljust(width) + "".join(f"{metric.title:>25}" for metric in METRICS)]
     best = {
         metric.name: (max if metric.more_is_better else min)(mark[metric.name].mean for mark in marks.values())
@@ -63,7 +63,7 @@ def _block(marks: Mapping[str, Mapping[str, Mean]], heading: str) -> str:
             f"{_number(mark[metric.name]) + ('*' if mark[metric.name].mean == best[metric.name] else ' '):>25}"
             for metric in METRICS
         )
-        lines.append(EVERY_METHOD[name].title.ljust(width) + cells)
+        lines.append(TITLES[name].ljust(width) + cells)
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from dpheatmap.curator.api import Counts
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.evaluate.variants import EVERY_METHOD
+from dpheatmap.evaluate.variants import EVERY_METHOD, TITLES
 from dpheatmap.heatmap import smoothed
 
 
@@ -52,4 +52,4 @@ def gathered(results: Iterable[tuple[float, dict[str, Scores]]]) -> dict[str, di
     for place, scores in results:
         for name, one in scores.items():
             found.setdefault(name, {}).setdefault(place, []).append(one)
-    return {name: found[name] for name in EVERY_METHOD if name in found}
+    return {name: found[name] for name in TITLES if name in found}

@@ -156,3 +156,14 @@ OF_WIDTHS = tuple(Method(f"paper-{w}", f"Paper's algorithm, w = {w}", _of_width(
 """The paper's algorithm with other widths."""
 
 EVERY_METHOD = {**METHODS, **{method.name: method for method in (*ABLATIONS, *RIVALS_WITH_POSTERIOR, *OF_WIDTHS)}}
+
+COLLECTED = {
+    "shuffle": "Shuffle model, posterior",
+    "shuffle-paper": "Shuffle model, paper's algorithm",
+    "local": "Local model, posterior",
+    "local-paper": "Local model, paper's algorithm",
+}
+"""What is made without a curator, and so not from counts, by its title."""
+
+TITLES = {**{name: method.title for name, method in EVERY_METHOD.items()}, **COLLECTED}
+"""What tables and figures call everything that they show, in their order."""

@@ -12,10 +12,13 @@ from dpheatmap.experiments import (
     comparison,
     gaze,
     invented,
+    kmedian,
+    local,
     maps,
     resolution,
     rivals,
     salicon,
+    shuffle,
     snap,
     stand_in,
     synthetic,
@@ -23,9 +26,12 @@ from dpheatmap.experiments import (
 )
 from dpheatmap.experiments.places import Dataset
 
-STUDIES = {m.STUDY.name: m.STUDY for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation, bounds)}
+STUDIES = {
+    m.STUDY.name: m.STUDY
+    for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation, bounds, shuffle, local)
+}
 GALLERIES = {gallery.name: gallery for gallery in (maps.CITY, maps.GAZE)}
-FIGURES = (*STUDIES, *GALLERIES)
+FIGURES = (*STUDIES, kmedian.NAME, *GALLERIES)
 
 
 @dataclass(frozen=True)

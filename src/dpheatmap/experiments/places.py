@@ -18,7 +18,7 @@ from dpheatmap.budget import UNITS
 from dpheatmap.curator.api import Counts
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
-from dpheatmap.quadtree import Ints
+from dpheatmap.quadtree import Ints, encode
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +73,37 @@ class Place:
                 f"people must be a whole number from 1 to {self.people}, as many as {self.name} has; it was {people}. "
                 "Draw fewer, or leave the place out."
             )
-        drawn = np.zeros(self.people, dtype=bool)
-        drawn[rng.choice(self.people, people, replace=False)] = True
+        return self.counts_of(self.times(rng.choice(self.people, people, replace=False)))
+
+    def times(self, drawn: Ints) -> Ints:
+        """How often each person is among those drawn."""
+        return np.bincount(drawn, minlength=self.people)
+
+    def points_of(self, person: int) -> tuple[Floats, Floats]:
+        """All events of one person."""
+        mine = self.user == person
+        return self.x[mine], self.y[mine]
+
+    def counts_of(self, times: Ints) -> Counts:
+        """The counts of a crowd in which each person is there so many times."""
         user, cell, share = self._placed
-        mine = drawn[user]
-        cells, position = np.unique(cell[mine], return_inverse=True)
+        cells, position = np.unique(cell[times[user] > 0], return_inverse=True)
         weight = np.zeros(len(cells), dtype=np.int64)
-        np.add.at(weight, position, share[user[mine]])
+        mine = user[times[user] > 0]
+        np.add.at(weight, position, times[mine] * share[mine])
         depth = self.domain.depth
         return Counts.from_cells(self.domain, cells & (2**depth - 1), cells >> depth, weight)
+
+    def one_cell_each(self, people: Ints, rng: np.random.Generator) -> Ints:
+        """For each of these people, the code of the finest cell of one of their events inside; -1 for those without."""
+        user, cell, _ = self._placed
+        order = np.argsort(user, kind="stable")
+        events = np.bincount(user, minlength=self.people)
+        first = np.cumsum(events) - events
+        chosen = first[people] + (rng.random(len(people)) * events[people]).astype(np.int64)
+        depth = self.domain.depth
+        picked = cell[order[np.minimum(chosen, len(order) - 1)]] if len(order) else np.zeros(len(people), np.int64)
+        return np.where(events[people] > 0, encode(picked & (2**depth - 1), picked >> depth), -1)
 
     @cached_property
     def _placed(self) -> tuple[Ints, Ints, Ints]:

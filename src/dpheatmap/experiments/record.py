@@ -9,53 +9,72 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
 
 from dpheatmap.evaluate.scores import Scores
 from dpheatmap.files import replace_whole
 
+ScoresByMethod = dict[str, Scores]
+Result = TypeVar("Result")
 
-class Record:
-    """Results by job, on disk."""
 
-    def __init__(self, path: Path, belongs_to: Mapping[str, object]) -> None:
-        self.results: dict[str, dict[str, Scores]] = {}
+class Record(Generic[Result]):
+    """Results by job, on disk, written as JSON and read back by two functions."""
+
+    def __init__(
+        self,
+        path: Path,
+        belongs_to: Mapping[str, object],
+        write: Callable[[Result], object],
+        read: Callable[[Any], Result],
+    ) -> None:
+        self._write = write
+        self.results: dict[str, Result] = {}
         heading = json.dumps(belongs_to, sort_keys=True)
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         if lines[:1] == [heading]:
-            self.results = dict(_parsed(lines[1:]))
+            self.results = {job: read(result) for job, result in _parsed(lines[1:])}
         elif lines:
             os.replace(path, path.with_suffix(f"{path.suffix}.old"))
         with replace_whole(path) as temporary:
-            temporary.write_text("\n".join([heading, *map(_line, self.results.items())]) + "\n", encoding="utf-8")
+            temporary.write_text("\n".join([heading, *map(self._line, self.results)]) + "\n", encoding="utf-8")
         self._file = path.open("a", encoding="utf-8")
 
-    def add(self, key: str, scores: dict[str, Scores]) -> None:
+    def add(self, key: str, result: Result) -> None:
         """Keep the result of a job."""
-        self.results[key] = scores
-        self._file.write(_line((key, scores)) + "\n")
+        self.results[key] = result
+        self._file.write(self._line(key) + "\n")
         self._file.flush()
 
-    def __enter__(self) -> Record:
+    def _line(self, key: str) -> str:
+        return json.dumps({"job": key, "scores": self._write(self.results[key])})
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._file.close()
 
 
-def _line(entry: tuple[str, dict[str, Scores]]) -> str:
-    key, scores = entry
-    return json.dumps({"job": key, "scores": {name: list(one) for name, one in scores.items()}})
+def _as_lists(scores: ScoresByMethod) -> dict[str, list[float]]:
+    return {name: list(one) for name, one in scores.items()}
 
 
-def _parsed(lines: list[str]) -> list[tuple[str, dict[str, Scores]]]:
-    found = []
+def _as_scores(lists: dict[str, list[float]]) -> ScoresByMethod:
+    return {name: Scores(*one) for name, one in lists.items()}
+
+
+SCORES = _as_lists, _as_scores
+"""How scores by method are written and read."""
+
+
+def _parsed(lines: list[str]) -> Iterator[tuple[str, Any]]:
     for line in lines:
         try:
             entry = json.loads(line)
         except json.JSONDecodeError:
-            break  # cut off by a kill
-        found.append((entry["job"], {name: Scores(*one) for name, one in entry["scores"].items()}))
-    return found
+            return  # cut off by a kill
+        yield entry["job"], entry["scores"]

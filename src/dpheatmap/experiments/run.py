@@ -13,7 +13,7 @@ from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.table import Series, as_csv, records
 from dpheatmap.experiments.maps import Gallery, side_by_side
 from dpheatmap.experiments.places import Dataset
-from dpheatmap.experiments.record import Record
+from dpheatmap.experiments.record import SCORES, Record, ScoresByMethod
 from dpheatmap.experiments.study import PAPER_METHODS, Data, Finding, Job, Results, Study, panels_of, paragraph, run_job
 from dpheatmap.files import replace_whole
 
@@ -63,14 +63,14 @@ def run_study(
         "data": [dataset.title, sum(place.people for place in dataset.places)],
         "methods": _methods(jobs),
     }
-    with Record(folder / f"{study.name}.jobs.jsonl", about) as record:
+    with Record(folder / f"{study.name}.jobs.jsonl", about, *SCORES) as record:
         results = _finish(jobs, record, seed, workers, progress)
     panels = panels_of(jobs, results)
     drawn = study.figures(panels, dataset) if study.figures else _figures(study, panels, dataset)
     figures = [save_figure(figure, folder / name) for name, figure in drawn]
     rows = [row for panel, series in panels.items() for row in records(series, study.axis, panel=panel)]
     findings = [*study.findings(panels), *study.judged(jobs, results)]
-    return _written(study.name, study.title, dataset, findings, figures, rows, folder)
+    return written(study.name, study.title, dataset, findings, figures, rows, folder)
 
 
 def run_gallery(
@@ -93,10 +93,10 @@ def run_gallery(
         "; ".join(f"{row['place']}, epsilon {row['epsilon']:g}, {row['method']}: EMD {row['emd']:.3g}" for row in rows),
     )
     figures = [save_figure(figure, folder / f"{gallery.name}.png")]
-    return _written(gallery.name, gallery.title, dataset, [found], figures, rows, folder)
+    return written(gallery.name, gallery.title, dataset, [found], figures, rows, folder)
 
 
-def _written(
+def written(
     name: str,
     title: str,
     dataset: Dataset,
@@ -115,7 +115,9 @@ def _methods(jobs: Sequence[Job]) -> list[str]:
     return sorted({name for job in jobs for name in job.methods})
 
 
-def _finish(jobs: Sequence[Job], record: Record, seed: int, workers: int | None, progress: Progress | None) -> Results:
+def _finish(
+    jobs: Sequence[Job], record: Record[ScoresByMethod], seed: int, workers: int | None, progress: Progress | None
+) -> Results:
     """Run the jobs that the record lacks."""
     missing = [(seed, job) for job in jobs if job.key not in record.results]
     start = time.monotonic()

@@ -51,17 +51,24 @@ class Job:
         """What names the job in the record of finished ones."""
         return f"{self.panel}/{self.at:g}/{self.place.name}/{self.draw}"
 
+    def people_of(self, seed: int) -> np.random.Generator:
+        """What draws the people: the same for jobs of the same place and draw."""
+        return np.random.default_rng(seed_of(seed, "people", self.place.name, self.draw))
+
+    def run(self, seed: int) -> dict[str, Scores]:
+        """Draw the people, run the methods, and judge them; the same result for the same seed."""
+        counts = self.place.sample(self.people, self.people_of(seed))
+        return run_trial(Trial(counts, self.epsilon, self.methods, self.sigma, self.size, seed_of(seed, self.key)))
+
 
 Results = dict[str, dict[str, Scores]]
 """Scores by job and method."""
 
 
 def run_job(seed_and_job: tuple[int, Job]) -> dict[str, Scores]:
-    """Draw the people, run the methods, and judge them; the same result for the same seed."""
+    """Run a job: a function of a module, for other processes."""
     seed, job = seed_and_job
-    rng = np.random.default_rng(seed_of(seed, "people", job.place.name, job.draw))
-    counts = job.place.sample(job.people, rng)
-    return run_trial(Trial(counts, job.epsilon, job.methods, job.sigma, job.size, seed_of(seed, job.key)))
+    return job.run(seed)
 
 
 class Finding(NamedTuple):

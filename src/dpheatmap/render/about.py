@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
-from dpheatmap.render.wording import epsilon_in_words
+from dpheatmap.render.wording import promise_in_words, trust_in_words
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap import Heatmap
@@ -24,8 +24,12 @@ def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
         "title": TITLE,
         "software": f"dpheatmap {__version__}",
         "made": heat.made.isoformat(),
-        "privacy": f"user-level differential privacy, epsilon = {epsilon_in_words(heat.epsilon)} per person",
+        "privacy": ", ".join(
+            ["user-level differential privacy", f"{promise_in_words(heat)} per person", *trust_in_words(heat)]
+        ),
         "epsilon": str(heat.epsilon),
+        "delta": str(heat.delta),
+        "trusted": heat.mechanism.trusted,
     }
     if smoothed:
         about |= {"sigma": heat.sigma, "sigma_unit": heat.domain.unit_name}

@@ -24,7 +24,7 @@ from dpheatmap.render.ground import Ground, ground_of
 from dpheatmap.render.layout import BAR_HEIGHT, BAR_WIDTH, LABEL, LONGER_SIDE, NOTE, TICK, TITLE_SIZE, Layout, ScaleBar
 from dpheatmap.render.scale import Legend, legend_of
 from dpheatmap.render.text import Colour, text_width
-from dpheatmap.render.wording import epsilon_in_words, length_in_words
+from dpheatmap.render.wording import facts_of
 
 PAPER: Colour = (255, 255, 255)
 _INK: Colour = (30, 30, 38)
@@ -51,12 +51,13 @@ class Figure:
     background: str | PathLike[str] | None
     title: str
 
-    def draw(self, new: Callable[[int, int, Colour], C]) -> C:
-        """Draw it on a new canvas, which gets its width, height and colour."""
+    def draw(self, new: Callable[[int, int, Colour], C], over_heat: Callable[[C], None] = lambda canvas: None) -> C:
+        """Draw it on a new canvas, which gets its width, height and colour; names of towns stay above ``over_heat``."""
         place = self.place
         canvas = new(place.width, place.height, PAPER)
         canvas.text(place.left, place.title, self.title, size=place.px(TITLE_SIZE), colour=_INK)
         canvas.image(self.map_pixels(), place.map)
+        over_heat(canvas)
         self._draw_ground(canvas)
         _draw_frame(canvas, place)
         _draw_legend(canvas, place)
@@ -116,7 +117,7 @@ def figure_of(
     lines_only = style == "contour" and background is None
 
     def layout(credit: tuple[str, ...]) -> Layout:
-        notes = _facts(heat)
+        notes = facts_of(heat)
         return Layout(heat.domain, rows, columns, legend, title or TITLE, warnings(heat), notes, credit, lines_only)
 
     place = layout(())
@@ -127,14 +128,6 @@ def figure_of(
     if ground:
         place = layout((f"Map: {CREDIT}",))
     return Figure(heat, density, noise, legend, place, ground, background, title or TITLE)
-
-
-def _facts(heat: Heatmap) -> tuple[str, ...]:
-    return (
-        f"epsilon = {epsilon_in_words(heat.epsilon)} per person",
-        f"smoothing {length_in_words(heat.sigma, heat.domain)}",
-        f"made with dpheatmap, {heat.made:%Y-%m-%d}",
-    )
 
 
 def _is_smooth(heat: Heatmap) -> bool:

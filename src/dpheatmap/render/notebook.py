@@ -79,7 +79,7 @@ def _where() -> tuple[object, object]:
 
 def _still(picture: Picture) -> str:
     """The heat alone, as a small PNG."""
-    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, _STILL)).decode('ascii')}"
+    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, _STILL, palette=64)).decode('ascii')}"
 
 
 def _words(picture: Picture) -> str:

@@ -14,8 +14,8 @@ def write(heat: Heatmap, path: Path) -> None:
     """Write ``values`` with the pixels' middles ``x`` and ``y`` and everything else needed to place and to cite them.
 
     ``bounds`` are x0, y0, x1, y1 in ``crs``; the pixels are even in ``grid_crs`` (both empty for images and unit
-    squares). ``std`` is there where the values' standard deviation is known. ``epsilon`` is a fraction as text, such as
-    1/3; ``sigma`` is in ``sigma_unit``.
+    squares). ``std`` is there where the values' standard deviation is known. ``epsilon`` and ``delta`` are fractions as
+    text, such as 1/3, and ``trusted`` is who had to be; ``sigma`` is in ``sigma_unit``.
     """
     geographic = heat.domain.kind == "bbox"
     uncertainty: dict[str, Any] = {} if heat.std is None else {"std": heat.std}
@@ -33,6 +33,8 @@ def write(heat: Heatmap, path: Path) -> None:
             sigma=np.array(heat.sigma),
             sigma_unit=np.array(heat.domain.unit_name),
             epsilon=np.array(str(heat.epsilon)),
+            delta=np.array(str(heat.delta)),
+            trusted=np.array(heat.mechanism.trusted),
             made=np.array(heat.made.isoformat()),
             seeded=np.array(heat.seeded),
             empty=np.array(heat.empty),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.label import privacy_label
 from dpheatmap.render.layers import averaged
-from dpheatmap.render.wording import epsilon_in_words, facts_of, length_in_words, unit_of_density, warnings_of
+from dpheatmap.render.wording import facts_of, length_in_words, promise_in_words, unit_of_density, warnings_of
 
 if TYPE_CHECKING:
     from dpheatmap.difference import Difference
@@ -23,6 +23,7 @@ HEADINGS = {
     "who": "Who is protected",
     "from_what": "From what",
     "how_strongly": "How strongly",
+    "trusted": "Who had to be trusted",
     "not_promised": "What is not promised",
     "budget": "What is kept account of",
 }
@@ -96,9 +97,16 @@ def picture_of_difference(change: Difference) -> Picture:
     both = (("A", before), ("B", after))
     values, std, areas = change.values, change.std, after.pixel_areas[:, None]
     factor, unit = unit_of_density(change.domain, float(np.abs(values / areas).max()))
-    together = replace(after, epsilon=before.epsilon + after.epsilon, seeded=before.seeded or after.seeded)
+    weaker = before if after.mechanism.trusted == "nobody" else after  # where nobody is trusted, more is promised
+    together = replace(
+        weaker, epsilon=before.epsilon + after.epsilon, delta=before.delta + after.delta,
+        seeded=before.seeded or after.seeded,
+    )  # fmt: skip
     label = dict(privacy_label(together))
-    epsilons = " and ".join(f"{name} with epsilon = {epsilon_in_words(heat.epsilon)}" for name, heat in both)
+    epsilons = " and ".join(f"{name} with {promise_in_words(heat)}" for name, heat in both)
+    for part in ("trusted", "not_promised"):
+        if before.mechanism != after.mechanism:
+            label[part] = " ".join(f"{name}: {privacy_label(heat)[part]}" for name, heat in both)
     label["how_strongly"] = (
         f"Made from two releases, {epsilons}; for people who are in both, they add up. {label['how_strongly']}"
     )
@@ -114,10 +122,7 @@ def picture_of_difference(change: Difference) -> Picture:
         smooth=is_smooth(change.domain, change.sigma, values),
         warnings=tuple(dict.fromkeys(warnings_of(before) + warnings_of(after))),
         facts=(
-            *(
-                f"{name}: epsilon = {epsilon_in_words(heat.epsilon)} per person, {heat.made:%Y-%m-%d}"
-                for name, heat in both
-            ),
+            *(f"{name}: {promise_in_words(heat)} per person, {heat.made:%Y-%m-%d}" for name, heat in both),
             f"smoothing {length_in_words(change.sigma, change.domain)}",
             "made with dpheatmap",
         ),

@@ -10,11 +10,12 @@ from dpheatmap.render.colour import colours
 from dpheatmap.render.picture import Picture
 
 
-def thumbnail(picture: Picture, side: int) -> bytes:
-    """A picture of at most so many pixels on its longer side, as PNG."""
+def thumbnail(picture: Picture, side: int, palette: int | None = None) -> bytes:
+    """A picture of at most so many pixels on its longer side, as PNG; with a ``palette`` of so many colours, if given."""
     small = picture.at_most(side)
     part = small.values / small.top
     shown = colours(0.5 + part / 2, "balance") if small.signed else colours(part)
+    image = Image.fromarray(shown)
     packed = io.BytesIO()
-    Image.fromarray(shown).quantize(64).save(packed, format="PNG")
+    (image if palette is None else image.quantize(palette)).save(packed, format="PNG")
     return packed.getvalue()

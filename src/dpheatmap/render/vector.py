@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -40,12 +40,17 @@ def write(
     basemap: bool = True,
 ) -> None:
     """Draw the figure and write it as SVG or PDF, as the suffix says."""
+    figure = figure_of(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
+    save_figure(figure.draw, path, path.suffix.lower())
+
+
+def save_figure(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], path: Path, suffix: str) -> None:
+    """Write what is drawn on a new canvas as SVG or PDF; it has no date, so that the same picture is the same file."""
     import matplotlib
 
-    figure = figure_of(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
-    kind = path.suffix[1:].lower()
+    kind = suffix[1:]
     with matplotlib.rc_context(_STYLE):
-        canvas = figure.draw(MatplotlibCanvas)
+        canvas = draw(MatplotlibCanvas)
         canvas.figure.savefig(path, format=kind, metadata={"CreationDate" if kind == "pdf" else "Date": None})
 
 

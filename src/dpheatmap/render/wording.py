@@ -51,10 +51,23 @@ def warnings_of(heat: Heatmap) -> tuple[str, ...]:
 def facts_of(heat: Heatmap) -> tuple[str, ...]:
     """How a map was made, in short."""
     return (
-        f"epsilon = {epsilon_in_words(heat.epsilon)} per person",
+        f"{promise_in_words(heat)} per person",
+        *trust_in_words(heat),
         f"smoothing {length_in_words(heat.sigma, heat.domain)}",
         f"made with dpheatmap, {heat.made:%Y-%m-%d}",
     )
+
+
+def promise_in_words(heat: Heatmap) -> str:
+    """Epsilon, and delta if there is one."""
+    epsilon = f"epsilon = {epsilon_in_words(heat.epsilon)}"
+    return f"{epsilon}, delta = {epsilon_in_words(heat.delta)}" if heat.delta else epsilon
+
+
+def trust_in_words(heat: Heatmap) -> tuple[str, ...]:
+    """Who was trusted instead of a curator, if there was none."""
+    trusted = {"shuffler": "a shuffler", "servers": f"one of {heat.mechanism.summed} servers", "nobody": "nobody"}
+    return (f"trusted: {trusted[heat.mechanism.trusted]}",) if heat.mechanism.collected else ()
 
 
 def length_in_words(length: float, domain: Domain) -> str:

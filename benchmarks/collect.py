@@ -1,0 +1,108 @@
+"""Collections at the paper's size, 320 x 240 and B = 256: what a device and what the analyser compute and send.
+
+The bars count arithmetic and payload. That messages of the shuffle model can't be linked needs a seal for each, which
+costs far more than all the rest; it is measured on a sample and reported for a whole contribution.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+
+from common import bar, cpu_seconds, peak_megabytes
+from dpheatmap.collect.contribution import MessageSums, messages, noisy, server_noise, vector_of
+from dpheatmap.collect.keys import OVERHEAD, PrivateKey
+from dpheatmap.collect.packing import Bytes, pack, packed_size, unpack
+from dpheatmap.collect.shares import split
+from dpheatmap.collect.shuffle_bound import paper_shares
+from dpheatmap.collect.terms import WORD, Terms
+from dpheatmap.domain import Domain
+
+DOMAIN = Domain.image(320, 240)
+PEOPLE = 50
+SEALS = 2000
+
+
+def shuffle_terms() -> Terms:
+    return Terms.of("shuffle", DOMAIN, epsilon=5, delta=1e-5, n_min=PEOPLE, n_max=PEOPLE)
+
+
+def payload(terms: Terms) -> Bytes:
+    """One device's messages, as few bits each as they take."""
+    x, y = np.random.default_rng().uniform(0, 240, (2, 60))
+    vector = vector_of(terms, *terms.tree.leaves(x, y))
+    found = messages(terms, noisy(terms, vector))
+    packed = np.zeros(packed_size(len(found), terms.message_bits), dtype=np.uint8)
+    pack(found, terms.message_bits, packed)
+    return packed
+
+
+def shares(terms: Terms) -> list[bytes]:
+    """One device's share for each server."""
+    x, y = np.random.default_rng().uniform(0, 240, (2, 60))
+    vector = vector_of(terms, *terms.tree.leaves(x, y))
+    return [row.tobytes() for row in split(vector, terms.servers, WORD)]
+
+
+def analyse(terms: Terms, contributions: list[Bytes]) -> None:
+    sums = MessageSums(terms)
+    found = np.zeros(terms.shares * terms.tree.size, dtype=np.uint64)
+    for packed in contributions:
+        unpack(packed, terms.message_bits, found)
+        sums.add(found)
+    assert sums.participants() == len(contributions)
+    sums.decoded()
+
+
+def analyser() -> int:
+    """In a process of its own, for its memory: sums of all devices' payloads."""
+    terms = shuffle_terms()
+    contributions = [payload(terms) for _ in range(PEOPLE)]
+    print(cpu_seconds(lambda: analyse(terms, contributions)), peak_megabytes())
+    return 0
+
+
+def seals(terms: Terms) -> None:
+    """What one ciphertext a message costs."""
+    key, size = PrivateKey.make(), -(-terms.message_bits // 8)
+    sealed: list[bytes] = []
+    seal = cpu_seconds(lambda: sealed.extend(key.public.seal(bytes(size), b"info") for _ in range(SEALS))) / SEALS
+    opened = key.opener(b"info")
+    unseal = cpu_seconds(lambda: [opened(text) for text in sealed]) / SEALS
+    count = terms.shares * terms.tree.size
+    print(
+        f"one seal a message: {len(sealed[0])} bytes ({OVERHEAD} of them the seal's), {1e6 * seal:.0f} us to seal and "
+        f"{1e6 * unseal:.0f} us to open; a contribution of {count:,} messages would take "
+        f"{count * len(sealed[0]) / 1e6:.0f} MB and {count * seal:.0f} CPU s, and the analyser "
+        f"{PEOPLE * count * unseal / 3600:.1f} CPU h for {PEOPLE} of them"
+    )
+
+
+def main() -> int:
+    terms, servers = shuffle_terms(), Terms.of("servers", DOMAIN, epsilon=5, n_min=PEOPLE, n_max=PEOPLE)
+    print(
+        f"{terms.tree.size:,} coordinates, modulus 2^{terms.modulus_bits}, r = {terms.shares} "
+        f"(the paper's formula: {paper_shares(PEOPLE, 256 * PEOPLE, terms.tree.size, 5.0, 1e-5)})"
+    )
+    first = cpu_seconds(lambda: payload(terms))
+    print(f"a device's first contribution, with loading compiled code and making tables: {first:.2f} CPU s")
+    child = subprocess.run([sys.executable, __file__, "analyser"], capture_output=True, text=True, check=True)
+    seconds, memory = map(float, child.stdout.split())
+    noise = cpu_seconds(lambda: server_noise(servers), 3)
+    print(f"a server's noise: {noise:.3f} CPU s")
+    seals(terms)
+    results = [
+        bar("a contribution by shuffle", cpu_seconds(lambda: payload(terms), 5), 0.5, unit=" CPU s"),
+        bar("its payload", len(payload(terms)) / 1e6, 7.5, unit=" MB"),
+        bar("a contribution by secure aggregation", cpu_seconds(lambda: shares(servers), 5), 0.5, unit=" CPU s"),
+        bar("its payload to each server", len(shares(servers)[0]) / 1e6, 0.9, unit=" MB"),
+        bar(f"the analyser's sums of {PEOPLE} contributions", seconds, 20, unit=" CPU s"),
+        bar("the analyser's memory", memory, 2000, unit=" MB"),
+    ]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(analyser() if sys.argv[1:] else main())

@@ -1,0 +1,57 @@
+"""``dpheatmap cluster``: k places near people, from a release."""
+
+from __future__ import annotations
+
+import click
+
+from dpheatmap.cli.options import check_outputs, json_option
+from dpheatmap.cli.terminal import answer, say
+from dpheatmap.estimate.cluster import kmedian
+from dpheatmap.parameters import check
+from dpheatmap.release import load
+from dpheatmap.render.places import FORMATS, columns_of, refuse
+from dpheatmap.render.wording import length_in_words
+
+
+@click.command("cluster")
+@click.argument("release")
+@click.option("-k", "--places", "k", type=int, required=True, metavar="K", help="How many places.")
+@click.option(
+    "-o", "--output", "outputs", multiple=True, metavar="FILE",
+    help=f"A file to write; the ending tells what: {', '.join(FORMATS)}. Without one, the table is printed.",
+)  # fmt: skip
+@click.option(
+    "--metric", default="l1", show_default=True, help="Distances: l1, along streets north and east, or euclidean."
+)
+@click.option(
+    "--method", default="posterior", show_default=True, help="How people are estimated: posterior, paper or dense."
+)
+@json_option
+def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method: str, as_json: bool) -> None:
+    """Find K places that people are near to, such as where to put stations, in RELEASE, a .dph.parquet file.
+
+    It costs no budget: the places follow from the release alone. Example:
+
+    dpheatmap cluster trips.dph.parquet -k 10 -o places.geojson -o places.csv -o places.png
+    """
+    check(k=k, metric=metric, method=method)
+    check_outputs(outputs, FORMATS)
+    made = load(release)
+    for output in outputs:
+        refuse(made.domain, output)
+    places = kmedian(made, k, metric=metric, method=method)
+    for output in outputs:
+        places.save(output)
+    columns = columns_of(places)
+    say(f"People are {length_in_words(places.cost, places.domain)} from the nearest place on average ({metric}).")
+    values = {
+        "cost": places.cost,
+        "unit": places.domain.unit_name,
+        "metric": metric,
+        "epsilon": str(made.epsilon),
+        "places": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        "outputs": list(outputs),
+    }
+    lines = [" ".join(f"{name:>20}" for name in columns)]
+    lines += [" ".join(f"{value:>20.8g}" for value in row) for row in zip(*columns.values(), strict=True)]
+    answer(as_json, values, "\n".join(outputs or lines))

@@ -1,0 +1,78 @@
+"""The analyser: it opens what the shuffler has mixed, sums the shares by coordinate, and publishes the noisy sums.
+
+It learns nothing beyond the noisy sums that it publishes anyhow, up to delta (`shuffle_bound.py`), as long as the
+shuffler does not tell it who sent what. What can't be opened, or comes twice, does not count; if some of a
+contribution's messages are missing, the sums can't be decoded, and it says so instead of publishing.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from dpheatmap.collect.client import message_size
+from dpheatmap.collect.contribution import MessageSums
+from dpheatmap.collect.keys import OVERHEAD, BadSeal
+from dpheatmap.collect.receiver import Refused, Role
+from dpheatmap.errors import DataError
+
+HEADER = 8
+
+
+class Analyser(Role):
+    """The analyser."""
+
+    name = "analyser"
+
+    def accept(self, body: bytes) -> None:
+        """Take one batch from the shuffler; the same one again is fine."""
+        batch = self.collection.parties[0].key.signed(body, self.collection.purpose("batch"))
+        if batch is None or len(batch) < HEADER:
+            raise Refused(403, "Only the shuffler of this collection can send batches.")
+        number, count = (int.from_bytes(batch[at : at + 4], "little") for at in (0, 4))
+        with self.state.transaction():
+            self.state.write("INSERT OR IGNORE INTO batches VALUES (?, ?, 0)", number, batch[HEADER:])
+            self.state.learn("count", count.to_bytes(4, "little"))
+
+    def step(self) -> bool:
+        """Publish once all batches are there."""
+        if self.state.fact("outcome") is not None:
+            return True
+        count = self.state.fact("count")
+        ((there,),) = self.state.rows("SELECT count(*) FROM batches")
+        if count is None or there < int.from_bytes(count, "little"):
+            return False
+        try:
+            payload = self._decoded()
+        except DataError as problem:
+            self.give_up(str(problem))
+            return True
+        with self.state.transaction():
+            self.publish(payload)
+            self.state.write("UPDATE batches SET content = x''")
+        return True
+
+    def _decoded(self) -> bytes:
+        sums, seen = MessageSums(self.collection.terms), set[bytes]()
+        for (number,) in self.state.rows("SELECT number FROM batches"):
+            ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
+            sums.add(np.array(self._opened(content, seen), dtype=np.uint64))
+        participants, needed = sums.participants(), self.collection.terms.n_min
+        if participants < needed:
+            raise DataError(
+                f"Only {participants} of the contributions can be read, and {needed} are needed. Collect again."
+            )
+        return participants.to_bytes(8, "little") + bytes(32) + sums.decoded().astype("<i8").tobytes()
+
+    def _opened(self, content: bytes, seen: set[bytes]) -> list[int]:
+        """The messages of a batch that can be opened and were not seen before."""
+        size, opened = message_size(self.collection) + OVERHEAD, self.key.opener(self.collection.purpose("message"))
+        found = []
+        for at in range(0, len(content) - size + 1, size):
+            sealed = content[at : at + size]
+            if sealed not in seen:
+                seen.add(sealed)
+                with suppress(BadSeal):
+                    found.append(int.from_bytes(opened(sealed), "little"))
+        return found

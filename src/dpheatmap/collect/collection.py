@@ -1,0 +1,196 @@
+"""A collection: its terms, who takes part in running it, and until when; public, and signed by whoever opens it.
+
+One JSON file tells a device everything that its contribution follows from. The device is given the operator's public
+key by other means (with the app, say), and takes part in what that key has signed only. Numbers that follow from others
+are in the file for people to read; a reader computes the whole file again and compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from dpheatmap.collect.terms import Terms
+from dpheatmap.domain import Domain
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
+from dpheatmap.files import replace_whole
+from dpheatmap.parameters import as_epsilon
+
+if TYPE_CHECKING:
+    from dpheatmap.collect.keys import PrivateKey, PublicKey
+
+FORMAT = 1
+ROLES = {"shuffle": ("shuffler", "analyser")}
+_LARGEST_FILE = 2**16
+_PURPOSE = b"dpheatmap collection"
+
+
+class Party(NamedTuple):
+    """Who runs a process: where it listens, and its public key."""
+
+    address: str
+    key: PublicKey
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Public terms, the parties in the order of their roles, and when it closes: by :meth:`open` or :meth:`read`."""
+
+    terms: Terms
+    parties: tuple[Party, ...]
+    closes: datetime
+    operator: PublicKey
+    signature: str = ""
+
+    def __post_init__(self) -> None:
+        wanted = self.terms.servers or 2
+        if len(self.parties) != wanted or len({party.key for party in self.parties}) != wanted:
+            raise ParameterError(
+                f"The parties of this collection must be {wanted}, each with its own key; there were "
+                f"{len(self.parties)}. Give every server, or shuffler and analyser, in this order."
+            )
+        for party in self.parties:
+            _check_address(party.address)
+        if self.closes.tzinfo is None:
+            raise ParameterError("The closing time must have a time zone. Write it such as 2030-01-31T12:00:00Z.")
+
+    @classmethod
+    def open(cls, terms: Terms, parties: Mapping[str, PublicKey], closes: datetime, key: PrivateKey) -> Collection:
+        """Sign a collection. ``parties`` are addresses with public keys: all servers, or shuffler and analyser."""
+        from dpheatmap.collect.keys import SIGNATURE, as_text
+
+        unsigned = cls(terms, tuple(Party(*party) for party in parties.items()), closes, key.public)
+        unsigned = replace(unsigned, closes=closes.astimezone(UTC).replace(microsecond=0))
+        return replace(unsigned, signature=as_text(key.sign(unsigned.text, _PURPOSE)[:SIGNATURE]))
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What the parties are called."""
+        return ROLES.get(self.terms.model) or tuple(f"server {i + 1}" for i in range(self.terms.servers))
+
+    @property
+    def receivers(self) -> tuple[Party, ...]:
+        """To whom devices send: every server, or the shuffler."""
+        return self.parties[:1] if self.terms.model == "shuffle" else self.parties
+
+    @cached_property
+    def text(self) -> bytes:
+        """What is signed."""
+        return _canonical(self._unsigned())
+
+    @cached_property
+    def digest(self) -> bytes:
+        """32 bytes that stand for this collection and no other."""
+        return hashlib.sha256(self.text).digest()
+
+    def purpose(self, what: str) -> bytes:
+        """What a signature or a seal of this collection is for."""
+        return f"dpheatmap {what} ".encode() + self.digest
+
+    def index_of(self, key: PublicKey, role: str) -> int:
+        """The number of the party whose key this is, if its role is that."""
+        for number, party in enumerate(self.parties):
+            if party.key == key and self.roles[number].startswith(role):
+                return number
+        raise DataError(f"This is not the key of a {role} of this collection. Give the key whose public part it names.")
+
+    def _unsigned(self) -> dict[str, Any]:
+        terms = self.terms
+        return {
+            "format": FORMAT,
+            "model": terms.model,
+            "domain": terms.domain.to_dict(),
+            "levels": [{"level": level, "share": share} for level, share in sorted(terms.design.shares.items())],
+            "width": terms.design.width,
+            "decay": str(terms.design.decay),
+            "epsilon": str(terms.epsilon),
+            "delta": str(terms.delta),
+            "units": terms.units,
+            "n_min": terms.n_min,
+            "n_max": terms.n_max,
+            "servers": terms.servers,
+            "coordinates": terms.tree.size,
+            "shares": terms.shares,
+            "modulus_bits": terms.modulus_bits,
+            "closes": self.closes.isoformat(),
+            "parties": [
+                {"role": role, "address": party.address, "key": party.key.text}
+                for role, party in zip(self.roles, self.parties, strict=True)
+            ],
+            "operator": self.operator.text,
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file that everybody gets."""
+        with replace_whole(path) as temporary:
+            temporary.write_text(json.dumps({**self._unsigned(), "signature": self.signature}, indent=1) + "\n")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], operator: str | PublicKey) -> Collection:
+        """The collection of a file, if the operator with this public key has signed it and it makes sense."""
+        from dpheatmap.collect.keys import PublicKey
+
+        name = Path(fspath(path)).name
+        expected = operator if isinstance(operator, PublicKey) else PublicKey(operator)
+        try:
+            with Path(path).open("rb") as file:
+                text = file.read(_LARGEST_FILE + 1)
+        except OSError:
+            raise DataError(f"The collection {fspath(path)!r} can't be read. Check the path.") from None
+        try:
+            found = cls._understood(json.loads(text[:_LARGEST_FILE]), expected)
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
+            found = None
+        if found is None:
+            raise DataError(
+                f"{name} is not a collection that the operator of this key has signed. Get a fresh copy of both."
+            )
+        return found
+
+    @classmethod
+    def _understood(cls, document: dict[str, Any], operator: PublicKey) -> Collection | None:
+        """The collection of a document that the operator has signed, if computing the document again gives the same."""
+        import base64
+
+        from dpheatmap.collect.keys import PublicKey
+
+        signature = document.pop("signature")
+        if operator.signed(base64.urlsafe_b64decode(signature + "==") + _canonical(document), _PURPOSE) is None:
+            return None
+        terms = Terms.of(
+            document["model"], Domain.from_dict(document["domain"]), epsilon=document["epsilon"],
+            delta=document["delta"], units=document["units"], n_min=document["n_min"], n_max=document["n_max"],
+            servers=document["servers"], width=document["width"], decay=as_epsilon(document["decay"]),
+            depth=document["levels"][-1]["level"],
+        )  # fmt: skip
+        parties = tuple(Party(party["address"], PublicKey(party["key"])) for party in document["parties"])
+        found = cls(terms, parties, datetime.fromisoformat(document["closes"]), operator, signature)
+        return found if found._unsigned() == document else None
+
+
+def _canonical(document: dict[str, Any]) -> bytes:
+    """One text for one document, whatever the order of its keys."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _check_address(address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        fine = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and parts.path in ("", "/") and not parts.query
+        )
+        fine = fine and (parts.port is None or parts.port > 0)
+    except ValueError:
+        fine = False
+    if not fine:
+        raise ParameterError(
+            f"A party's address must be such as https://one.example:8443; it was {address!r}. Give scheme and host."
+        )

@@ -1,0 +1,109 @@
+"""The arithmetic of a contribution, on a device, and of its sum, where contributions meet.
+
+**Contract of `vector_of`.** Whatever one person's points are, each level of the vector has non-negative integers whose
+sum is B, or all zeros for somebody with nothing inside the domain. So replacing a person's data by nothing changes
+level i by B in L1 norm.
+
+**Why sums of `noisy` vectors are private.** With n_min or more honest people, the noise of level i is discrete Laplace
+of rate eps_i / B, plus independent noise (`polya.py`): for any integers, moving the true sums by d multiplies the
+probability of level i's values by at most ``exp(|d|_1 eps_i / B) = exp(eps_i)``, levels are independent, and the eps_i
+add up to epsilon. That the shuffled shares tell hardly more than these sums is shown in `shuffle_bound.py`.
+
+**Why sums of servers are private.** `server_noise` is a whole discrete Laplace of rate eps_i / B for each coordinate.
+Take one honest server and let all others, and everybody else, collude. Of a person's vector z they know all shares but
+one, so what the honest server publishes, its sum of shares plus noise, is to them z plus known numbers plus noise, mod
+2^64: epsilon-DP by the same argument, with no delta. They choose the set of clients that it sums; the argument holds
+for each set, as long as the server publishes one sum only.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from dpheatmap.collect.packing import Words, add_messages
+from dpheatmap.collect.polya import polya_difference
+from dpheatmap.collect.shares import signed, split
+from dpheatmap.collect.terms import WORD, Terms
+from dpheatmap.collect.tree import rounded
+from dpheatmap.curator.noise import LARGEST, DiscreteLaplace, Source, discrete_laplace
+from dpheatmap.errors import DataError
+from dpheatmap.quadtree import Ints
+
+
+def vector_of(terms: Terms, codes: Ints, weights: Ints, source: Source = os.urandom) -> Ints:
+    """One person's weights of cells of the last level, in Morton order, to units of 1/B in all cells of all levels."""
+    return terms.tree.summed(codes, rounded(weights, terms.units, source))
+
+
+def noisy(terms: Terms, vector: Ints, source: Source = os.urandom) -> Ints:
+    """One person's vector with their part of the noise."""
+    vector = vector.copy()
+    for level, rate in terms.rates.items():
+        here = terms.tree.part(level)
+        vector[here] += polya_difference(rate, terms.n_min).sample(here.stop - here.start, source)
+    return vector
+
+
+def messages(terms: Terms, vector: Ints, source: Source = os.urandom) -> Words:
+    """All messages (coordinate, share) of a vector, as numbers ``coordinate * Q + share``."""
+    coordinates = np.arange(len(vector), dtype=np.uint64) << np.uint64(terms.modulus_bits)
+    return (split(vector, terms.shares, terms.modulus_bits, source) | coordinates).ravel()
+
+
+class MessageSums:
+    """Sums of messages by coordinate, for whoever reads what the shuffler has mixed."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._sums = np.zeros(terms.tree.size, dtype=np.uint64)
+        self._numbers = np.zeros(terms.tree.size, dtype=np.int64)
+
+    def add(self, found: Words) -> None:
+        """Add messages in any order."""
+        add_messages(found, self.terms.modulus_bits, self._sums, self._numbers)
+
+    def participants(self) -> int:
+        """How many people's messages were added; an error if the messages of some are not all there.
+
+        A share that is missing leaves the sum of its coordinate uniform, and nobody can tell whose it was.
+        """
+        people, rest = divmod(int(self._numbers[0]), self.terms.shares)
+        if rest or np.any(self._numbers != self._numbers[0]):
+            raise DataError(
+                "Some messages of a contribution are missing or too many, so the sums can't be decoded. "
+                "Collect again; a ticket for each device keeps strangers out."
+            )
+        return people
+
+    def decoded(self) -> Ints:
+        """The noisy sums."""
+        return signed(self._sums, self.terms.modulus_bits, self.terms.largest_sum)
+
+
+def server_noise(terms: Terms, source: Source = os.urandom) -> Words:
+    """One server's noise for all coordinates, mod 2^64."""
+    parts = [(discrete_laplace(rate), terms.tree.part(level)) for level, rate in terms.rates.items()]
+    return np.concatenate([wrapped_noise(law, here.stop - here.start, source) for law, here in parts])
+
+
+def wrapped_noise(law: DiscreteLaplace, size: int, source: Source, largest: int = LARGEST) -> Words:
+    """Discrete Laplace noise mod 2^64.
+
+    The sampler returns magnitudes from ``largest`` on as that, and a sum mod 2^64 can't saturate as a curator's counts
+    do. A geometric variable has no memory: beyond it, as from 0 on, what follows is one less than a magnitude above 0.
+    """
+    noise = law.sample(size, source)
+    words = noise.astype(np.uint64)
+    cut = np.flatnonzero(np.abs(noise) == largest)
+    while len(cut):
+        further = np.abs(law.sample(len(cut), source))
+        words[cut] += (np.sign(noise[cut]) * np.maximum(further - 1, 0)).astype(np.uint64)
+        cut = cut[(further == 0) | (further == largest)]
+    return words
+
+
+def decoded_shares(sums: list[Words]) -> Ints:
+    """What the published sums of all servers add up to."""
+    return signed(np.sum(sums, axis=0, dtype=np.uint64), WORD, 0)

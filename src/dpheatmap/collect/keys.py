@@ -1,0 +1,137 @@
+"""Keys: who can open what was sealed for them, and who said what. All of it is RFC 9180 and RFC 8032 by `cryptography`.
+
+A *sealed* text (HPKE: X25519, HKDF-SHA256, ChaCha20-Poly1305) can be opened by the owner of one key only, and only with
+the ``info`` that it was sealed with. It is 48 bytes longer than the text. A *signed* text carries an Ed25519 signature.
+Every signature and every info starts with what it is for and with the collection's digest, so that nothing that was
+said in one place counts in another.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpheatmap.errors import DataError, MissingDependency
+
+try:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+    from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+except ImportError as error:
+    raise MissingDependency("cryptography", "Collecting", "collect") from error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OVERHEAD = 48
+SIGNATURE = 64
+_SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
+
+
+class BadSeal(Exception):  # noqa: N818
+    """A text that was not sealed for this key, or for something else, or was altered."""
+
+
+class PublicKey:
+    """What others know of a key: how to seal for its owner, and how to check what they signed."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            raw = base64.urlsafe_b64decode(text + "==")
+            if len(raw) != 64 or as_text(raw) != text:
+                raise ValueError
+            self._seals = X25519PublicKey.from_public_bytes(raw[:32])
+            self._signs = Ed25519PublicKey.from_public_bytes(raw[32:])
+        except (ValueError, TypeError, UnicodeError):
+            raise DataError("A public key is 86 letters and digits, and this is none. Copy it again.") from None
+        self.text = text
+
+    def seal(self, text: bytes, info: bytes) -> bytes:
+        """For the owner of the key alone."""
+        return _SUITE.encrypt(text, self._seals, info)
+
+    def signed(self, body: bytes, purpose: bytes) -> bytes | None:
+        """The text that its owner signed for this purpose, or None."""
+        signature, text = body[:SIGNATURE], body[SIGNATURE:]
+        try:
+            self._signs.verify(signature, purpose + b"\0" + text)
+        except InvalidSignature:
+            return None
+        return text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PublicKey) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"PublicKey({self.text!r})"
+
+
+class PrivateKey:
+    """A key of one's own."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._opens = X25519PrivateKey.from_private_bytes(raw[:32])
+        self._signs = Ed25519PrivateKey.from_private_bytes(raw[32:])
+
+    @classmethod
+    def make(cls) -> PrivateKey:
+        """A new one."""
+        return cls(X25519PrivateKey.generate().private_bytes_raw() + Ed25519PrivateKey.generate().private_bytes_raw())
+
+    @cached_property
+    def public(self) -> PublicKey:
+        """What others may know of it."""
+        return PublicKey(
+            as_text(self._opens.public_key().public_bytes_raw() + self._signs.public_key().public_bytes_raw())
+        )
+
+    def opener(self, info: bytes) -> Callable[[bytes], bytes]:
+        """A function that opens what was sealed for this key with this info, and else raises `BadSeal`."""
+
+        def opened(sealed: bytes) -> bytes:
+            try:
+                return _SUITE.decrypt(sealed, self._opens, info)
+            except Exception:  # the library raises several kinds; none of them may stop a batch
+                raise BadSeal from None
+
+        return opened
+
+    def sign(self, text: bytes, purpose: bytes) -> bytes:
+        """The text with a signature before it."""
+        return self._signs.sign(purpose + b"\0" + text) + text
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to a file that only its owner may read."""
+        from dpheatmap.files import replace_whole
+
+        with replace_whole(path) as temporary:
+            temporary.chmod(0o600)
+            temporary.write_text(json.dumps({"private key": as_text(self._raw), "public key": self.public.text}) + "\n")
+        Path(path).chmod(0o600)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> PrivateKey:
+        """The key that `save` wrote."""
+        try:
+            raw = base64.urlsafe_b64decode(json.loads(Path(path).read_text())["private key"] + "==")
+            if len(raw) != 64:
+                raise ValueError
+        except (OSError, ValueError, LookupError, TypeError):
+            raise DataError(
+                f"{Path(path).name} is not a private key, or can't be read. Make one with dpheatmap collect key."
+            ) from None
+        return cls(raw)
+
+
+def as_text(raw: bytes) -> str:
+    """Bytes as letters and digits that fit into an address."""
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")

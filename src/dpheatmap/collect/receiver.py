@@ -1,0 +1,139 @@
+"""What the shuffler and the servers have in common: they admit contributions until the collection is closed.
+
+A contribution that is malformed, late, one too many, or of a ticket that was used is refused with a sentence and
+changes nothing. The same contribution sent again is fine: a device that got no answer may repeat itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+
+from dpheatmap.collect.client import NONCE, body_size
+from dpheatmap.collect.collection import Collection
+from dpheatmap.collect.keys import PrivateKey
+from dpheatmap.collect.network import Network
+from dpheatmap.collect.state import State
+from dpheatmap.collect.tickets import SIZE, serial_of
+
+CLOSE = "close"
+
+
+class Refused(Exception):  # noqa: N818
+    """What is answered to somebody who sent something that can't be taken: a status of HTTP, and a sentence."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Role:
+    """A process with a key and a state, and an outcome in the end."""
+
+    name: str
+
+    def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
+        self.collection, self.key, self.state, self.network = collection, key, state, network
+        self.number = collection.index_of(key.public, self.name)
+
+    def step(self) -> bool:
+        """Do what can be done now; whether all is done."""
+        raise NotImplementedError
+
+    def publish(self, payload: bytes) -> None:
+        """Write down, for good, what everybody may have."""
+        self.state.learn("outcome", b"+" + self.key.sign(payload, self.collection.purpose("sum")))
+
+    def give_up(self, sentence: str) -> None:
+        """Write down, for good, why there will be nothing."""
+        self.state.learn("outcome", b"-" + sentence.encode())
+
+    def outcome(self) -> bytes:
+        """What was published; refused while there is nothing, or if there will be nothing."""
+        found = self.state.fact("outcome")
+        if found is None:
+            raise Refused(404, "There is no result yet. Ask again later.")
+        if found[:1] == b"-":
+            raise Refused(410, found[1:].decode())
+        return found[1:]
+
+    def phase(self) -> str:
+        """How far it is, for everybody to know."""
+        found = self.state.fact("outcome")
+        return "working" if found is None else "refused" if found[:1] == b"-" else "published"
+
+
+class Receiver(Role):
+    """A role that devices send to."""
+
+    def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
+        super().__init__(collection, key, state, network)
+        self.largest_body = body_size(collection)
+
+    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
+        """What is kept of a contribution; refused if it is none."""
+        raise NotImplementedError
+
+    def accept(self, body: bytes) -> None:
+        """Take one contribution."""
+        if len(body) != self.largest_body:
+            raise Refused(
+                400, f"A contribution to this collection has {self.largest_body} bytes; this one had {len(body)}."
+            )
+        ticket, nonce = body[:SIZE], body[SIZE : SIZE + NONCE]
+        serial = serial_of(self.collection, ticket)
+        if serial is None:
+            raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
+        if self.closed():
+            raise Refused(410, "The collection is closed. Take part in the next one.")
+        content, digest = self.opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
+        with self.state.transaction():
+            self._admit(serial, digest, serial.to_bytes(8, "little") + nonce, content)
+
+    def _admit(self, serial: int, digest: bytes, entry: bytes, content: bytes) -> None:
+        known = self.state.rows("SELECT digest FROM contributions WHERE serial = ?", serial)
+        if known == [(digest,)]:
+            return
+        if known:
+            raise Refused(409, "This ticket was used for another contribution. One ticket is for one.")
+        if self.closed():
+            raise Refused(410, "The collection is closed. Take part in the next one.")
+        if self.state.received() >= self.collection.terms.n_max:
+            raise Refused(409, "The collection is full. Take part in the next one.")
+        self.state.write("INSERT INTO contributions VALUES (?, ?, ?, ?)", serial, digest, entry, content)
+
+    def close(self, body: bytes) -> None:
+        """Close early, if the operator says so."""
+        if self.collection.operator.signed(body, self.collection.purpose(CLOSE)) is None:
+            raise Refused(403, "Only the operator can close a collection early.")
+        self.state.learn("closed", b"")
+
+    def closed(self) -> bool:
+        """Whether it takes no more contributions."""
+        return self.state.fact("closed") is not None or datetime.now(UTC) >= self.collection.closes
+
+    def phase(self) -> str:
+        """Open until it is closed."""
+        return super().phase() if self.closed() else "open"
+
+    def too_few(self, there: int) -> bool:
+        """Whether there are too few contributions; then all are deleted, and there will be no result."""
+        if there >= self.collection.terms.n_min:
+            return False
+        with self.state.transaction():
+            self.give_up(
+                f"The collection was closed with {there} contributions and needs {self.collection.terms.n_min}: "
+                "nothing is published, and what was sent is deleted. Collect again, for longer."
+            )
+            self.forget()
+        return True
+
+    def forget(self) -> None:
+        """Delete all contributions."""
+        self.state.write("DELETE FROM contributions")
+
+
+def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:
+    """Tell all receivers, as the operator, to close now."""
+    for party in collection.receivers:
+        network.deliver(party, "/close", key.sign(b"", collection.purpose(CLOSE)))

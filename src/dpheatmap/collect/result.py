@@ -1,0 +1,53 @@
+"""The release of a collection: what its parties have published, checked and added up. Anybody may do this."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from dpheatmap.collect.collection import Collection, Party
+from dpheatmap.collect.contribution import decoded_shares
+from dpheatmap.collect.network import PAUSE, Network, UnreachableError
+from dpheatmap.collect.packing import Words
+from dpheatmap.errors import DataError
+from dpheatmap.release import Release
+
+_HEADER = 8 + 32
+
+
+def collected(collection: Collection, network: Network) -> Release:
+    """The release, as soon as it is there; an error if there will be none, or not within the network's patience."""
+    end = time.monotonic() + network.patience
+    published = publishers(collection)
+    found: dict[Party, bytes] = {}
+    while any(party not in found for party in published):
+        for party in collection.parties:  # also the shuffler, who publishes nothing, can say that there will be nothing
+            body = None if party in found else network.fetch(party, "/sum")
+            if body is not None:
+                found[party] = body
+        if time.monotonic() > end:
+            raise UnreachableError("The result is not there yet. Ask again after the closing time.")
+        time.sleep(PAUSE if len(found) < len(collection.parties) else 0)
+    return combined(collection, [found[party] for party in published])
+
+
+def publishers(collection: Collection) -> tuple[Party, ...]:
+    """Who publishes sums: every server, or the analyser."""
+    return collection.parties if collection.terms.model == "servers" else collection.parties[1:]
+
+
+def combined(collection: Collection, bodies: list[bytes]) -> Release:
+    """The release that signed sums are: one of each server, about the same contributions, or that of the analyser."""
+    terms, purpose = collection.terms, collection.purpose("sum")
+    signed_by = zip(publishers(collection), bodies, strict=True)
+    payloads = [party.key.signed(body, purpose) or b"" for party, body in signed_by]
+    if any(len(payload) != _HEADER + 8 * terms.tree.size for payload in payloads):
+        raise DataError("A party's sum is damaged, or not signed by it. Ask it again.")
+    if len({payload[:_HEADER] for payload in payloads}) > 1:
+        raise DataError(
+            "The servers did not sum the same contributions, so their sums can't be added up. "
+            "One of them is broken or lies: find out which, and collect again."
+        )
+    sums: list[Words] = [np.frombuffer(payload, dtype="<u8", offset=_HEADER).astype(np.uint64) for payload in payloads]
+    return terms.release(decoded_shares(sums), int.from_bytes(payloads[0][:8], "little"))

@@ -1,0 +1,87 @@
+"""The shuffler: it waits for n_min contributions, mixes all their messages, forwards them, and forgets.
+
+It sees sealed messages only, all of one size, and can't open them. What it keeps of a sender is the ticket, until it
+has mixed. Before n_min contributions have arrived nothing is forwarded, and there is no way round that: with fewer the
+noise would be too small. The order is drawn once, from the operating system's randomness, and written down before the
+first batch leaves; after a restart the rest of the same batches follows.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from dpheatmap.collect.client import message_size
+from dpheatmap.collect.keys import OVERHEAD
+from dpheatmap.collect.receiver import Receiver
+from dpheatmap.curator.noise import Source, random_words
+from dpheatmap.quadtree import Ints
+
+BATCH = 2**22
+"""Bytes in a batch."""
+
+
+class Shuffler(Receiver):
+    """The shuffler."""
+
+    name = "shuffler"
+
+    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
+        """The messages, as they are: they are not for the shuffler to open."""
+        return content
+
+    def step(self) -> bool:
+        """Mix once closed, then forward batch after batch."""
+        if self.state.fact("outcome") is not None:
+            return True
+        if not self.closed():
+            return False
+        self.state.learn("closed", b"")
+        if self.state.fact("mixed") is None:
+            if self.too_few(self.state.received()):
+                return True
+            self._mix()
+        return self._forward()
+
+    def _mix(self) -> None:
+        """All messages in one random order; then nobody's are told apart any more, not even here."""
+        size = message_size(self.collection) + OVERHEAD
+        per_batch = max(1, BATCH // size)
+        with self.state.transaction():
+            contents = b"".join(content for (content,) in self.state.rows("SELECT content FROM contributions"))
+            together = np.frombuffer(contents, dtype=f"V{size}")
+            mixed = together[random_order(len(together))]
+            for number, start in enumerate(range(0, len(mixed), per_batch)):
+                content = mixed[start : start + per_batch].tobytes()
+                self.state.write("INSERT INTO batches VALUES (?, ?, 0)", number, content)
+            self.state.learn("mixed", b"")
+            self.forget()
+
+    def _forward(self) -> bool:
+        """Send the batches that the analyser does not have yet; whether it has all."""
+        analyser = self.collection.parties[1]
+        numbers = self.state.rows("SELECT number, sent FROM batches ORDER BY number")
+        for number in (number for number, sent in numbers if not sent):
+            ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
+            header = number.to_bytes(4, "little") + len(numbers).to_bytes(4, "little")
+            if not self.network.offer(analyser, "/batches", self.key.sign(header + content, self.purpose)):
+                return False
+            self.state.write("UPDATE batches SET sent = 1, content = x'' WHERE number = ?", number)
+        self.publish(b"")
+        return True
+
+    @property
+    def purpose(self) -> bytes:
+        """What batches are signed for."""
+        return self.collection.purpose("batch")
+
+
+def random_order(count: int, source: Source = os.urandom) -> Ints:
+    """A uniformly random order: that of random keys. Keys that are not all different are drawn again."""
+    while True:
+        keys = random_words(count, 64, source)
+        order = np.argsort(keys, kind="stable")
+        ranked = keys[order]
+        if np.all(ranked[1:] != ranked[:-1]):
+            return order

@@ -1,0 +1,76 @@
+"""The collector of the local model: sums of reports to a noisy tree. It knows no more of anybody than their report.
+
+With n reports, of which n_i are of level i, a cell's part of the n_i people is estimated without bias,
+and n times that is its noisy count. Its variance is that of the responses *and* of which people, and which of their
+points, were drawn for the level: the answers are independent draws, and their variance is estimated by what was seen.
+The sums are over many reports, so their law is nearly normal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpheatmap.budget import UNITS
+from dpheatmap.collect.local import LocalTerms, Report
+from dpheatmap.collect.responses import malformed
+from dpheatmap.errors import ParameterError
+from dpheatmap.mechanism import local
+from dpheatmap.quadtree import Ints
+from dpheatmap.release import Release
+
+_UNKNOWN = 10.0
+"""The standard deviation, in all people, of the cells of a level that nobody reported."""
+
+
+class Tally:
+    """Sums of reports on the same terms.
+
+    >>> from dpheatmap.collect.local import report
+    >>> from dpheatmap.domain import Domain
+    >>> terms = LocalTerms.of(Domain.unit(4), epsilon=1)
+    >>> tally = Tally(terms)
+    >>> tally.add(report(terms, [0.2, 0.3, 7.0], [0.2, 0.2, 0.2]))
+    >>> tally.release().mechanism.trusted
+    'nobody'
+    """
+
+    def __init__(self, terms: LocalTerms) -> None:
+        self.terms = terms
+        self.numbers = dict.fromkeys(terms.responses, 0)
+        self.tallies = {level: np.zeros(how.symbols, np.int64) for level, how in terms.responses.items()}
+
+    def add(self, sent: Report) -> None:
+        """Add a report; one that is none of this collection is an error and changes nothing."""
+        how = self.terms.responses.get(sent.level)
+        if how is None:
+            raise malformed()
+        self.add_many(sent.level, how.tally(np.array([how.unpacked(sent.answer)])), 1)
+
+    def add_many(self, level: int, tally: Ints, number: int) -> None:
+        """Add the tally of so many reports of a level."""
+        self.tallies[level] = self.tallies[level] + tally
+        self.numbers[level] += number
+
+    @property
+    def participants(self) -> int:
+        """How many reports were added."""
+        return sum(self.numbers.values())
+
+    def release(self, *, seeded: bool = False) -> Release:
+        """The noisy tree, with the deviations of its noise; reports that come later need a new one."""
+        people = self.participants
+        if people == 0:
+            raise ParameterError("A tally must have one report at least to be released; it had none. Add reports.")
+        counts, deviations = [], []
+        for level, how in self.terms.responses.items():
+            number = self.numbers[level]
+            if number:
+                part, deviation = how.estimate(self.tallies[level], number)
+            else:
+                part, deviation = np.zeros(how.size), np.full(how.size, _UNKNOWN)
+            counts.append(np.rint(part * people * UNITS).astype(np.int64))
+            deviations.append(np.ceil(deviation * people * UNITS).astype(np.int64))
+        return Release.collected(
+            self.terms.domain, self.terms.design, np.concatenate(counts), epsilon=self.terms.epsilon,
+            mechanism=local(people), deviations=np.concatenate(deviations), seeded=seeded,
+        )  # fmt: skip

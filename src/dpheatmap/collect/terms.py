@@ -1,0 +1,215 @@
+"""The public terms of a collection: everything that its arithmetic follows from.
+
+**Shuffle model.** n_min honest contributions set the noise (each brings 1 / n_min of a Laplace) and the number r of
+shares; n_max that may arrive set the modulus. A sum lies between -T and B n_max + T up to a probability of `BETA`, with
+T from the tail of the noise of n_max people, and Q is the power of two above B n_max + 2T. Wrapping round would spoil a
+value and tell nothing. Delta pays for what r shares leave open (`shuffle_bound.py`) and for the law of the noise being
+within a total variation of the exact one (`polya.py`): that much, for each coordinate of each of n_min people, moves
+the probability of any event on either side of the comparison, so it counts ``1 + e^epsilon`` times.
+
+**Servers.** Shares are mod 2^64, which holds n_max people and any noise; delta is 0.
+
+Neighbours, in both: one participant's data replaced by nothing. That somebody took part is known to whom they send.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from dpheatmap.budget import PAPER_DECAY, part, read_epsilon
+from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
+from dpheatmap.collect.shuffle_bound import MOST_SHARES, shares_needed
+from dpheatmap.collect.tree import Tree, tree_of
+from dpheatmap.curator.api import checked_domain
+from dpheatmap.design import PAPER_WIDTH, PaperDesign, all_at_once
+from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError, PrivacyRefusal
+from dpheatmap.mechanism import served, shuffled
+from dpheatmap.parameters import as_epsilon, check
+from dpheatmap.quadtree import Ints
+from dpheatmap.release import Release
+
+BETA = 1e-6
+"""The probability that any of the sums leaves the range that the modulus has room for."""
+
+MOST_COORDINATES = 2**22
+LARGEST_EPSILON = 100
+WORD = 64
+MOST_BITS = 56
+UNITS = {"servers": 2**30, "shuffle": 256}
+"""How many units one person's weight is counted in by default: the paper's B."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Who sends what to whom: made by :meth:`of`.
+
+    ``units`` is the paper's B: how many units one person's weight is rounded to. ``servers`` is how many of them add
+    noise; in the shuffle model it is 0.
+    """
+
+    model: str
+    domain: Domain
+    design: PaperDesign
+    epsilon: Fraction
+    delta: Fraction
+    units: int
+    n_min: int
+    n_max: int
+    servers: int
+
+    @classmethod
+    def of(
+        cls,
+        model: str,
+        domain: Domain,
+        *,
+        epsilon: object,
+        n_min: int,
+        n_max: int,
+        delta: object = None,
+        units: int | None = None,
+        servers: int | None = None,
+        width: int = PAPER_WIDTH,
+        decay: float | Fraction = PAPER_DECAY,
+        depth: int | None = None,
+    ) -> Terms:
+        """The terms of a model, "servers" or "shuffle", after every refusal that they call for.
+
+        >>> paper = Terms.of("shuffle", Domain.image(320, 240), epsilon=5, delta=1e-5, n_min=50, n_max=50)
+        >>> paper.tree.size, paper.modulus_bits, paper.shares
+        (102400, 17, 16)
+        """
+        checked_domain(domain)
+        check(model=model, n_min=n_min, n_max=n_max, width=width, decay=decay)
+        units = UNITS[model] if units is None else units
+        delta = (Fraction(1, 10**6) if model == "shuffle" else 0) if delta is None else delta
+        servers = (2 if model == "servers" else 0) if servers is None else servers
+        check(units=units, delta=delta, servers=servers)
+        if depth is not None:
+            check(depth=depth)
+        design = all_at_once(domain, width=int(width), decay=as_epsilon(decay), depth=depth)
+        terms = cls(
+            model, domain, design, read_epsilon(epsilon), as_epsilon(delta), int(units), int(n_min), int(n_max),
+            int(servers),
+        )  # fmt: skip
+        terms.refuse()
+        return terms
+
+    def refuse(self) -> None:
+        """Refuse terms that contradict each other or can't be kept."""
+        if self.n_min > self.n_max:
+            raise ParameterError(f"n_min must be at most n_max; they were {self.n_min} and {self.n_max}. Swap them.")
+        if self.epsilon > LARGEST_EPSILON:
+            raise ParameterError(
+                f"A collection's epsilon must be at most {LARGEST_EPSILON}; it was {self.epsilon}. Use a smaller one."
+            )
+        fitting = (
+            self.servers == 0 and self.delta > 0 if self.model == "shuffle" else self.servers > 1 and self.delta == 0
+        )
+        if not fitting:
+            raise ParameterError(
+                "servers, 2 or more, go with the model 'servers' and a delta above 0 with 'shuffle'; they were "
+                f"{self.servers} and {float(self.delta):g}. Leave them out."
+            )
+        cells = sum(self.domain.cells(level).count for level in self.design.shares)
+        if cells > MOST_COORDINATES:
+            raise ParameterError(
+                f"A collection must have at most {MOST_COORDINATES} cells, all of which are measured; there were "
+                f"{cells}. Use a smaller depth."
+            )
+        least = SMALLEST_RATE if self.model == "shuffle" else Fraction(1, 2**50)
+        if not least <= min(self.rates.values()) <= max(self.rates.values()) <= LARGEST_RATE:
+            raise ParameterError(
+                f"units must be at least a level's part of epsilon and at most {float(1 / least):g} times that; they "
+                f"were {self.units}. Use others, or a larger epsilon."
+            )
+        if self.model == "shuffle" and self.message_bits > MOST_BITS:
+            raise ParameterError(
+                f"A message must have at most {MOST_BITS} bits; it would have {self.message_bits}. Use fewer units."
+            )
+        if self.largest_sum.bit_length() > WORD - 3:
+            raise ParameterError(f"units times n_max must stay below 2^60; units were {self.units}. Use fewer units.")
+        _ = self.shares
+
+    @property
+    def tree(self) -> Tree:
+        """The coordinates of everything that is summed."""
+        return tree_of(self.domain, self.design.first, self.design.last)
+
+    @cached_property
+    def rates(self) -> dict[int, Fraction]:
+        """The rate of the noise of each level: its part of epsilon over the units of a person."""
+        return {level: part(self.epsilon, share) / self.units for level, share in sorted(self.design.shares.items())}
+
+    @cached_property
+    def farthest_noise(self) -> int:
+        """T: what the noise of no coordinate exceeds, up to a probability of `BETA` for any.
+
+        One Laplace of scale b exceeds T with the probability exp(-T / b). s of them, of s servers or of n_max = s n_min
+        people, exceed it with at most ``exp(-t T / b) (1 - t^2)^-s`` for any t below 1 (Chernoff), on each side.
+        """
+        logarithm = math.log(2 * self.tree.size / BETA)
+        s = self.servers or self.n_max / self.n_min
+        if s > 1:
+            logarithm = min((logarithm - s * math.log1p(-t * t)) / t for t in np.linspace(0.02, 0.98, 49).tolist())
+        return math.ceil(logarithm / float(min(self.rates.values())))
+
+    @property
+    def largest_sum(self) -> int:
+        """The largest value that a sum can have, noise included; what is decoded above it is negative."""
+        return self.units * self.n_max + self.farthest_noise
+
+    @property
+    def modulus_bits(self) -> int:
+        """The bits of shares: log2 of Q, or 64 among servers."""
+        return WORD if self.model == "servers" else (self.largest_sum + self.farthest_noise).bit_length()
+
+    @cached_property
+    def shares(self) -> int:
+        """The number of shares that a value is split into: r, or one a server."""
+        if self.model == "servers":
+            return self.servers
+        drawn = self.n_min * self.tree.size * TOTAL_VARIATION
+        spent_on_noise = (1 + math.exp(self.epsilon)) * float(drawn)
+        found = shares_needed(
+            self.n_min, self.modulus_bits, self.tree.size, float(self.epsilon), float(self.delta) - spent_on_noise
+        )
+        if found is None:
+            raise ParameterError(
+                f"With n_min = {self.n_min} even {MOST_SHARES} shares of a value don't give a delta of "
+                f"{float(self.delta):g}. Wait for more people, or use a larger delta."
+            )
+        return found
+
+    @property
+    def message_bits(self) -> int:
+        """The bits of a message (coordinate, share) of the shuffle model."""
+        return (self.tree.size - 1).bit_length() + self.modulus_bits
+
+    @property
+    def payload_bytes(self) -> int:
+        """What one person sends, to the shuffler or to each server, before any encryption."""
+        if self.model == "servers":
+            return self.tree.size * WORD // 8
+        return -(-self.shares * self.tree.size * self.message_bits // 8)
+
+    def release(self, sums: Ints, participants: int, *, seeded: bool = False) -> Release:
+        """The release that noisy sums of so many participants are; n_min of them, at least."""
+        if participants < self.n_min:
+            raise PrivacyRefusal(
+                f"{participants} contributions are fewer than n_min, {self.n_min}, and make no release. "
+                "Collect again, for longer."
+            )
+        mechanism = (
+            served(participants, self.servers) if self.model == "servers" else shuffled(participants, self.n_min)
+        )
+        return Release.collected(
+            self.domain, self.design, sums, epsilon=self.epsilon, delta=self.delta, mechanism=mechanism,
+            units=self.units, seeded=seeded,
+        )  # fmt: skip

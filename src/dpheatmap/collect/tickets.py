@@ -1,0 +1,40 @@
+"""Tickets: one contribution each. The operator signs as many as there are devices and hands them out.
+
+Without them anybody could send any number of contributions, drown the others, or make up the n_min that the shuffler
+waits for. A ticket tells the receivers, who see the sender's address anyhow, that a sender is one of the enrolled; it
+is never forwarded.
+"""
+
+from __future__ import annotations
+
+import base64
+
+from dpheatmap.collect.collection import Collection
+from dpheatmap.collect.keys import SIGNATURE, PrivateKey, as_text
+from dpheatmap.errors import DataError
+
+SIZE = SIGNATURE + 8
+_PURPOSE = "ticket"
+
+
+def make_tickets(collection: Collection, key: PrivateKey, count: int) -> list[str]:
+    """So many tickets for a collection, as text."""
+    purpose = collection.purpose(_PURPOSE)
+    return [as_text(key.sign(serial.to_bytes(8, "little"), purpose)) for serial in range(count)]
+
+
+def ticket_bytes(ticket: str) -> bytes:
+    """A ticket as it is sent."""
+    try:
+        raw = base64.urlsafe_b64decode(ticket.strip() + "==")
+    except (ValueError, UnicodeError):
+        raw = b""
+    if len(raw) != SIZE:
+        raise DataError("A ticket is 96 letters and digits, and this is none. Copy it again.")
+    return raw
+
+
+def serial_of(collection: Collection, raw: bytes) -> int | None:
+    """The number of a ticket, or None if the operator did not sign it for this collection."""
+    serial = collection.operator.signed(raw, collection.purpose(_PURPOSE))
+    return None if serial is None else int.from_bytes(serial, "little")

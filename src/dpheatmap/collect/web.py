@@ -1,0 +1,120 @@
+"""The roles as processes: a small web application each, and a thread that takes the next step whenever it can."""
+
+from __future__ import annotations
+
+import sqlite3
+import ssl
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from dpheatmap.collect.analyser import Analyser
+from dpheatmap.collect.receiver import Receiver, Refused, Role
+from dpheatmap.collect.server import Server
+from dpheatmap.collect.shuffler import BATCH
+from dpheatmap.errors import DataError, DpheatmapError, MissingDependency
+
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.routing import Route
+except ImportError as error:
+    raise MissingDependency("starlette", "Collecting", "collect") from error
+
+PAUSE = 0.25
+_SIGNED_CLOSE = 2**10
+
+Finished = Callable[[Role], None]
+
+
+def application(role: Role, finished: Finished) -> Starlette:
+    """What a role answers to: devices, other parties, and whoever wants to know how far it is."""
+    routes = [
+        Route("/status", _answer(lambda: {"role": role.name, "phase": role.phase()})),
+        Route("/sum", _answer(role.outcome)),
+    ]
+    if isinstance(role, Receiver):
+        routes += [
+            _taking("/contributions", role.accept, role.largest_body),
+            _taking("/close", role.close, _SIGNED_CLOSE),
+        ]
+    if isinstance(role, Server):
+        routes.append(Route("/entries", _answer(role.entries)))
+    if isinstance(role, Analyser):
+        routes.append(_taking("/batches", role.accept, 2 * BATCH))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        stop = threading.Event()
+        worker = threading.Thread(target=_work, args=(role, stop, finished))
+        worker.start()
+        yield
+        stop.set()
+        await run_in_threadpool(worker.join)
+        role.state.close()
+
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+def serve(role: Role, *, host: str, port: int, certificate: str | None, key: str | None, finished: Finished) -> None:
+    """Run until told to stop."""
+    if certificate is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+        except OSError as error:  # which errors of SSL are, too
+            raise DataError(
+                f"{certificate} and its key are no certificate that can be used: {error}. Give both, in PEM."
+            ) from None
+    uvicorn.run(
+        application(role, finished), host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key,
+        log_level="warning", access_log=False, server_header=False,
+    )  # fmt: skip
+
+
+def _work(role: Role, stop: threading.Event, finished: Finished) -> None:
+    """Take steps until all is done; what fails is said once, and tried again."""
+    said = set[str]()
+    while not stop.is_set():
+        try:
+            if role.step():
+                finished(role)
+                return
+        except (DpheatmapError, sqlite3.Error) as problem:  # another party that lies, or a disk that is full
+            if str(problem) not in said:
+                print(problem, file=sys.stderr, flush=True)
+                said.add(str(problem))
+        stop.wait(PAUSE)
+
+
+def _answer(make: Callable[[], Any]) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        return await _answered(make)
+
+    return endpoint
+
+
+def _taking(path: str, take: Callable[[bytes], None], largest: int) -> Route:
+    """A place to send bodies to that are no larger than that."""
+
+    async def endpoint(request: Request) -> Response:
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > largest:
+                return PlainTextResponse(f"What is sent here has at most {largest} bytes.", 413)
+        return await _answered(lambda: take(bytes(body)))
+
+    return Route(path, endpoint, methods=["POST"])
+
+
+async def _answered(make: Callable[[], Any]) -> Response:
+    try:
+        found = await run_in_threadpool(make)
+    except Refused as refusal:
+        return PlainTextResponse(str(refusal), refusal.status)
+    return Response(found, media_type="application/octet-stream") if isinstance(found, bytes) else JSONResponse(found)

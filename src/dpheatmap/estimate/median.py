@@ -1,0 +1,197 @@
+"""Weighted k-median in the plane: seeding, local search and medians, compiled on first use; imports numba.
+
+**Problem.** Points with weights; find k centres anywhere in the plane that minimise the sum of weight times distance to
+the nearest centre. Distances are L1 or Euclidean.
+
+**Method**, from several starts, the best of which is kept:
+
+1. *Seeding* (k-median++): the next centre is a point, drawn with a probability proportional to weight times distance to
+   the nearest centre so far.
+2. *Local search*: a point drawn like this takes the place of the centre for which it lowers the cost most, if any. All
+   k exchanges are judged in one pass: with d1 and d2 the distances to the nearest and the second nearest centre and c
+   that to the newcomer, putting it in the place of j costs ``sum w min(d1, c)``, and for the points of j,
+   ``w (min(d2, c) - min(d1, c))`` more.
+3. *Medians*: each centre moves to the median of its points, coordinate by coordinate for L1 and by Weiszfeld's
+   iteration for Euclidean distances, until nothing changes.
+
+Steps 2 and 3 take turns. "Drawn" is by the multiples of the golden ratio modulo 1, which spread over (0, 1) more
+evenly than random numbers: the same points give the same centres, and nothing is drawn at random.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from dpheatmap.domain import Floats
+from dpheatmap.quadtree import Ints
+
+GOLDEN = 0.6180339887498949
+TINY = 1e-12
+
+
+@njit(cache=True)
+def distance(dx: float, dy: float, euclidean: bool) -> float:
+    """The length of a vector."""
+    return float(np.sqrt(dx * dx + dy * dy)) if euclidean else abs(dx) + abs(dy)
+
+
+@njit(cache=True)
+def assign(
+    x: Floats, y: Floats, centres: Floats, count: int, euclidean: bool, nearest: Ints, first: Floats, second: Floats
+) -> None:
+    """The nearest of the first ``count`` centres to each point, and the distances to it and to the one after it."""
+    for i in range(len(x)):
+        first[i] = second[i] = np.inf
+        for j in range(count):
+            away = distance(x[i] - centres[j, 0], y[i] - centres[j, 1], euclidean)
+            if away < first[i]:
+                second[i], first[i], nearest[i] = first[i], away, j
+            elif away < second[i]:
+                second[i] = away
+
+
+@njit(cache=True)
+def drawn(weight: Floats, first: Floats, uniform: float) -> int:
+    """The point at which a part of the cost is reached, going through the points in order; -1 if there is no cost."""
+    total = 0.0
+    for i in range(len(weight)):
+        total += weight[i] * first[i]
+    if not total > 0.0:
+        return -1
+    rest = uniform * total
+    last = -1
+    for i in range(len(weight)):
+        if weight[i] * first[i] > 0.0:
+            last = i
+            rest -= weight[i] * first[i]
+            if rest < 0.0:
+                break
+    return last
+
+
+@njit(cache=True)
+def exchange(
+    x: Floats, y: Floats, weight: Floats, new: int, k: int, euclidean: bool, nearest: Ints, first: Floats,
+    second: Floats,
+) -> tuple[int, float]:  # fmt: skip
+    """The centre that a point had best take the place of, and how much lower the cost is then, below 0 if higher."""
+    more = np.zeros(k)
+    gain = 0.0
+    for i in range(len(x)):
+        away = distance(x[i] - x[new], y[i] - y[new], euclidean)
+        kept = min(first[i], away)
+        gain += weight[i] * (first[i] - kept)
+        more[nearest[i]] += weight[i] * (min(second[i], away) - kept)
+    leaving = int(np.argmin(more))
+    return leaving, gain - more[leaving]
+
+
+@njit(cache=True)
+def to_medians(values: Floats, order: Ints, weight: Floats, nearest: Ints, centres: Floats, axis: int) -> None:
+    """Move each centre to the weighted median of its points along an axis, given the points' order along it."""
+    k = len(centres)
+    half = np.zeros(k)
+    for i in range(len(values)):
+        half[nearest[i]] += weight[i]
+    waiting = half > 0.0
+    half /= 2.0
+    for i in order:
+        j = nearest[i]
+        half[j] -= weight[i]
+        if waiting[j] and half[j] <= 0.0:
+            centres[j, axis] = values[i]
+            waiting[j] = False
+
+
+@njit(cache=True)
+def to_geometric_medians(x: Floats, y: Floats, weight: Floats, nearest: Ints, centres: Floats) -> None:
+    """One step of Weiszfeld's iteration for each centre.
+
+    At a point of weight h the iteration would stick; with T the step of all other points and r the length of their
+    pull, the centre stays if ``r <= h``, where it is optimal, and else goes ``1 - h / r`` of the way to T (Vardi and
+    Zhang 2000).
+    """
+    k = len(centres)
+    sums, pull, here = np.zeros((k, 3)), np.zeros((k, 2)), np.zeros(k)
+    for i in range(len(x)):
+        j = nearest[i]
+        dx, dy = x[i] - centres[j, 0], y[i] - centres[j, 1]
+        away = distance(dx, dy, True)
+        if away == 0.0:
+            here[j] += weight[i]
+            continue
+        part = weight[i] / away
+        sums[j, 0] += part * x[i]
+        sums[j, 1] += part * y[i]
+        sums[j, 2] += part
+        pull[j, 0] += part * dx
+        pull[j, 1] += part * dy
+    for j in range(k):
+        strength = distance(pull[j, 0], pull[j, 1], True)
+        if sums[j, 2] > 0.0 and strength > here[j]:
+            way = 1.0 - here[j] / strength
+            for axis in range(2):
+                centres[j, axis] += way * (sums[j, axis] / sums[j, 2] - centres[j, axis])
+
+
+@njit(cache=True)
+def one_start(
+    x: Floats, y: Floats, weight: Floats, along_x: Ints, along_y: Ints, k: int, euclidean: bool, start: int, tries: int,
+    rounds: int,
+) -> tuple[Floats, float]:  # fmt: skip
+    """Centres and cost from one start."""
+    n = len(x)
+    centres, nearest = np.zeros((k, 2)), np.zeros(n, np.int64)
+    first, second = np.ones(n), np.ones(n)
+    step = start * 1000
+    for j in range(k):
+        step += 1
+        at = max(drawn(weight, first, (step * GOLDEN) % 1.0), 0)
+        centres[j, 0], centres[j, 1] = x[at], y[at]
+        assign(x, y, centres, j + 1, euclidean, nearest, first, second)
+    cost = np.dot(weight, first)
+    for _ in range(rounds):
+        before = cost
+        for _ in range(tries):
+            step += 1
+            new = drawn(weight, first, (step * GOLDEN) % 1.0)
+            if new < 0:
+                break
+            leaving, gain = exchange(x, y, weight, new, k, euclidean, nearest, first, second)
+            if gain > TINY * cost:
+                centres[leaving, 0], centres[leaving, 1] = x[new], y[new]
+                assign(x, y, centres, k, euclidean, nearest, first, second)
+        cost = np.dot(weight, first)
+        for _ in range(200):
+            last = cost
+            if euclidean:
+                to_geometric_medians(x, y, weight, nearest, centres)
+            else:
+                to_medians(x, along_x, weight, nearest, centres, 0)
+                to_medians(y, along_y, weight, nearest, centres, 1)
+            assign(x, y, centres, k, euclidean, nearest, first, second)
+            cost = np.dot(weight, first)
+            if not cost < last * (1.0 - 1e-6):
+                break
+        if not cost < before * (1.0 - 1e-6):
+            break
+    return centres, cost
+
+
+def k_median(
+    x: Floats, y: Floats, weight: Floats, k: int, *, euclidean: bool = False, rounds: int = 6
+) -> tuple[Floats, float]:
+    """The best centres found, k x 2, and their cost: the sum of weight times distance to the nearest centre.
+
+    >>> at = np.array([0.0, 1.0, 2.0, 10.0])
+    >>> centres, cost = k_median(at, 0 * at, np.array([1.0, 1.0, 1.0, 5.0]), 2)
+    >>> sorted(centres[:, 0].tolist()), cost
+    ([1.0, 10.0], 2.0)
+    """
+    along_x, along_y = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
+    tries, starts = 20 + 3 * k, max(2, min(50_000 // len(x), 32))
+    found: list[tuple[Floats, float]] = [
+        one_start(x, y, weight, along_x, along_y, k, euclidean, start, tries, rounds) for start in range(starts)
+    ]
+    return min(found, key=lambda one: one[1])

@@ -1,0 +1,231 @@
+"""What is decoded in the end: true sums, and noise of the stated law. Each p-value is compared with 1e-9."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpheatmap as dph
+from audit import chi_square
+from collecting import ALPHA, OUTSIDE, laplace_p_value, terms_of
+from dpheatmap.collect import contribution
+from dpheatmap.collect.contribution import (
+    MessageSums,
+    decoded_shares,
+    messages,
+    noisy,
+    server_noise,
+    vector_of,
+    wrapped_noise,
+)
+from dpheatmap.collect.shares import split
+from dpheatmap.collect.simulate import simulated
+from dpheatmap.collect.terms import Terms
+from dpheatmap.curator.noise import DiscreteLaplace
+from dpheatmap.domain import Domain
+from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
+from dpheatmap.quadtree import Ints
+from dpheatmap.testing import SeededSource, generated_people
+
+PEOPLE = 4
+
+
+def through_shares(terms: Terms, vectors: list[Ints]) -> Ints:
+    """What the analyser decodes of noisy vectors."""
+    sums = MessageSums(terms)
+    for vector in vectors:
+        sums.add(messages(terms, vector))
+    assert sums.participants() == len(vectors)
+    return sums.decoded()
+
+
+def shuffle_noise(terms: Terms) -> Ints:
+    """Nobody is inside: only noise is left, through all of the protocol."""
+    nobody = vector_of(terms, *terms.tree.leaves(*OUTSIDE))
+    return through_shares(terms, [noisy(terms, nobody) for _ in range(PEOPLE)])
+
+
+@pytest.fixture(scope="module")
+def wide() -> Terms:
+    """Many cells at the last level, for many samples."""
+    return terms_of("shuffle", 7, n_min=PEOPLE, n_max=PEOPLE)
+
+
+def last_level(terms: Terms, noise: Ints) -> Ints:
+    return noise[terms.tree.part(terms.design.last)]
+
+
+def test_the_noise_of_the_shuffle_model_is_discrete_laplace(wide: Terms) -> None:
+    noise = shuffle_noise(wide)
+    assert laplace_p_value(last_level(wide, noise), wide.rates[7]) > ALPHA
+    assert laplace_p_value(noise[wide.tree.part(6)], wide.rates[6]) > ALPHA
+
+
+@pytest.mark.parametrize("planted", ["fewer people", "epsilon once more", "units forgotten"])
+def test_noise_that_is_too_small_would_be_seen(wide: Terms, planted: str) -> None:
+    """The planted bugs: noise for more people than there are, levels that don't split epsilon, a ratio without B."""
+    wrong = {
+        "fewer people": replace(wide, n_min=PEOPLE + 1, n_max=PEOPLE + 1),
+        "epsilon once more": replace(wide, epsilon=2 * wide.epsilon),
+        "units forgotten": replace(wide, units=1),
+    }[planted]
+    assert laplace_p_value(last_level(wide, shuffle_noise(wrong)), wide.rates[7]) < ALPHA
+
+
+def test_sums_are_exact_without_noise() -> None:
+    terms = terms_of("shuffle", 4, units=256)
+    rng = np.random.default_rng(5)
+    vectors = [vector_of(terms, *terms.tree.leaves(*rng.uniform(0, 1, (2, 9)))) for _ in range(6)]
+    assert np.array_equal(through_shares(terms, vectors), sum(vectors))
+    negative = [v - 40 for v in vectors]
+    assert np.array_equal(through_shares(terms, negative), sum(negative))
+
+
+def test_shares_that_do_not_add_up_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planted bug: the last share is drawn like the others."""
+
+    def broken(values: Ints, shares: int, bits: int, source: Any) -> Any:
+        return split(np.random.default_rng(1).integers(0, 2**bits, len(values)), shares, bits, source)
+
+    monkeypatch.setattr(contribution, "split", broken)
+    with pytest.raises(AssertionError):
+        test_sums_are_exact_without_noise()
+
+
+def test_a_missing_message_is_noticed() -> None:
+    terms = terms_of("shuffle")
+    found = messages(terms, np.zeros(terms.tree.size, dtype=np.int64))
+    for broken in (found[1:], np.append(found, found[:1]), found[: len(found) // 2]):
+        sums = MessageSums(terms)
+        sums.add(found)
+        sums.add(broken)
+        with pytest.raises(DataError, match="missing or too many"):
+            sums.participants()
+
+
+def law_of_two(rate: Fraction) -> tuple[Ints, Any]:
+    """Values and probabilities of the sum of two discrete Laplaces."""
+    q = np.exp(-float(rate))
+    reach = int(40 / float(rate))
+    one = (1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1))
+    return np.arange(-2 * reach, 2 * reach + 1), np.convolve(one, one)
+
+
+def two_laplaces_p_value(noise: Ints, rate: Fraction) -> float:
+    values, law = law_of_two(rate)
+    cumulated = np.cumsum(law)
+    edges = values[np.searchsorted(cumulated, np.arange(1, 40) / 40)]
+    cells = np.bincount(np.searchsorted(edges, noise, side="left"), minlength=40)
+    at = np.searchsorted(values, edges)
+    return chi_square(cells, np.diff(np.concatenate([[0.0], cumulated[at], [1.0]])))
+
+
+Noise = Callable[[Terms], Any]
+
+
+def nothing(terms: Terms) -> Any:
+    return np.zeros(terms.tree.size, dtype=np.uint64)
+
+
+@pytest.mark.parametrize(("second", "right"), [(server_noise, True), (nothing, False)])
+def test_the_noise_of_two_servers_is_the_sum_of_two_laplaces(second: Noise, right: bool) -> None:
+    """With the planted bug: one of the servers adds none."""
+    terms = terms_of("servers", 7, units=4)
+    vectors = [vector_of(terms, *terms.tree.leaves(*OUTSIDE)) for _ in range(3)]
+    rows = [split(vector, 2, 64) for vector in vectors]
+    sums = [sum((row[i] for row in rows), start=noise(terms)) for i, noise in enumerate((server_noise, second))]
+    p = two_laplaces_p_value(last_level(terms, decoded_shares(sums)), terms.rates[7])
+    assert (p > ALPHA) == right
+
+
+def test_one_servers_noise_is_discrete_laplace() -> None:
+    """So one honest server is enough."""
+    terms = terms_of("servers", 7)
+    noise = server_noise(terms).astype(np.int64)
+    assert laplace_p_value(last_level(terms, noise), terms.rates[7]) > ALPHA
+
+
+def test_noise_beyond_the_samplers_range_is_continued() -> None:
+    """A sampler that stops at 20 already: the law of what is made of it has no end there."""
+    rate = Fraction(1, 10)
+
+    class Short(DiscreteLaplace):
+        def sample(self, size: int, source: Any = None) -> Ints:
+            return np.clip(super().sample(size), -20, 20)
+
+    drawn = wrapped_noise(Short(rate), 2**15, SeededSource(1), largest=20).astype(np.int64)
+    assert laplace_p_value(drawn, rate) > ALPHA
+    assert laplace_p_value(Short(rate).sample(2**15), rate) < ALPHA
+
+
+@pytest.mark.parametrize("model", ["servers", "shuffle"])
+def test_simulated_collections_are_those_of_the_protocol(model: str) -> None:
+    """A crowd in one corner is found, and the release says who was trusted with what noise."""
+    terms = terms_of(model, 4, epsilon=8, n_min=20, n_max=60)
+    release = simulated(terms, [([0.03], [0.03])] * 40)
+    assert release.mechanism.participants == 40
+    assert release.mechanism.summed == 2
+    assert release.heatmap(size=16).values.argmax() == 0
+    corner = release.measurements.at(2)[1][0] / terms.units
+    assert abs(corner - 40) < 20
+    assert simulated(terms, [([0.03], [0.03])] * 20, SeededSource(1)).seeded
+    with pytest.raises(PrivacyRefusal, match="19 contributions are fewer than n_min, 20"):
+        simulated(terms, [([0.03], [0.03])] * 19)
+
+
+def test_a_seed_makes_the_same_release_again() -> None:
+    terms = terms_of("shuffle", 4)
+    one, two = (simulated(terms, [([0.1, 0.4, 0.6], [0.5] * 3)] * 4, SeededSource(7)) for _ in range(2))
+    assert np.array_equal(one.measurements.counts, two.measurements.counts)
+
+
+def test_the_guide_simulates() -> None:
+    page = Path(__file__).parents[2] / "docs/collect.md"
+    code = next(
+        block for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL) if "simulated" in block
+    )
+    people = generated_people(50, extent=(0, 0, 320, 240)).fetchnumpy()
+    names: dict[str, Any] = {"dph": dph, **people}
+    exec(code, names)
+    assert names["release"].mechanism.participants == 50
+
+
+def test_one_server_is_not_enough() -> None:
+    with pytest.raises(ParameterError, match="servers, 2 or more, go with the model 'servers'"):
+        terms_of("servers", servers=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"n_min": 7}, "n_min must be at most n_max"), ({"epsilon": 101}, "epsilon must be at most 100"),
+     ({"servers": 2}, "servers, 2 or more, go with"), ({"delta": 0}, "a delta above 0 with 'shuffle'"),
+     ({"units": 1, "epsilon": 9}, "units must be at least a level's part"), ({"delta": 1e-300}, "even 64 shares"),
+     ({"depth": 12}, "must have at most 4194304 cells"), ({"units": 2**30, "depth": 8}, "at most 56 bits")],
+)  # fmt: skip
+def test_terms_that_cannot_be_kept_are_refused(options: dict[str, Any], words: str) -> None:
+    settings = {"epsilon": 1, "n_min": 3, "n_max": 6, "delta": 0.01, "units": 16, **options}
+    with pytest.raises(ParameterError, match=words):
+        Terms.of("shuffle", Domain.unit(settings.pop("depth", 2)), **settings)
+
+
+@pytest.mark.parametrize(("n_max", "units"), [(50, 256), (500, 256), (50, 4096)])
+def test_the_modulus_has_room_for_the_sums_and_their_noise(n_max: int, units: int) -> None:
+    """P(|noise| > T) on any of m coordinates is at most 1e-6, by the density of a sum of n_max / n_min Laplaces."""
+    from scipy.special import gamma, gammaincc
+
+    from dpheatmap.estimate.likelihood import laplace_sum
+
+    terms = Terms.of("shuffle", Domain.unit(6), epsilon=2, delta=1e-5, n_min=50, n_max=n_max, units=units)
+    law = laplace_sum(n_max // 50)
+    weights = law * gamma(np.arange(len(law)) + 1)
+    far = terms.farthest_noise * float(min(terms.rates.values()))
+    tail = (weights * gammaincc(np.arange(len(law)) + 1, far)).sum() / weights.sum()
+    assert tail * terms.tree.size <= 1e-6
+    assert units * n_max + 2 * terms.farthest_noise < 2**terms.modulus_bits

@@ -1,0 +1,399 @@
+"""Shuffler, analyser and servers: what they refuse, what survives a restart, and that they say one thing only."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit import chi_square
+from collecting import ALPHA, OUTSIDE, Cast, terms_of
+from dpheatmap.collect import server as server_module
+from dpheatmap.collect.client import NONCE, Client, message_size
+from dpheatmap.collect.keys import OVERHEAD, PrivateKey
+from dpheatmap.collect.receiver import Refused
+from dpheatmap.collect.shuffler import random_order
+from dpheatmap.collect.state import State
+from dpheatmap.collect.tickets import SIZE, make_tickets
+from dpheatmap.errors import DataError, PrivacyRefusal
+
+CORNER = ([0.03], [0.03])
+MODELS = ["servers", "shuffle"]
+
+each_model = pytest.mark.parametrize("model", MODELS)
+
+
+def cast(folder: Path, model: str, **options: Any) -> Cast:
+    return Cast(folder, terms_of(model, **{"epsilon": 16, "units": 2**10, **options}))
+
+
+def people_in_corner(cast: Cast) -> float:
+    """The noisy number of people in the first cell of the first level."""
+    release = cast.result()
+    return float(release.measurements.at(2)[1][0] / release.units)
+
+
+@each_model
+def test_a_collection_ends_with_the_right_sums(model: str, tmp_path: Path) -> None:
+    """At epsilon 16 on one level, noise beyond 3 people has a probability below e^-40."""
+    stage = cast(tmp_path, model)
+    for number in range(5):
+        stage.send(number, *(CORNER if number < 4 else OUTSIDE))
+    stage.steps()
+    assert stage.role(0).phase() == "open"
+    stage.close()
+    stage.steps()
+    release = stage.result()
+    assert release.mechanism.participants == 5
+    assert abs(people_in_corner(stage) - 4) < 3
+    assert [stage.role(number).phase() for number in (0, 1)] == ["published"] * 2
+
+
+@each_model
+def test_below_n_min_nothing_is_forwarded_or_published_and_all_is_deleted(model: str, tmp_path: Path) -> None:
+    stage = cast(tmp_path, model)
+    for number in range(2):
+        stage.send(number, *CORNER)
+    stage.close()
+    stage.steps()
+    assert stage.role(0).phase() == "refused"
+    assert stage.role(0).state.received() == 0
+    with pytest.raises(PrivacyRefusal, match="closed with 2 contributions and needs 3: nothing is published"):
+        stage.network.fetch(stage.collection.parties[0], "/sum")
+    if model == "shuffle":
+        assert stage.role(1).state.fact("count") is None, "the analyser got nothing"
+    stage.start(0)
+    stage.steps()
+    assert stage.role(0).phase() == "refused", "no second thoughts after a restart"
+
+
+def refusal_of(role: Any, body: bytes) -> tuple[int, str]:
+    with pytest.raises(Refused) as refusal:
+        role.accept(body)
+    return refusal.value.status, str(refusal.value)
+
+
+@each_model
+def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothing(model: str, tmp_path: Path) -> None:
+    stage = cast(tmp_path, model)
+    role, client = stage.role(0), stage.client(0)
+    body = client.contribution(*CORNER)[0]
+    role.accept(body)
+    role.accept(body)  # a device that got no answer
+    assert role.state.received() == 1
+    assert refusal_of(role, client.contribution(*CORNER)[0]) == (
+        409, "This ticket was used for another contribution. One ticket is for one."
+    )  # fmt: skip
+    for strange in (b"", b"x" * 50, body[:-1], body + b"x"):
+        assert refusal_of(role, strange)[0] == 400
+    stranger = Client(stage.collection, make_tickets(stage.collection, PrivateKey.make(), 9)[8])
+    assert refusal_of(role, stranger.contribution(*CORNER)[0])[0] == 403
+    if model == "servers":
+        sealed_for_the_other = stage.client(1).contribution(*CORNER)[1]
+        assert refusal_of(role, sealed_for_the_other)[0] == 400
+        mine, others = (stage.client(number).contribution(*CORNER)[0] for number in (1, 2))
+        assert refusal_of(role, mine[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "another's share"
+    for number in range(1, 6):
+        role.accept(stage.client(number).contribution(*CORNER)[0])
+    assert refusal_of(role, stage.client(6).contribution(*CORNER)[0]) == (
+        409, "The collection is full. Take part in the next one."
+    )  # fmt: skip
+    for forged_close in (b"", b"x" * 64, PrivateKey.make().sign(b"", stage.collection.purpose("close"))):
+        with pytest.raises(Refused, match="Only the operator"):
+            role.close(forged_close)
+    stage.close()
+    assert refusal_of(role, stage.client(7).contribution(*CORNER)[0])[0] == 410
+    assert role.state.received() == 6
+
+
+@each_model
+def test_time_closes_a_collection(model: str, tmp_path: Path) -> None:
+    stage = Cast(tmp_path, terms_of(model), seconds=-1)
+    assert refusal_of(stage.role(0), stage.client(0).contribution(*CORNER)[0])[0] == 410
+    stage.steps()
+    assert stage.role(0).phase() == "refused"
+
+
+# Servers
+
+
+def test_a_client_is_in_all_sums_or_in_none(tmp_path: Path) -> None:
+    """One reached the first server only; one started over after reaching the first; both are left out."""
+    stage = cast(tmp_path, "servers")
+    for number in range(3):
+        stage.send(number, *CORNER)
+    stage.role(0).accept(stage.client(3).contribution(*CORNER)[0])
+    again = stage.client(4)
+    stage.role(0).accept(again.contribution(*CORNER)[0])
+    stage.role(1).accept(again.contribution(*CORNER)[1])
+    stage.close()
+    stage.steps()
+    assert stage.result().mechanism.participants == 3
+    assert abs(people_in_corner(stage) - 3) < 3
+
+
+def test_a_server_publishes_the_same_sum_after_a_restart(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "servers")
+    for number in range(4):
+        stage.send(number, *CORNER)
+        stage.start(number % 2)  # restarted in the middle
+    stage.close()
+    stage.stop(1)
+    stage.steps()
+    assert stage.role(0).phase() == "working", "it waits for the other's list"
+    stage.start(0)
+    stage.start(1)
+    stage.steps()
+    first = [stage.network.fetch(party, "/sum") for party in stage.collection.parties]
+    for number in range(2):
+        stage.start(number)
+    stage.steps()
+    assert [stage.network.fetch(party, "/sum") for party in stage.collection.parties] == first
+    assert stage.role(0).state.received() == 0, "shares are deleted"
+    assert abs(people_in_corner(stage) - 4) < 3
+
+
+def test_a_server_that_draws_new_noise_after_a_restart_would_be_seen(tmp_path: Path) -> None:
+    """The planted bug: the outcome is not written down."""
+    stage = cast(tmp_path, "servers")
+    for number in range(4):
+        stage.send(number, *CORNER)
+    stage.close()
+    stage.role(0).forget = lambda: None
+    stage.steps()
+    party = stage.collection.parties[0]
+    first = stage.network.fetch(party, "/sum")
+    stage.role(0).state.write("DELETE FROM facts WHERE name = 'outcome'")
+    stage.start(0)
+    stage.steps()
+    assert stage.network.fetch(party, "/sum") != first
+
+
+def test_a_server_without_noise_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planted bug: with no server's noise the sums are exact, which noise at epsilon 1 never makes them."""
+
+    def corner(folder: str) -> float:
+        (tmp_path / folder).mkdir()
+        stage = Cast(tmp_path / folder, terms_of("servers"))
+        for number in range(4):
+            stage.send(number, *CORNER)
+        stage.close()
+        stage.steps()
+        return people_in_corner(stage)
+
+    assert corner("with noise") != 4
+    monkeypatch.setattr(server_module, "server_noise", lambda terms: np.zeros(terms.tree.size, dtype=np.uint64))
+    assert corner("without") == 4
+
+
+def test_a_server_that_tells_two_stories_spoils_the_result_but_is_found_out(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "servers", servers=3)
+    for number in range(5):
+        stage.send(number, *CORNER)
+    stage.close()
+    liar = stage.role(2)
+    liar.step()
+    honest = liar.entries()
+    stage.stop(1)
+    stage.role(0).step()
+    listed = stage.collection.parties[2].key.signed(honest, stage.collection.purpose("entries")) or b""
+    shorter = liar.key.sign(listed[: len(listed) * 4 // 5], stage.collection.purpose("entries"))
+    liar.state.write("UPDATE facts SET value = ? WHERE name = 'entries'", shorter)
+    stage.start(1)
+    stage.steps()
+    with pytest.raises(DataError, match="did not sum the same contributions"):
+        stage.result()
+
+
+def test_lists_and_sums_must_be_signed(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "servers")
+    for number in range(3):
+        stage.send(number, *CORNER)
+    with pytest.raises(Refused, match="still open"):
+        stage.role(0).entries()
+    with pytest.raises(Refused, match="no result yet"):
+        stage.role(0).outcome()
+    with pytest.raises(DataError, match="damaged, or not signed"):
+        stage.result()
+    stage.close()
+    stage.role(1).key = PrivateKey.make()  # an impostor
+    stage.steps()
+    assert stage.role(0).phase() == "working"
+
+
+# Shuffle
+
+
+def test_the_shuffler_forwards_what_it_mixed_and_keeps_nothing_of_senders(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "shuffle")
+    size = message_size(stage.collection) + OVERHEAD
+    sent: list[bytes] = []
+    for number in range(4):
+        body = stage.client(number).contribution(*CORNER)[0]
+        stage.role(0).accept(body)
+        sent += [body[at : at + size] for at in range(SIZE + NONCE, len(body), size)]
+    stage.close()
+    stage.role(0).step()
+    content = b"".join(batch for (batch,) in stage.role(1).state.rows("SELECT content FROM batches ORDER BY number"))
+    got = [content[at : at + size] for at in range(0, len(content), size)]
+    assert sorted(got) == sorted(sent)
+    assert got != sent
+    stage.stop(0)
+    kept = (tmp_path / "0.state").read_bytes()
+    assert not any(message in kept for message in sent[:50]), "deleted, and overwritten"
+
+
+def test_the_order_is_uniform() -> None:
+    orders = [tuple(random_order(4).tolist()) for _ in range(24 * 300)]
+    ranks = np.unique(np.array(orders) @ [64, 16, 4, 1], return_inverse=True)[1]
+    assert chi_square(np.bincount(ranks, minlength=24), [1 / 24] * 24) > ALPHA
+    repeated = iter([bytes(8 * 3), bytes([*range(24)])])
+    assert sorted(random_order(3, lambda size: next(repeated)).tolist()) == [0, 1, 2], "equal keys are drawn again"
+
+
+def test_batches_survive_restarts_and_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpheatmap.collect.shuffler.BATCH", 3000)
+    stage = cast(tmp_path, "shuffle")
+    for number in range(4):
+        stage.send(number, *CORNER)
+        stage.start(0)
+    stage.close()
+    stage.stop(1)
+    stage.steps()
+    order = stage.role(0).state.rows("SELECT content FROM batches ORDER BY number")
+    assert len(order) > 3
+    assert stage.role(0).state.received() == 0
+    stage.start(0)
+    stage.start(1)
+    offered = stage.network.offer
+    calls: list[bool] = []
+
+    def flaky(*parts: Any) -> bool:
+        """The analyser takes every batch, but its answer to the third is lost."""
+        calls.append(offered(*parts))
+        return calls[-1] and len(calls) != 3
+
+    monkeypatch.setattr(stage.network, "offer", flaky)
+    assert not stage.role(0).step()
+    stage.start(0)
+    stage.start(1)
+    stage.steps()
+    assert stage.role(1).state.rows("SELECT count(*) FROM batches") == [(len(order),)]
+    assert len(calls) == len(order) + 1
+    assert abs(people_in_corner(stage) - 4) < 3
+    before = stage.network.fetch(stage.collection.parties[1], "/sum")
+    stage.start(1)
+    assert stage.network.fetch(stage.collection.parties[1], "/sum") == before
+
+
+def garbage_like(body: bytes) -> bytes:
+    return body[: SIZE + NONCE] + bytes(len(body) - SIZE - NONCE)
+
+
+def test_garbage_is_left_out_and_half_garbage_is_a_clear_refusal(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "shuffle")
+    for number in range(4):
+        stage.send(number, *CORNER)
+    stage.role(0).accept(garbage_like(stage.client(4).contribution(*CORNER)[0]))
+    stage.close()
+    stage.steps()
+    assert stage.result().mechanism.participants == 4
+    assert abs(people_in_corner(stage) - 4) < 3
+
+    (tmp_path / "half").mkdir()
+    stage = cast(tmp_path / "half", "shuffle")
+    for number in range(4):
+        stage.send(number, *CORNER)
+    body = stage.client(4).contribution(*CORNER)[0]
+    stage.role(0).accept(body[: len(body) // 2] + bytes(len(body) - len(body) // 2))
+    stage.close()
+    stage.steps()
+    with pytest.raises(PrivacyRefusal, match="missing or too many"):
+        stage.network.fetch(stage.collection.parties[1], "/sum")
+
+
+def test_too_few_that_can_be_read_are_refused(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "shuffle")
+    for number in range(2):
+        stage.send(number, *CORNER)
+    stage.role(0).accept(garbage_like(stage.client(4).contribution(*CORNER)[0]))
+    stage.close()
+    stage.steps()
+    with pytest.raises(PrivacyRefusal, match="Only 2 of the contributions can be read, and 3 are needed"):
+        stage.network.fetch(stage.collection.parties[1], "/sum")
+
+
+def test_a_message_that_comes_twice_counts_once(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "shuffle")
+    for number in range(4):
+        stage.send(number, *CORNER)
+    first = stage.role(0).state.rows("SELECT content FROM contributions")[0][0]
+    stage.role(0).accept(stage.client(4).contribution(*CORNER)[0])
+    stage.role(0).state.write("UPDATE contributions SET content = ? WHERE serial = 4", first)
+    stage.close()
+    stage.steps()
+    assert stage.result().mechanism.participants == 4
+
+
+def test_only_the_shuffler_sends_batches(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "shuffle")
+    for body in (b"", b"x" * 100, stage.operator.sign(bytes(100), stage.collection.purpose("batch"))):
+        with pytest.raises(Refused, match="Only the shuffler"):
+            stage.role(1).accept(body)
+
+
+# State
+
+
+def test_a_state_belongs_to_one_process_one_role_and_one_collection(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "shuffle")
+    with pytest.raises(DataError, match="start it once"):
+        State(tmp_path / "0.state", stage.collection, "shuffler")
+    stage.stop(0)
+    with pytest.raises(DataError, match="another collection or role"):
+        State(tmp_path / "0.state", stage.collection, "analyser")
+    (tmp_path / "rubbish").write_bytes(b"rubbish" * 1000)
+    with pytest.raises(DataError, match="The state rubbish can't be used"):
+        State(tmp_path / "rubbish", stage.collection, "analyser")
+    assert (tmp_path / "1.state").stat().st_mode & 0o077 == 0
+
+
+def test_what_fails_in_the_middle_is_not_written(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "servers")
+    state = stage.role(0).state
+
+    def write_half() -> None:
+        with state.transaction():
+            state.learn("half", b"")
+            raise sqlite3.Error
+
+    with pytest.raises(sqlite3.Error):
+        write_half()
+    assert state.fact("half") is None
+    state.learn("once", b"1")
+    state.learn("once", b"2")
+    assert state.fact("once") == b"1"
+
+
+def test_a_full_disk_loses_nothing_that_was_said(small_disk: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What did not fit is not there, not even to this process, and what is there can still be read and added to."""
+    collection = cast(tmp_path_factory.mktemp("cast"), "servers").collection
+    state = State(small_disk / "state", collection, "server")
+    state.learn("small", b"1")
+    with pytest.raises(sqlite3.Error):
+        state.learn("large", bytes(200_000))
+    assert state.fact("large") is None
+    state.learn("smaller", b"2")
+    state.close()
+    state = State(small_disk / "state", collection, "server")
+    assert [state.fact(name) for name in ("small", "large", "smaller")] == [b"1", None, b"2"]
+    state.close()
+
+
+def test_a_key_must_be_the_roles_own(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "shuffle")
+    with pytest.raises(DataError, match="not the key of a shuffler"):
+        stage.collection.index_of(stage.keys[1].public, "shuffler")
