@@ -31,7 +31,9 @@ def outcome(events: Any, domain: dph.Domain = UNIT, **options: Any) -> tuple[dic
     x, y = decode(counts.codes)
     cells = dict(zip(zip(x.tolist(), y.tolist(), strict=True), np.diff(counts.sums).tolist(), strict=True))
     assert counts.report is not None
-    return cells, {name: value for name, value in vars(counts.report).items() if name != "seconds"}
+    return cells, {
+        name: value for name, value in vars(counts.report).items() if name not in ("seconds", "broken_lines")
+    }
 
 
 def people(events: Any, **options: Any) -> int:

@@ -55,7 +55,7 @@ GOOD: dict[str, list[Any]] = {
     **NUMBERS,
     "depth": [0],
     "first_level": [0],
-    **{name: ["x"] for name in ("user", "x", "y", "weight", "where", "image", "population", "part")},
+    **{name: ["x"] for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part")},
     "each_row_is_a_person": [True, False],
     "bare": [True, False],
     "basemap": [True, False],

@@ -144,8 +144,9 @@ class Domain:
         *,
         epsilon: Any,
         user: str | None = None,
-        x: str,
-        y: str,
+        x: str | None = None,
+        y: str | None = None,
+        geometry: str | None = None,
         weight: str | None = None,
         where: str | None = None,
         each_row_is_a_person: bool = False,
@@ -155,6 +156,7 @@ class Domain:
         population: str | None = None,
         partition: Mapping[str, Sequence[str]] | None = None,
         part: str | None = None,
+        bad_lines: str = "stop",
         memory: int | None = None,
         progress: Callable[[float, float], None] | None = None,
         seen: Callable[[Counts], None] | None = None,
@@ -176,9 +178,10 @@ class Domain:
         from dpheatmap.curator.discover import discover
 
         return discover(
-            events, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
+            events, epsilon=epsilon, user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
             each_row_is_a_person=each_row_is_a_person, share=share, confidence=confidence, ledger=ledger,
-            population=population, partition=partition, part=part, memory=memory, progress=progress, seen=seen,
+            population=population, partition=partition, part=part, bad_lines=bad_lines, memory=memory,
+            progress=progress, seen=seen,
         )  # fmt: skip
 
     # Cells

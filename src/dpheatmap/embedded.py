@@ -1,4 +1,4 @@
-"""DuckDB as it is used everywhere here: it fetches nothing, and loads nothing that it did not come with."""
+"""DuckDB as it is used everywhere here: it shows no bar, fetches nothing, and loads nothing it did not come with."""
 
 from __future__ import annotations
 
@@ -20,4 +20,8 @@ def connect(**config: str) -> duckdb.DuckDBPyConnection:
     """
     import duckdb
 
-    return duckdb.connect(config={**OFFLINE, **config})
+    con = duckdb.connect(config={**OFFLINE, **config})
+    # In a notebook without ipywidgets there is no bar, and DuckDB refuses to be told so.
+    if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        con.execute("SET enable_progress_bar = false")
+    return con

@@ -161,16 +161,17 @@ RULES: dict[str, Rule] = {
     "resolution": _real("a number of metres above 0", lambda v: v > 0, "It is the widest a cell may be."),
     "image_width": _whole(1, 2**DEEPEST, "It is the width of the image in pixels."),
     "image_height": _whole(1, 2**DEEPEST, "It is the height of the image in pixels."),
-    "memory": _whole(64, 2**20, "It is in megabytes; 400 is enough for tens of millions of rows."),
+    "memory": _whole(64, 2**20, "It is in megabytes; 800 is enough for a hundred million rows."),
     **{
         role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")
-        for role in ("user", "x", "y", "weight", "image")
+        for role in ("user", "x", "y", "geometry", "weight", "image")
     },
     "images": Rule(
         f"a list of 1 to {MOST_IMAGES} names, each once",
         _is_list_of_names,
         "It is the public list of the images to release, never one taken from the data.",
     ),
+    "bad_lines": _choice("stop", "skip"),
     "split": _choice("weight", "epsilon"),
     "where": _text("a predicate as text", "Write one such as: time >= '2024-01-01'"),
     "each_row_is_a_person": Rule(

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-# Each step doubles the gaps between bits: 28 bits spread to every second place of 56. Gathering goes the same way back.
-_SPREAD = (
+SPREAD = (
     (16, 0x0000FFFF0000FFFF),
     (8, 0x00FF00FF00FF00FF),
     (4, 0x0F0F0F0F0F0F0F0F),
     (2, 0x3333333333333333),
     (1, 0x5555555555555555),
 )
+"""Shifts and masks: each step doubles the gaps between bits, until 28 bits stand in every second place of 56."""
+
+# The same way back.
 _GATHER = (
     (1, 0x3333333333333333),
     (2, 0x0F0F0F0F0F0F0F0F),
@@ -30,7 +32,7 @@ _GATHER = (
 
 
 def _spread(bits: Ints) -> Ints:
-    for shift, mask in _SPREAD:
+    for shift, mask in SPREAD:
         bits = (bits | (bits << shift)) & mask
     return bits
 

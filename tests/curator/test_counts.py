@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ import dpheatmap as dph
 from dpheatmap.budget import UNITS
 from dpheatmap.curator.counts import Counts
 from dpheatmap.domain import Domain
-from dpheatmap.errors import DataError, MissingDependency
+from dpheatmap.errors import MissingDependency
 from dpheatmap.quadtree import encode
 
 settings.register_profile("patient", deadline=None)
@@ -95,8 +94,26 @@ def test_an_aggregation_shows_nothing_of_its_report() -> None:
     assert "4321" not in f"{counts}{counts!r}"
 
 
-@pytest.mark.parametrize(("weights", "refused"), [([2**62 - 1], False), ([2**62], True), ([2**62, 2**62, 2**61], True)])
-def test_weights_that_could_not_be_added_up_are_refused(weights: list[int], refused: bool) -> None:
+@given(st.lists(st.sampled_from([0, 1, 2**30, 2**61 - 1, 2**61, 2**62, 2**63 - 1]), min_size=1, max_size=64))
+def test_no_number_of_people_is_too_many(weights: list[int]) -> None:
+    """Sums of up to 2^69 units, 500 billion people: exact, and held at 2^61 cell by cell."""
     cells = np.arange(len(weights))
-    with pytest.raises(DataError, match="over four billion people") if refused else nullcontext():
-        Counts.from_cells(Domain.unit(2), cells, cells, np.array(weights))
+    counts = Counts.from_cells(Domain.unit(6), cells, cells, np.array(weights))
+    assert counts.total == sum(weights)
+    for level in range(7):
+        codes = encode(np.arange(2**level), np.arange(2**level))
+        held = [sum(weights[k << (6 - level) : (k + 1) << (6 - level)]) for k in range(2**level)]
+        assert counts.at(level, codes).tolist() == [min(weight, 2**61) for weight in held]
+
+
+def test_one_person_more_moves_no_sum_by_more_however_many_there_are() -> None:
+    """The bug it guards against: prefix sums held at a bound, whose differences two cells away move back by one."""
+    cells = np.arange(8)
+    crowd = np.full(8, 2**61 - 3)
+    for k in range(8):
+        more = crowd + UNITS * (cells == k)
+        for level in range(4):
+            codes = np.arange(4**level)
+            one, other = (Counts.from_cells(Domain.unit(3), cells, cells, w).at(level, codes) for w in (crowd, more))
+            assert np.abs(other - one).sum() <= UNITS
+            assert (other >= one).all()

@@ -24,9 +24,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.curator.engines import duckdb as engine
 from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
 from dpheatmap.errors import DataError, DpheatmapError, PrivacyRefusal
-from tables import ROWS, as_csv, as_parquet, outcome, people
+from tables import COUNTERS, ROWS, as_csv, as_parquet, outcome, people
 
 UNIT = dph.Domain.unit(4)
 COLUMNS = {"user": "user", "x": "x", "y": "y"}
@@ -163,6 +164,14 @@ def test_the_folder_is_private_and_goes_away(tmp_path: Path, monkeypatch: pytest
     assert leftovers(tmp_path) == []
 
 
+def test_the_folder_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "it's [user=7]*"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert outcome(as_csv(ROWS, tmp_path / "t.csv"))[1] == COUNTERS
+    assert leftovers(folder) == []
+
+
 def test_relations_are_copied_there_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -177,11 +186,24 @@ def test_it_never_goes_to_the_network_for_extensions() -> None:
 
 
 def test_the_answer_is_integers() -> None:
-    with connection() as (con, _):
-        answer, seconds = run(con, "SELECT 5::HUGEINT::BIGINT AS a, -1 AS b UNION ALL SELECT 7, 2 ORDER BY a")
+    with connection() as (con, folder):
+        answer, seconds = run(con, "SELECT 5::HUGEINT::BIGINT AS a, -1 AS b UNION ALL SELECT 7, 2 ORDER BY a", folder)
     assert {name: column.tolist() for name, column in answer.items()} == {"a": [5, 7], "b": [-1, 2]}
     assert {column.dtype for column in answer.values()} == {np.dtype(np.int64)}
     assert seconds > 0
+
+
+def test_an_answer_of_many_pieces_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "PIECE", 1000)
+    sql = (
+        "SELECT 3 * i AS code, (hash(i)::HUGEINT % 1000)::BIGINT AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
+    )
+    with connection() as (con, folder):
+        answer, _ = run(con, sql, folder, order=lambda answer: f"SELECT * FROM ({answer}) ORDER BY code")
+        assert os.listdir(folder) == ["ordered.parquet"]
+        expected = con.execute("SELECT (hash(i)::HUGEINT % 1000)::BIGINT FROM range(300500) t(i)").fetchall()
+    assert np.array_equal(answer["code"], 3 * np.arange(300_500))
+    assert [(weight,) for weight in answer["weight"].tolist()] == expected
 
 
 # Errors tell nothing

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
-from dpheatmap.curator.events import unchanged
+from dpheatmap.curator.event_files import unchanged
 from dpheatmap.errors import DataError, PrivacyRefusal
 from tables import (
     COUNTERS,

@@ -184,3 +184,16 @@ def test_the_same_seed_gives_the_same_answers_and_another_one_others() -> None:
     assert answers[0] == answers[1] != answers[2]
     fresh = {Curator(COUNTS, 1).total(Fraction(1)) for _ in range(5)}
     assert len(fresh) == 5
+
+
+def test_no_number_of_people_is_too_many() -> None:
+    """Sums beyond 64 bits are held at 2^61 units instead of turning over."""
+    domain, cells = dph.Domain.unit(2), np.arange(4)
+    counts = dph.Counts.from_cells(domain, cells, cells, np.full(4, 2**62))
+    finest = np.zeros((4, 4), np.int64)
+    finest[0, 0] = -1
+    assert Curator(counts, HUGE).regions(finest, Fraction(HUGE)).tolist() == pytest.approx([2**31])
+    assert Curator(counts, HUGE).total(Fraction(HUGE)) == pytest.approx(2**31)
+    everything = np.arange(16)
+    uneven = Curator(counts, HUGE).deviations(everything, np.zeros(1, np.int64), Fraction(HUGE))
+    assert uneven.tolist() == pytest.approx([2**31]), "4 cells of 2^61, 12 of none: 3 * 2^61, held"

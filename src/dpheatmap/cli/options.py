@@ -18,12 +18,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def table_options(command: Command) -> Command:
-    """--user, --x, --y, --weight, --where and --each-row-is-a-person."""
+    """--user, --x, --y, --geometry, --weight, --where, --each-row-is-a-person and --bad-lines."""
     for option in reversed(
         [
             click.option("--user", metavar="COLUMN", help="The column that tells whose a row is."),
-            click.option("--x", required=True, metavar="COLUMN", help="Longitude, or x."),
-            click.option("--y", required=True, metavar="COLUMN", help="Latitude, or y."),
+            click.option("--x", metavar="COLUMN", help="Longitude, or x."),
+            click.option("--y", metavar="COLUMN", help="Latitude, or y."),
+            click.option(
+                "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
+            ),
             click.option(
                 "--weight", metavar="COLUMN",
                 help="An integer column: how much an event counts within a person's 1.",
@@ -33,6 +36,10 @@ def table_options(command: Command) -> Command:
             ),
             click.option(
                 "--each-row-is-a-person", is_flag=True, help="There is no user column: every row is another person."
+            ),
+            click.option(
+                "--bad-lines", default="stop", show_default=True,
+                help="What broken lines of CSV do: stop, or skip, where a value can't span lines.",
             ),
         ]
     ):  # fmt: skip

@@ -62,6 +62,8 @@ def private_reports(readings: list[Counts], path: str | None) -> None:
             f"{report.people:,} people; left out: {report.outside:,} outside, {report.invalid:,} without valid "
             f"coordinates or weight, {report.without_person:,} without a person."
         )
+        if report.broken_lines:
+            say(f"Broken lines that were left out: {report.broken_lines:,}.")
         if report.rows and not report.inside:
             say("No row lies inside the domain. Are x and y swapped, or is the place another one?")
 

@@ -28,7 +28,7 @@ from dpheatmap.release import Release
 
 CITY = (7.30, 46.90, 7.50, 47.02)  # that of `dpheatmap demo`
 FINE, COARSE = 200, 2000  # metres
-_PATIENCE = 60.0
+_PATIENCE = 300.0  # seconds, on a machine that is busy with other things
 
 
 class Stage:
@@ -37,7 +37,7 @@ class Stage:
     def __init__(self, folder: Path, terms: Terms, *, tickets: int, hours: float = 1.0) -> None:
         self._folder = folder
         self._certificates = make_certificates(folder)
-        self.network = Network(self._certificates.authority)
+        self.network = Network(self._certificates.authority, patience=_PATIENCE)
         self.operator = PrivateKey.make()
         keys = [PrivateKey.make() for _ in range(terms.servers or 2)]
         addresses = [f"https://127.0.0.1:{port}" for port in _free_ports(len(keys))]

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, UNITS, read_epsilon, split_over_levels
-from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.counts import NOT_ADDED, Counts
 from dpheatmap.curator.ledger import Ledger
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.measure import check_noise, measure_counts
@@ -29,6 +28,7 @@ from dpheatmap.release import AnyDesign, LedgerEntry, Release
 
 __all__ = ["Counts", "Curator", "aggregate", "release", "release_from"]
 
+OPTIONAL = ("user", "x", "y", "geometry", "weight", "where")
 MOST_FIRST_CELLS = 2**22
 FINEST_OF_SIGMA = 0.25
 
@@ -38,30 +38,34 @@ def aggregate(
     domain: Domain,
     *,
     user: str | None = None,
-    x: str,
-    y: str,
+    x: str | None = None,
+    y: str | None = None,
+    geometry: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     each_row_is_a_person: bool = False,
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    bad_lines: str = "stop",
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
 ) -> Counts:
     """People's events to integer weights per cell. The result is private: it holds exact counts.
 
-    ``events`` is a path or glob (CSV, Parquet, JSON), a pandas, Polars or Arrow table, or a DuckDB relation. ``user``
-    names the column that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and latitude for a box),
-    ``weight`` an integer column; ``where`` is a public predicate on single rows. ``memory`` bounds the engine, in
-    megabytes. ``progress`` is called while the query runs, with the part done (below 0 if
-    unknown) and the seconds gone by.
+    ``events`` is a path, glob or folder (CSV, Parquet, GeoParquet, JSON), a pandas, Polars or Arrow table, or a DuckDB
+    relation. ``user`` names the column that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and
+    latitude for a box), or ``geometry`` a column of points; of GeoParquet that is found if none is named. ``weight``
+    names an integer column; ``where`` is a public predicate on single rows. ``bad_lines`` of CSV "stop" the reading, or
+    "skip" leaves them out. ``memory`` bounds the engine, in megabytes. ``progress`` is called while the query runs,
+    with the part done (below 0 if unknown) and the seconds gone by.
 
     ``partition={"district": ["north", "south"]}, part="north"`` keeps the people of one part: the column's value must
     be a function of the person, and whoever has rows with two values is left out whole.
     """
     return aggregate_pictures(
-        events, domain, user=user, x=x, y=y, weight=weight, where=where, each_row_is_a_person=each_row_is_a_person,
-        partition=partition, part=part, memory=memory, progress=progress,
+        events, domain, user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
+        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, memory=memory,
+        progress=progress,
     )[0]  # fmt: skip
 
 
@@ -73,6 +77,7 @@ def aggregate_pictures(
     images: Sequence[str] = ("",),
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    bad_lines: str = "stop",
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     **columns: Any,
@@ -82,32 +87,43 @@ def aggregate_pictures(
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
     """
+    from dpheatmap.curator.answer import Answer, in_tree_order
     from dpheatmap.curator.engines import duckdb
-    from dpheatmap.curator.events import canonical, open_table, unchanged
+    from dpheatmap.curator.event_files import broken_lines, unchanged
+    from dpheatmap.curator.events import canonical, open_table
     from dpheatmap.curator.query import COUNTERS, aggregation
 
     checked_domain(domain)
     memory = duckdb.MEMORY if memory is None else memory
-    columns = {"user": None, "weight": None, "where": None, "each_row_is_a_person": False, **columns}
-    optional = ("user", "weight", "where")
-    check(memory=memory, **{name: v for name, v in columns.items() if v is not None or name not in optional})
+    columns = {**dict.fromkeys(OPTIONAL), "each_row_is_a_person": False, **columns}
+    check(memory=memory, bad_lines=bad_lines)
+    check(**{name: v for name, v in columns.items() if v is not None or name not in OPTIONAL})
+    check_coordinates(**{name: columns[name] for name in ("x", "y", "geometry")})
     chosen = Part.of(partition, part)
     with duckdb.connection(memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, columns["user"])
-        relation = canonical(table, image=image, images=images, part=chosen, **columns)
+        table = open_table(con, events, folder, columns["user"], bad_lines)
+        degrees = domain.kind == "bbox"
+        relation = canonical(table, image=image, images=images, part=chosen, degrees=degrees, **columns)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
-        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=image is not None)
-        answer, seconds = duckdb.run(con, sql, progress)
-    is_cell = answer["cx"] >= 0
-    counters = answer["weight"][~is_cell][np.argsort(answer["cy"][~is_cell])]
-    report = duckdb.RowReport(**dict(zip(COUNTERS, counters.tolist(), strict=True)), seconds=seconds)
-    picture = answer.get("picture", np.zeros(len(is_cell), np.int64))
-    found = []
-    for number in range(len(images)):
-        here = is_cell & (picture == number)
-        found.append(Counts.from_cells(domain, answer["cx"][here], answer["cy"][here], answer["weight"][here], report))
+        pictures = image is not None
+        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=pictures)
+        order = partial(in_tree_order, pictures=pictures)
+        columns, seconds = duckdb.run(con, sql, folder, progress, order)
+        broken = broken_lines(con, table, folder)
+    answer = Answer(columns["code"], columns["weight"], columns.get("picture"))
+    report = duckdb.RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds, broken_lines=broken)
+    found = answer.counts(domain, len(images))
     _verify(found, report)
-    return [replace(counts, part=chosen) for counts in found]
+    return [replace(counts, part=chosen, report=report) for counts in found]
+
+
+def check_coordinates(x: str | None, y: str | None, geometry: str | None) -> None:
+    """Refuse one coordinate alone, and coordinates twice."""
+    missing = [name for name, column in (("x", x), ("y", y)) if column is None]
+    if geometry is not None and len(missing) < 2:
+        raise ParameterError("Either x and y name the coordinates, or geometry does, and both were given. Choose one.")
+    if len(missing) == 1:
+        raise ParameterError(f"{missing[0]} must name a column; none was given. Run dpheatmap inspect.")
 
 
 def checked_domain(domain: object) -> Domain:
@@ -123,8 +139,7 @@ def checked_domain(domain: object) -> Domain:
 def _verify(counts: Sequence[Counts], report: Any) -> None:
     """Stop if the query broke its contract: this is about the engine, not about the data."""
     adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
-    total = sum(int(of_image.sums[-1]) for of_image in counts)
-    if not adds_up or total > UNITS * report.people or any(np.any(np.diff(c.sums) < 0) for c in counts):
+    if not adds_up or sum(of_image.total for of_image in counts) > UNITS * report.people:
         raise AssertionError("the aggregation broke its contract: rows or weights don't add up; please report this")
 
 
@@ -136,6 +151,7 @@ def release(
     user: str | None = None,
     x: str | None = None,
     y: str | None = None,
+    geometry: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     each_row_is_a_person: bool = False,
@@ -150,6 +166,7 @@ def release(
     population: str | None = None,
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
+    bad_lines: str = "stop",
     memory: int | None = None,
     progress: Callable[[float, float], None] | None = None,
     seen: Callable[[Counts], None] | None = None,
@@ -179,10 +196,10 @@ def release(
     (Fraction(1, 1), 'adaptive')
     """
     return release_from(
-        os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, weight=weight, where=where,
+        os.urandom, events, domain, epsilon=epsilon, user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, design=design, width=width, decay=decay, users=users,
         first_level=first_level, depth=depth, sigma=sigma, ledger=ledger, population=population, partition=partition,
-        part=part, memory=memory, progress=progress, seen=seen,
+        part=part, bad_lines=bad_lines, memory=memory, progress=progress, seen=seen,
     )  # fmt: skip
 
 
@@ -212,6 +229,8 @@ def release_from(
     then, too, and charged after the reading: in between, others may have spent what was left.
     """
     made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
+    if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
+        raise PrivacyRefusal(NOT_ADDED)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
     exact = read_epsilon(epsilon)
     chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma, users)
@@ -349,14 +368,11 @@ def _measured_levels(
 
 def _counts(events: Any, domain: Domain | None, columns: dict[str, Any]) -> Counts:
     if isinstance(events, Counts):
-        extra = sorted(name for name, value in columns.items() if value not in (None, False))
+        extra = sorted(name for name, value in columns.items() if value not in (None, False, "stop"))
         if extra or (domain is not None and domain != events.domain):
             raise ParameterError(
                 f"Counts already have their domain and columns, and {', '.join(extra) or 'another domain'} was given. "
                 "Give it to aggregate instead."
             )
         return events
-    missing = [name for name in ("x", "y") if columns.get(name) is None]
-    if missing:
-        raise ParameterError(f"{' and '.join(missing)} must name a column; none was given. Run dpheatmap inspect.")
     return aggregate(events, domain, **columns)  # type: ignore[arg-type]

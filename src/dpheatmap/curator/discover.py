@@ -77,8 +77,9 @@ def discover(
     *,
     epsilon: Any,
     user: str | None,
-    x: str,
-    y: str,
+    x: str | None,
+    y: str | None,
+    geometry: str | None,
     weight: str | None,
     where: str | None,
     each_row_is_a_person: bool,
@@ -88,6 +89,7 @@ def discover(
     population: str | None,
     partition: Mapping[str, Sequence[str]] | None,
     part: str | None,
+    bad_lines: str,
     memory: int | None,
     progress: Callable[[float, float], None] | None,
     seen: Callable[[Counts], None] | None,
@@ -101,8 +103,9 @@ def discover(
     if account is not None:
         account.check(str(population), exact, of=Part.of(partition, part))
     counts = aggregate(
-        events, _world(DEEPEST), user=user, x=x, y=y, weight=weight, where=where,
-        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, memory=memory, progress=progress,
+        events, _world(DEEPEST), user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
+        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, memory=memory,
+        progress=progress,
     )  # fmt: skip
     if seen is not None:
         seen(counts)

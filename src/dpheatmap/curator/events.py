@@ -7,16 +7,10 @@ trimmed, folded or cast. Coordinates that are not numbers become null and are co
 
 from __future__ import annotations
 
-import csv
 import difflib
-import glob
-import io
 import numbers
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -25,59 +19,49 @@ import duckdb
 import numpy as np
 
 from dpheatmap.curator.engines.duckdb import quietly
+from dpheatmap.curator.event_files import geometries_of, open_files
+from dpheatmap.curator.geometry import coordinates
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.predicate import row_predicate
-from dpheatmap.errors import DataError, PrivacyRefusal
+from dpheatmap.curator.table import NOBODY, Table, describe, literal, quoted
+from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.files import not_a_pattern
 
-_FORMATS = {
-    ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
-    ".json": "json", ".jsonl": "json", ".ndjson": "json",
-}  # fmt: skip
-_COMPRESSIONS = (".gz", ".zst")
 FLOATS = ("FLOAT", "DOUBLE")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
             "UHUGEINT")  # fmt: skip
 # Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
 _IDS = (*_NUMBERS, "VARCHAR", "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
-_NOBODY = """SELECT CAST(NULL AS VARCHAR) AS person, CAST(NULL AS DOUBLE) AS x, CAST(NULL AS DOUBLE) AS y,
-    CAST(NULL AS BIGINT) AS weight, CAST(NULL AS INTEGER) AS picture WHERE FALSE"""
 
 
-@dataclass(frozen=True)
-class Table:
-    """A relation that DuckDB can read: what stands after FROM, and its columns with their types.
-
-    JSON without a single row has no columns. ``listed`` tells whether errors may list them: not if they may be data.
-    """
-
-    relation: str
-    columns: Mapping[str, str]
-    name: str
-    listed: bool = True
-
-
-def open_table(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: str | None = None) -> Table:
+def open_table(
+    con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: str | None = None, bad_lines: str = "stop"
+) -> Table:
     """Make a path, glob, data frame, Arrow table or DuckDB relation readable on the connection.
 
     ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there.
     """
     if isinstance(events, (str, PathLike)):
-        return _open_files(con, fspath(events), user)
+        return open_files(con, fspath(events), user, bad_lines)
+    if bad_lines == "skip":
+        raise DataError("Lines can be left out of CSV files, and this is a table. Leave bad_lines out.")
     if isinstance(events, duckdb.DuckDBPyRelation):
-        relation = f"read_parquet({_text(not_a_pattern(_copy_relation(events, folder)))}, hive_partitioning=false)"
-        return Table(relation, _describe(con, relation, "the relation"), "the relation")
+        copied = literal(not_a_pattern(_copy_relation(events, folder)))
+        relation, name = f"read_parquet({copied}, hive_partitioning=false)", "the relation"
+        return Table(relation, describe(con, relation, name), name, geometries=geometries_of(con, copied, name))
     return _open_frame(con, _with_text_ids(events, user))
 
 
 def canonical(
-    table: Table, *, user: str | None, x: str, y: str, weight: str | None = None, where: str | None = None,
-    each_row_is_a_person: bool = False, image: str | None = None, images: Sequence[str] = (), part: Part | None = None,
+    table: Table, *, user: str | None, x: str | None, y: str | None, geometry: str | None = None,
+    weight: str | None = None, where: str | None = None, each_row_is_a_person: bool = False, image: str | None = None,
+    images: Sequence[str] = (), part: Part | None = None, degrees: bool = True,
 ) -> str:  # fmt: skip
     """The relation person, x, y, weight as SQL, after every refusal that the table's schema calls for.
 
     With ``image``, the column that names an event's image, it also has picture: the place of that name in ``images``,
-    which is public, and null if it is not in it.
+    which is public, and null if it is not in it. Coordinates are the columns x and y, or the points in one column; of
+    GeoParquet that is found if none is named. With ``degrees`` its points must be longitude and latitude.
     """
     if each_row_is_a_person and user is not None:
         raise PrivacyRefusal(f"Either the column {user!r} tells whose a row is, or each row is a person. Choose one.")
@@ -89,8 +73,8 @@ def canonical(
     if not table.columns:  # nothing to check and nothing to read, yet released like any other table
         if where is not None:
             row_predicate(where, None)
-        return _NOBODY
-    chosen = [f"{_number(table, name)} AS {role}" for role, name in (("x", x), ("y", y))]
+        return NOBODY
+    chosen = [f"{sql} AS {role}" for role, sql in zip("xy", _coordinates(table, x, y, geometry, degrees), strict=True)]
     if user is not None:
         chosen.insert(0, f"{_person(table, user)} AS person")
     if weight is not None:
@@ -105,7 +89,7 @@ def canonical(
     if image is None:
         return relation
     # Names are listed once each, so no event is doubled.
-    public = ", ".join(f"({_text(name)}, {number})" for number, name in enumerate(images))
+    public = ", ".join(f"({literal(name)}, {number})" for number, name in enumerate(images))
     listed = f"(VALUES {public}) listed(name, picture)"
     return f"SELECT events.*, picture FROM ({relation}) events LEFT JOIN {listed} ON events.image = listed.name"
 
@@ -123,7 +107,7 @@ def _of_part(table: Table, user: str | None, part: Part) -> str:
             f"The partition column {part.column!r} is of type {table.columns[part.column]}, in which different values "
             "can become equal. Store them as text or integers."
         )
-    same = f"COALESCE(CAST({quoted(part.column)} AS VARCHAR) = {_text(part.value)}, FALSE)"
+    same = f"COALESCE(CAST({quoted(part.column)} AS VARCHAR) = {literal(part.value)}, FALSE)"
     if user is None:
         return same
     person = _person(table, user)
@@ -137,6 +121,11 @@ def _is_id(kind: str) -> bool:
 def _person(table: Table, user: str) -> str:
     if user not in table.columns:
         raise PrivacyRefusal(_missing(table, "user", user))
+    if user in table.folders:
+        raise PrivacyRefusal(
+            f"The user column {user!r} stands in the names of folders, which say where rows lie, not whose they are. "
+            "Name a column that is in the files."
+        )
     kind = table.columns[user]
     if not _is_id(kind):
         raise DataError(
@@ -147,6 +136,27 @@ def _person(table: Table, user: str) -> str:
         text = f"CAST({quoted(user)} AS VARCHAR)"
         return f"CASE WHEN regexp_full_match({text}, '-?[0-9]+|true|false|(?s)\".*\"') THEN {text} END"
     return quoted(user)
+
+
+def _coordinates(table: Table, x: str | None, y: str | None, geometry: str | None, degrees: bool) -> tuple[str, str]:
+    if x is not None and y is not None:
+        return _number(table, x), _number(table, y)
+    geometry = next(iter(table.geometries), None) if geometry is None else geometry
+    if geometry is None:
+        raise ParameterError(
+            f"x and y must name columns; none was given, and {table.name} is not GeoParquet. Run dpheatmap inspect."
+        )
+    if geometry not in table.columns:
+        raise DataError(_missing(table, "geometry", geometry))
+    if degrees and geometry in table.geometries:
+        table.geometries[geometry].check(geometry, table.name)
+    found = coordinates(quoted(geometry), table.columns[geometry])
+    if found is None:
+        raise DataError(
+            f"The geometry column {geometry!r} is of a type that holds no points. Store them as well-known binary "
+            "(WKB), or name columns for x and y."
+        )
+    return found
 
 
 def _number(table: Table, name: str) -> str:
@@ -192,133 +202,6 @@ def is_number(kind: str) -> bool:
     return exact is not None or kind in (*FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"')
 
 
-def quoted(name: str) -> str:
-    """A column's name as SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-# Files
-
-
-@contextmanager
-def unchanged(events: Any) -> Iterator[None]:
-    """Refuse files that change while they are read: the two readings of the aggregation must see the same rows."""
-    before = _stamps(events)
-    yield
-    if _stamps(events) != before:
-        raise DataError("A file changed while it was read. Let whatever writes to it finish, and start again.")
-
-
-def _stamps(events: Any) -> list[tuple[int, ...]]:
-    if not isinstance(events, (str, PathLike)):
-        return []
-    stats = [os.stat(file) for file in _matching(fspath(events))]
-    return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
-
-
-def _matching(path: str) -> list[str]:
-    return [path] if Path(path).is_file() else sorted(glob.glob(path, recursive=True))
-
-
-def _open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None) -> Table:
-    files = _matching(path)
-    if not files:
-        raise DataError(f"No file is called {path!r} or matches it. Check the path.")
-    formats = {_format(file) for file in files}
-    if len(formats) != 1:
-        raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
-    # Folders called user=7 would otherwise make a column of their own, or take the place of the file's.
-    names = "[" + ", ".join(_text(not_a_pattern(file)) for file in files) + "], hive_partitioning=false"
-    name, kind = Path(path).name, formats.pop()
-    if kind == "json":
-        return _json_table(con, names, name, user)
-    return (_csv_table if kind == "csv" else _parquet_table)(con, files, names, name)
-
-
-def _format(file: str) -> str:
-    suffixes = [s.lower() for s in Path(file).suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSIONS:
-        suffixes.pop()
-    if not suffixes or suffixes[-1] not in _FORMATS:
-        raise DataError(
-            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, or load it yourself."
-        )
-    return _FORMATS[suffixes[-1]]
-
-
-def _parquet_table(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str) -> Table:
-    columns = _describe(con, f"read_parquet({names})", name)
-    for file in files[1:]:
-        # DuckDB would cast a later file to the types of the first, and ids with it.
-        alone = f"read_parquet({_text(not_a_pattern(file))}, hive_partitioning=false)"
-        if _describe(con, alone, Path(file).name) != columns:
-            raise _unlike(files[0], file)
-    return Table(f"read_parquet({names})", columns, name)
-
-
-def _json_table(con: duckdb.DuckDBPyConnection, names: str, name: str, user: str | None) -> Table:
-    """Every value as text: a number keeps every digit it was written with. Ids as JSON, in which text has quotes."""
-    found = f"read_json({names}, sample_size=-1)"  # all rows, so that no key is missed
-    keys = _describe(con, found, name)
-    if [*keys] == ["json"] and quietly(lambda: con.execute(f"SELECT 1 FROM {found} LIMIT 1").fetchone(), name) is None:
-        return Table(f"({_NOBODY})", {}, name)
-    columns = {key: "JSON" if key == user else "VARCHAR" for key in keys}
-    described = ", ".join(f"{_text(key)}: '{kind}'" for key, kind in columns.items())
-    return Table(f"read_json({names}, columns={{{described}}})", columns, name, listed=False)
-
-
-def _csv_table(con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str) -> Table:
-    """Every column as text, in the dialect of the header line: nothing is guessed from the rows."""
-    header = _header_line(con, files[0])
-    for file in files[1:]:
-        if _header_line(con, file) != header:
-            raise _unlike(files[0], file)
-    outside_quotes = re.sub('"[^"]*"', "", header)
-    delimiter = max(",;\t|", key=outside_quotes.count)
-    columns = next(csv.reader(io.StringIO(header), delimiter=delimiter))
-    if len({column.lower() for column in columns}) != len(columns) or not all(columns):
-        raise DataError(f"The header of {Path(files[0]).name!r} has empty or repeated names. Give each column its own.")
-    described = ", ".join(f"{_text(column)}: 'VARCHAR'" for column in columns)
-    relation = (
-        f"read_csv({names}, auto_detect=false, header=true, delim={_text(delimiter)}, quote='\"', escape='\"', "
-        f"allow_quoted_nulls=false, columns={{{described}}})"
-    )
-    return Table(relation, _describe(con, relation, name), name, listed=not looks_like_data(columns))
-
-
-def looks_like_data(columns: Iterable[str]) -> bool:
-    """Whether a name is a number: more likely, this is the first row of a file without a header."""
-    return any(re.fullmatch(r"[-+.eE\d\s]*\d[-+.eE\d\s]*", column) for column in columns)
-
-
-def _unlike(first: str, other: str) -> DataError:
-    return DataError(
-        f"{Path(other).name!r} does not have the columns of {Path(first).name!r}, or not in the same order or of the "
-        "same types. Make the files alike."
-    )
-
-
-def _header_line(con: duckdb.DuckDBPyConnection, file: str) -> str:
-    sql = (  # a delimiter that no text has, for the rows that are read along with the first line
-        f"SELECT line FROM read_csv({_text(not_a_pattern(file))}, auto_detect=false, header=false, quote='', "
-        "escape='', delim='\x1c\x1d\x1e\x1f', columns={'line': 'VARCHAR'}, strict_mode=false, hive_partitioning=false) "
-        "LIMIT 1"
-    )
-    row = quietly(lambda: con.execute(sql).fetchone(), Path(file).name)
-    if row is None or not row[0]:
-        raise DataError(f"{Path(file).name!r} has no header line. The first line must name the columns.")
-    return str(row[0]).removeprefix("\ufeff")
-
-
-def _describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:
-    rows = quietly(lambda: con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall(), name)
-    return {column: re.sub(r"(?s)ENUM\(.*\)", "ENUM", kind) for column, kind, *_ in rows}  # an enum's values are data
-
-
 # Tables in memory
 
 
@@ -338,7 +221,7 @@ def _open_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> Table:
     if hasattr(frame, "read_next_batch"):  # a stream can be read once
         relation = "people_copied"
         quietly(lambda: con.execute(f"CREATE TEMP TABLE {relation} AS SELECT * FROM people_events"), "the table")
-    return Table(relation, _describe(con, relation, "the table"), "the table")
+    return Table(relation, describe(con, relation, "the table"), "the table")
 
 
 def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:

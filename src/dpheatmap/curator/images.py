@@ -32,7 +32,6 @@ from dpheatmap.curator.api import account_of, aggregate_pictures, checked_domain
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.domain import Domain
-from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import check
 from dpheatmap.release import Release
 
@@ -73,9 +72,6 @@ def release_images(
     names = listed(images)
     part = read_epsilon(epsilon) / (len(names) if split == "epsilon" else 1)
     settings = {name: options.pop(name) for name in _SETTINGS if name in options}
-    missing = [name for name in ("x", "y") if options.get(name) is None]
-    if missing:
-        raise ParameterError(f"{' and '.join(missing)} must name a column; none was given. Run dpheatmap inspect.")
     design = chosen_design(checked_domain(domain), part, **settings)
     population, whole = options.pop("population", None), read_epsilon(epsilon)
     account = account_of(options.pop("ledger", None), population)

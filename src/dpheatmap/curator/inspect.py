@@ -10,7 +10,9 @@ from typing import Any
 import duckdb
 
 from dpheatmap.curator.engines.duckdb import connection, quietly
-from dpheatmap.curator.events import FLOATS, Table, is_number, looks_like_data, open_table, quoted
+from dpheatmap.curator.event_files import looks_like_data
+from dpheatmap.curator.events import FLOATS, is_number, open_table
+from dpheatmap.curator.table import Table, quoted
 from dpheatmap.errors import DataError
 
 # Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
@@ -41,6 +43,8 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
                 f"The first line of {table.name} looks like a row, not like names. Put a header line first."
             )
         guesses = {role: _candidates(role, table) for role in _WORDS}
+        if table.geometries:
+            guesses["geometry"] = tuple(table.geometries)
         private = _numbers(con, table, guesses) if read_rows else {}
     return Inspection(table.columns, guesses, tuple(_problems(table, guesses)), private)
 

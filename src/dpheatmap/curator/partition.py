@@ -10,7 +10,7 @@ rises by 0 to 1/m, together by at most 1 - 1/m; the term of i falls by 0 to 1 - 
 
 **Why it is exact.** Let c be the number of cells below the mean and B their sum. Then ``floor(h) = floor(c S / m) - B``
 and ``floor(c S / m) = c (S // m) + c (S % m) // m``. The first product is at most S, the second below m^2: no overflow
-in 64 bits for any weights that `Counts` accepts and buckets of up to 2^31 cells.
+in 64 bits for buckets of up to 2^31 cells that hold up to 2^61 units together; beyond that, give Python integers.
 """
 
 from __future__ import annotations

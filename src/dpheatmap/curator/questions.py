@@ -23,7 +23,7 @@ import numpy as np
 
 from dpheatmap.budget import UNITS, read_epsilon
 from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.noise import Source, discrete_laplace, saturating_add
+from dpheatmap.curator.noise import LIMIT, Source, discrete_laplace, saturating_add
 from dpheatmap.curator.partition import half_deviations
 from dpheatmap.domain import CellRange, Domain, Floats
 from dpheatmap.errors import ParameterError
@@ -31,6 +31,7 @@ from dpheatmap.quadtree import Ints, decode
 from dpheatmap.selection import all_cells, children_inside
 
 BRANCHES = 4
+HALF = 2**31 - 1
 LOG_BRANCHES = Fraction("1.38629436111989062")  # ln 4, rounded up
 
 
@@ -83,9 +84,13 @@ class Curator:
             )
         x, y = decode(self._counts.codes)
         label = labels[y - finest.y0, x - finest.x0]
-        sums = np.zeros(int(labels.max(initial=-1)) + 1, np.int64)
-        np.add.at(sums, label[label >= 0], np.diff(self._counts.sums)[label >= 0])
-        return self._noisy(sums, epsilon) / UNITS
+        weights, inside = np.diff(self._counts.sums), label >= 0
+        # In two halves, so that no number of people is too large to be added up, and then held at the noise's limit.
+        low, high = np.zeros((2, int(labels.max(initial=-1)) + 1), np.int64)
+        np.add.at(low, label[inside], weights[inside] & HALF)
+        np.add.at(high, label[inside], weights[inside] >> 31)
+        high += low >> 31
+        return self._noisy(np.where(high >= LIMIT >> 31, LIMIT, (high << 31) | (low & HALF)), epsilon) / UNITS
 
     def rings(self, boxes: Sequence[CellRange], epsilon: Fraction) -> Floats:
         """The noisy numbers of people outside all boxes of finest cells, in each but not in the next, and in the last.
@@ -116,7 +121,9 @@ class Curator:
         if twice or len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts, append=len(codes)) <= 0):
             raise ParameterError("The buckets of one question must be disjoint and not empty. Ask for them separately.")
         weights = self._exact(np.full(len(codes), self.domain.depth), codes)
-        return self._noisy(half_deviations(weights, starts), epsilon) / UNITS
+        if int((weights >> 31).sum()) >= LIMIT >> 31:  # sums that could overflow: Python's integers don't
+            weights = weights.astype(object)
+        return self._noisy(np.minimum(half_deviations(weights, starts), LIMIT).astype(np.int64), epsilon) / UNITS
 
     def furthest(self, levels: Ints, codes: Ints, people: Floats, epsilon: Fraction) -> int:
         """The position of a cell whose true number of people is far from the one given: report noisy max.

@@ -21,7 +21,6 @@ def columns_of(path: Path, statement: str, advice: str) -> dict[str, NDArray[Any
     DuckDB's own words quote the rows that it stumbled on, so nothing of them stays attached to the error raised here.
     """
     with suppress(duckdb.Error), connect() as con:
-        con.execute("SET enable_progress_bar = false")
         columns = con.execute(statement, [not_a_pattern(path)]).fetchnumpy()
         return {name: np.asarray(column) for name, column in columns.items()}
     raise DataError(f"{path} is damaged, cut short or not what its name says. {advice}")

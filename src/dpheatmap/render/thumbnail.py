@@ -11,7 +11,7 @@ from dpheatmap.render.picture import Picture
 
 
 def thumbnail(picture: Picture, side: int, palette: int | None = None) -> bytes:
-    """A picture of at most so many pixels on its longer side, as PNG; with a ``palette`` of so many colours, if given."""
+    """A picture of at most so many pixels on its longer side, as PNG; in a ``palette`` of so many colours, if given."""
     small = picture.at_most(side)
     part = small.values / small.top
     shown = colours(0.5 + part / 2, "balance") if small.signed else colours(part)

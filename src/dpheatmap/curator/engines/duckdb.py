@@ -6,11 +6,11 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as StillRunning
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import TypeVar
 
 import duckdb
@@ -18,12 +18,16 @@ import numpy as np
 
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
+from dpheatmap.files import not_a_pattern
 from dpheatmap.quadtree import Ints
 
 Answer = TypeVar("Answer")
 
-MEMORY = 400
+MEMORY = 800
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
+
+PIECE = 2**20
+"""Rows of an answer that are fetched at a time."""
 
 UNWANTED = {"join_order", "build_side_probe_side", "type_pushdown"}
 """Optimizers switched off. With the first two, DuckDB would hash the events instead of the totals, at four times the
@@ -41,6 +45,7 @@ class RowReport:
     inside: int
     people: int
     seconds: float
+    broken_lines: int = 0
 
 
 @contextmanager
@@ -53,9 +58,7 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             preserve_insertion_order="false",
             pandas_analyze_sample="0",  # columns of plain objects are text, whatever a sample of them looks like
         )
-        # In a notebook without ipywidgets there is no bar, and DuckDB refuses to be told so.
-        if con.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (True,):
-            con.execute("SET enable_progress_bar = false")
+        con.execute("SET enable_geoparquet_conversion = false")  # with it, a geometry that is none ends the reading
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
         con.execute(f"SET disabled_optimizers = '{','.join(sorted(UNWANTED & known))}'")
         try:
@@ -65,32 +68,82 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
 
 
 def run(
-    con: duckdb.DuckDBPyConnection, sql: str, tick: Callable[[float, float], None] | None = None
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    folder: str,
+    tick: Callable[[float, float], None] | None = None,
+    order: Callable[[str], str] | None = None,
 ) -> tuple[dict[str, Ints], float]:
     """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it.
 
-    While it runs, ``tick`` is called with the part done and the seconds gone by.
+    While it runs, ``tick`` is called with the part done and the seconds gone by. ``folder`` is private and temporary.
+    ``order`` makes of the answer, given as a statement, one that sorts it.
     """
     start = time.perf_counter()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(quietly, lambda: con.execute(sql).fetchnumpy())
+    # Not a Future: Ctrl-C inside its lock would leave it locked, and the statement's end would never be told.
+    ended: SimpleQueue[dict[str, Ints] | BaseException] = SimpleQueue()
+
+    def work() -> None:
         try:
-            while True:
-                try:
-                    columns = future.result(timeout=0.1)
-                    break
-                except StillRunning:
-                    if future.done():
-                        raise
-                    if tick is not None:
-                        tick(con.query_progress() / 100, time.perf_counter() - start)
-        except BaseException:
-            while not future.done():  # once may be too early: the statement must have begun to be cancelled
-                con.interrupt()
-                time.sleep(0.02)
-            raise
-    answer = {name: np.asarray(column, dtype=np.int64) for name, column in columns.items()}
+            ended.put(quietly(lambda: _by_way_of_disk(con, sql, folder, order)))
+        except BaseException as problem:
+            ended.put(problem)
+
+    worker = Thread(target=work, daemon=True)
+    worker.start()
+    try:
+        while True:
+            try:
+                answer = ended.get(timeout=0.1)
+                break
+            except Empty:
+                if tick is not None:
+                    tick(con.query_progress() / 100, time.perf_counter() - start)
+    except BaseException:
+        while worker.is_alive():  # once may be too early: the statement must have begun to be cancelled
+            con.interrupt()
+            time.sleep(0.02)
+        raise
+    if isinstance(answer, BaseException):
+        raise answer
     return answer, time.perf_counter() - start
+
+
+def _by_way_of_disk(
+    con: duckdb.DuckDBPyConnection, sql: str, folder: str, order: Callable[[str], str] | None
+) -> dict[str, Ints]:
+    """The answer, written to a file as it comes and read back piece by piece into arrays of its size.
+
+    An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled. Sorting is
+    a statement of its own: within one, the sort and the aggregation would share the memory, and not fit.
+    """
+    written = Path(folder, "answer.parquet")
+    _write(con, sql, written)
+    if order is not None:
+        unordered, written = written, Path(folder, "ordered.parquet")
+        con.execute("SET preserve_insertion_order = true")
+        _write(con, order(f"SELECT * FROM {_read(unordered)}"), written)
+        unordered.unlink()
+    table = _read(written, ", file_row_number=true")
+    rows = con.execute(f"SELECT COUNT(*) FROM {table}").fetchall()[0][0]
+    names = [name for name, *_ in con.execute(f"DESCRIBE SELECT * EXCLUDE file_row_number FROM {table}").fetchall()]
+    answer = {name: np.empty(rows, dtype=np.int64) for name in names}
+    for first in range(0, rows, PIECE):
+        piece = f"SELECT * FROM {table} WHERE file_row_number BETWEEN {first} AND {first + PIECE - 1}"
+        for name, values in con.execute(f"{piece} ORDER BY file_row_number").fetchnumpy().items():
+            if name in answer:
+                answer[name][first : first + PIECE] = values
+    return answer
+
+
+def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path) -> None:
+    target = str(path).replace("'", "''")
+    con.execute(f"COPY ({sql}) TO '{target}' (FORMAT parquet, COMPRESSION uncompressed)")
+
+
+def _read(path: Path, options: str = "") -> str:
+    source = not_a_pattern(path).replace("'", "''")
+    return f"read_parquet('{source}', hive_partitioning=false{options})"
 
 
 def quietly(call: Callable[[], Answer], name: str = "the table") -> Answer:

@@ -1,0 +1,233 @@
+"""Files of events as one table: CSV, JSON and Parquet, alone, by a pattern, or in a folder of partitions."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from dpheatmap.curator import geometry
+from dpheatmap.curator.counts_file import KEY as COUNTS
+from dpheatmap.curator.csv_lines import UNREADABLE, counted, each_line_for_itself, one_column
+from dpheatmap.curator.engines.duckdb import quietly, run
+from dpheatmap.curator.table import NOBODY, Table, describe, literal
+from dpheatmap.errors import DataError, PrivacyRefusal
+from dpheatmap.files import not_a_pattern
+
+_FORMATS = {
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json",
+}  # fmt: skip
+_COMPRESSIONS = (".gz", ".zst")
+_STORES = re.compile(r"(s3|s3a|s3n|gs|gcs|r2|https?)://")
+
+
+@contextmanager
+def unchanged(events: Any) -> Iterator[None]:
+    """Refuse files that change while they are read: the two readings of the aggregation must see the same rows."""
+    before = _stamps(events)
+    yield
+    if _stamps(events) != before:
+        raise DataError("A file changed while it was read. Let whatever writes to it finish, and start again.")
+
+
+def _stamps(events: Any) -> list[tuple[int, ...]]:
+    if not isinstance(events, (str, PathLike)):
+        return []
+    stats = [os.stat(file) for file in _matching(fspath(events))]
+    return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
+
+
+def _matching(path: str) -> list[str]:
+    """The file, those that match the pattern, or all in the folder but what writers keep for themselves."""
+    if Path(path).is_file():
+        return [path]
+    if path and Path(path).is_dir():
+        below = (file for file in Path(path).rglob("*") if file.is_file())
+        return sorted(str(f) for f in below if not any(p.startswith((".", "_")) for p in f.relative_to(path).parts))
+    return sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
+
+
+def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_lines: str = "stop") -> Table:
+    """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them."""
+    files = _stored(con, path) if _STORES.match(path) else _matching(path)
+    if not files:
+        raise DataError(f"No file is called {path!r} or matches it. Check the path.")
+    formats = {_format(file) for file in files}
+    if len(formats) != 1:
+        raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
+    name, kind = Path(path).name, formats.pop()
+    if bad_lines == "skip" and kind != "csv":
+        raise DataError(f"Lines can be left out of CSV, and {name!r} is {kind}. Leave bad_lines (--bad-lines) out.")
+    names = "[" + ", ".join(literal(not_a_pattern(file)) for file in files) + "]"
+    if kind == "json":
+        return _json_table(con, f"{names}, hive_partitioning=false", name, user)
+    keys = _partitions(path, files)
+    if kind == "csv":
+        return _csv_table(con, files, names, name, keys, bad_lines)
+    return _parquet_table(con, files, names, name, keys)
+
+
+def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
+    """The files of an object store that an address names or matches, through an extension that must be there."""
+    sql = "SELECT installed FROM duckdb_extensions() WHERE extension_name = 'httpfs'"
+    if con.execute(sql).fetchall() != [(True,)]:
+        raise DataError(
+            "Reading from an object store needs DuckDB's extension httpfs, which is not installed; nothing is ever "
+            "fetched by itself. Run: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\""
+        )
+    con.execute("LOAD httpfs")
+    found = quietly(lambda: con.execute("SELECT file FROM glob(?) ORDER BY file", [address]).fetchall(), address)
+    return [file for (file,) in found]
+
+
+def _partitions(path: str, files: Sequence[str]) -> frozenset[str]:
+    """The names in folders such as day=2024-06-01 that all files of a pattern or folder lie in; none for one file."""
+    if Path(path).is_file():
+        return frozenset()
+    keys = {
+        frozenset(key for key, equals, _ in (part.partition("=") for part in Path(file).parts[:-1]) if equals)
+        for file in files
+    }
+    return keys.pop() if len(keys) == 1 else frozenset()
+
+
+def _with_folders(columns: Iterable[str], keys: frozenset[str]) -> tuple[frozenset[str], str]:
+    """The folders' columns, unless one has the name of a column in the files, and the option that reads them.
+
+    Their values stay text: engines would make numbers of 007, and let a folder user=7 take the place of the column.
+    """
+    taken = {column.lower() for column in columns}
+    if not keys or any(key.lower() in taken for key in keys):
+        return frozenset(), "hive_partitioning=false"
+    return keys, "hive_partitioning=true, hive_types_autocast=false"
+
+
+def _format(file: str) -> str:
+    suffixes = [s.lower() for s in Path(file).suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    if not suffixes or suffixes[-1] not in _FORMATS:
+        raise DataError(
+            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, or load it yourself."
+        )
+    return _FORMATS[suffixes[-1]]
+
+
+def _parquet_table(
+    con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str, keys: frozenset[str]
+) -> Table:
+    def alone(file: str) -> dict[str, str]:
+        return describe(con, f"read_parquet({literal(not_a_pattern(file))}, hive_partitioning=false)", Path(file).name)
+
+    columns = alone(files[0])
+    for file in files[1:]:
+        # DuckDB would cast a later file to the types of the first, and ids with it.
+        if alone(file) != columns:
+            raise _unlike(files[0], file)
+    _refuse_counts(con, names, name)
+    folders, option = _with_folders(columns, keys)
+    relation = f"read_parquet({names}, {option})"
+    return Table(
+        relation, describe(con, relation, name), name, folders=folders, geometries=geometries_of(con, names, name)
+    )
+
+
+def geometries_of(con: duckdb.DuckDBPyConnection, names: str, name: str) -> dict[str, geometry.Geometry]:
+    """The columns that files of GeoParquet, all alike, say are geometries; none of other Parquet."""
+    try:
+        return geometry.geometries(_metadata(con, names, name, geometry.KEY)) or {}
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return {}
+
+
+def _refuse_counts(con: duckdb.DuckDBPyConnection, names: str, name: str) -> None:
+    if _metadata(con, names, name, COUNTS):
+        raise PrivacyRefusal(
+            f"{name} holds counts, not events. Release those of one file, as Counts.load gives them; those of several "
+            "can't be added up, because a person who is in more than one would weigh more than 1."
+        )
+
+
+def _metadata(con: duckdb.DuckDBPyConnection, names: str, name: str, key: str) -> list[bytes]:
+    sql = f"SELECT value FROM parquet_kv_metadata({names}) WHERE decode(key) = '{key}'"
+    return [value for (value,) in quietly(lambda: con.execute(sql).fetchall(), name)]
+
+
+def _json_table(con: duckdb.DuckDBPyConnection, names: str, name: str, user: str | None) -> Table:
+    """Every value as text: a number keeps every digit it was written with. Ids as JSON, in which text has quotes."""
+    found = f"read_json({names}, sample_size=-1)"  # all rows, so that no key is missed
+    keys = describe(con, found, name)
+    if [*keys] == ["json"] and quietly(lambda: con.execute(f"SELECT 1 FROM {found} LIMIT 1").fetchone(), name) is None:
+        return Table(f"({NOBODY})", {}, name)
+    columns = {key: "JSON" if key == user else "VARCHAR" for key in keys}
+    described = ", ".join(f"{literal(key)}: '{kind}'" for key, kind in columns.items())
+    return Table(f"read_json({names}, columns={{{described}}})", columns, name, listed=False)
+
+
+def _csv_table(
+    con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str, keys: frozenset[str], bad_lines: str
+) -> Table:
+    """Every column as text, in the dialect of the header line: nothing is guessed from the rows."""
+    skip = bad_lines == "skip"
+    header = _header_line(con, files[0], tolerant=skip)
+    for file in files[1:]:
+        if _header_line(con, file, tolerant=skip) != header:
+            raise _unlike(files[0], file)
+    outside_quotes = re.sub('"[^"]*"', "", header)
+    delimiter = max(",;\t|", key=outside_quotes.count)
+    columns = next(csv.reader(io.StringIO(header), delimiter=delimiter))
+    if len({column.lower() for column in columns}) != len(columns) or not all(columns):
+        raise DataError(f"The header of {Path(files[0]).name!r} has empty or repeated names. Give each column its own.")
+    folders, option = _with_folders(columns, keys)
+    broken = None
+    if skip:
+        relation = each_line_for_itself(names, option, columns, delimiter)
+        broken = counted(names, option, columns, delimiter)
+    else:
+        described = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in columns)
+        relation = (
+            f"read_csv({names}, {option}, auto_detect=false, header=true, delim={literal(delimiter)}, quote='\"', "
+            f"escape='\"', allow_quoted_nulls=false, columns={{{described}}})"
+        )
+    listed = not skip and not looks_like_data(columns)  # behind a header that is no text, the first line is a row
+    return Table(relation, describe(con, relation, name), name, listed, folders, broken=broken)
+
+
+def broken_lines(con: duckdb.DuckDBPyConnection, table: Table, folder: str) -> int:
+    """How many lines were left out of a table, after it was read: for the data holder's eyes only."""
+    if table.broken is None:
+        return 0
+    answer, _ = run(con, table.broken, folder)
+    ((unreadable,),) = con.execute(f"SELECT COUNT(*) FROM {UNREADABLE}").fetchall()
+    return int(answer["broken"][0]) + int(unreadable)
+
+
+def looks_like_data(columns: Iterable[str]) -> bool:
+    """Whether a name is a number: more likely, this is the first row of a file without a header."""
+    return any(re.fullmatch(r"[-+.eE\d\s]*\d[-+.eE\d\s]*", column) for column in columns)
+
+
+def _unlike(first: str, other: str) -> DataError:
+    return DataError(
+        f"{Path(other).name!r} does not have the columns of {Path(first).name!r}, or not in the same order or of the "
+        "same types. Make the files alike."
+    )
+
+
+def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool = False) -> str:
+    """The first line; if tolerant, the first that is text."""
+    lines = one_column(literal(not_a_pattern(file)), "hive_partitioning=false", header=False, tolerant=tolerant)
+    row = quietly(lambda: con.execute(f"SELECT line FROM {lines} LIMIT 1").fetchone(), Path(file).name)
+    if row is None or not row[0]:
+        raise DataError(f"{Path(file).name!r} has no header line. The first line must name the columns.")
+    return str(row[0]).removeprefix("\ufeff")

@@ -1,0 +1,83 @@
+"""Points in one column: what GeoParquet says about it, and x and y as SQL, without any extension of DuckDB.
+
+A point is read from its well-known binary: the order of bytes, the kind of geometry, then x and y as floats, bit by
+bit. What is no point, or no well-known binary at all, has no coordinates and counts as invalid, like any bad value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpheatmap.errors import DataError
+
+KEY = "geo"
+_KINDS = (1, 1001, 2001, 3001, 0x80000001, 0x40000001, 0xC0000001)  # a point; with height, measure or both, in two ways
+_BACKWARDS = "regexp_replace({}, '(..)(..)(..)(..)(..)(..)(..)(..)', '\\8\\7\\6\\5\\4\\3\\2\\1')"
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How a column of GeoParquet is encoded, and in which system its coordinates are; None if that is unknown."""
+
+    encoding: str
+    degrees: bool
+    system: str | None
+
+    def check(self, column: str, table: str) -> None:
+        """Refuse a column whose coordinates are not longitude and latitude in degrees."""
+        if not self.degrees:
+            where = "an unknown system" if self.system is None else f"the system {self.system!r}"
+            raise DataError(
+                f"The points {column!r} of {table} are in {where}, and a box needs longitude and latitude in degrees. "
+                "Convert them, as with to_crs(4326) of geopandas."
+            )
+
+
+def geometries(metadata: Iterable[bytes]) -> dict[str, Geometry] | None:
+    """The columns that each file's metadata describes, the primary one first; None if files or keys disagree."""
+    found = [_columns(json.loads(text)) for text in metadata]
+    return found[0] if found and all(each == found[0] for each in found) else None
+
+
+def _columns(metadata: Mapping[str, Any]) -> dict[str, Geometry]:
+    primary, columns = metadata["primary_column"], metadata["columns"]
+    names = [primary, *(name for name in columns if name != primary)]
+    return {name: _geometry(columns[name]) for name in names}
+
+
+def _geometry(described: Mapping[str, Any]) -> Geometry:
+    encoding = str(described["encoding"]).lower()
+    if "crs" not in described:  # by the format's rule: longitude and latitude
+        return Geometry(encoding, True, "OGC:CRS84")
+    system = described["crs"]
+    if system is None:
+        return Geometry(encoding, False, None)
+    axes = system.get("coordinate_system", {}).get("axis", [])
+    degrees = system.get("type") == "GeographicCRS" and all(axis.get("unit") == "degree" for axis in axes)
+    return Geometry(encoding, degrees, str(system.get("name")))
+
+
+def coordinates(column: str, kind: str) -> tuple[str, str] | None:
+    """x and y of a column, given as SQL and by its type, as SQL; None if the type can't hold points."""
+    if kind.startswith("STRUCT(x DOUBLE, y DOUBLE"):
+        return f"{column}.x", f"{column}.y"
+    if kind.startswith("GEOMETRY"):
+        column = f"ST_AsWKB({column})"
+    elif kind != "BLOB":
+        return None
+    return _float_at(column, 5), _float_at(column, 13)
+
+
+def _float_at(blob: str, position: int) -> str:
+    """The float at a byte of a point's well-known binary; null if it is none."""
+    digits = f"substr(hex({blob}), {2 * position + 1}, 16)"
+    little = ", ".join(f"'01{kind.to_bytes(4, 'little').hex().upper()}'" for kind in _KINDS)
+    big = ", ".join(f"'00{kind.to_bytes(4, 'big').hex().upper()}'" for kind in _KINDS)
+    start = f"left(hex({blob}), 10)"
+    ordered = (
+        f"CASE WHEN {start} IN ({little}) THEN {_BACKWARDS.format(digits)} WHEN {start} IN ({big}) THEN {digits} END"
+    )
+    return f"TRY_CAST(CASE WHEN octet_length({blob}) >= 21 THEN CAST(unhex({ordered}) AS BIT) END AS DOUBLE)"

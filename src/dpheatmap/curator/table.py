@@ -1,0 +1,49 @@
+"""A relation that DuckDB can read, with what is known of its columns before a row is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import duckdb
+
+from dpheatmap.curator.engines.duckdb import quietly
+from dpheatmap.curator.geometry import Geometry
+
+NOBODY = """SELECT CAST(NULL AS VARCHAR) AS person, CAST(NULL AS DOUBLE) AS x, CAST(NULL AS DOUBLE) AS y,
+    CAST(NULL AS BIGINT) AS weight, CAST(NULL AS INTEGER) AS picture WHERE FALSE"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A relation that DuckDB can read: what stands after FROM, and its columns with their types.
+
+    JSON without a single row has no columns. ``listed`` tells whether errors may list them: not if they may be data.
+    ``folders`` are columns that stand in the names of folders, ``geometries`` those that GeoParquet describes, the
+    primary one first, and ``broken`` is a statement that counts the lines that are left out, if any may be.
+    """
+
+    relation: str
+    columns: Mapping[str, str]
+    name: str
+    listed: bool = True
+    folders: frozenset[str] = frozenset()
+    geometries: Mapping[str, Geometry] = field(default_factory=dict)
+    broken: str | None = None
+
+
+def describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:
+    """The columns of a relation and their types."""
+    rows = quietly(lambda: con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall(), name)
+    return {column: re.sub(r"(?s)ENUM\(.*\)", "ENUM", kind) for column, kind, *_ in rows}  # an enum's values are data
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: str) -> str:
+    """A text as SQL."""
+    return "'" + value.replace("'", "''") + "'"

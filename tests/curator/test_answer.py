@@ -1,0 +1,45 @@
+"""What an engine answers: in the order of the tree, whoever puts it there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpheatmap.curator.answer import Answer, in_tree_order
+from dpheatmap.domain import Domain
+from dpheatmap.embedded import connect
+
+DOMAIN = Domain.unit(28)
+PLACES = st.tuples(st.integers(0, 2), st.integers(0, 2**28 - 1), st.integers(0, 2**28 - 1))
+COUNTERS = [7, 0, 1, 2, 4, 3]
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.dictionaries(PLACES, st.integers(1, 2**62), max_size=30), st.booleans())
+def test_the_engine_and_numpy_order_alike(cells: dict[tuple[int, int, int], int], pictures: bool) -> None:
+    if not pictures:
+        cells = {(0, x, y): weight for (_, x, y), weight in cells.items()}
+    rows = [(p, x, y, w) for (p, x, y), w in cells.items()] + [(-1, -1, k, c) for k, c in enumerate(COUNTERS)]
+    rows.sort(key=lambda row: hash(row))
+    names = ["picture", "cx", "cy", "weight"]
+    columns = {name: np.array([row[k] for row in rows]) for k, name in enumerate(names)}
+    with connect() as con:
+        con.register("answer", columns)
+        found: dict[str, Any] = con.execute(in_tree_order("SELECT * FROM answer", pictures=pictures)).fetchnumpy()
+    by_engine = Answer(found["code"], found["weight"], found.get("picture"))
+    if not pictures:
+        columns.pop("picture")
+    by_numpy = Answer.of(columns)
+    for answer in (by_engine, by_numpy):
+        assert answer.counters == COUNTERS
+        assert np.array_equal(answer.codes, by_engine.codes)
+        counts = answer.counts(DOMAIN, 3 if pictures else 1)
+        for number, of_picture in enumerate(counts):
+            expected = {(x, y): w for (p, x, y), w in cells.items() if p == number}
+            table = of_picture.to_arrow().to_pydict()
+            got = dict(zip(zip(table["x"], table["y"], strict=True), table["weight"], strict=True))
+            assert got == expected
+            assert np.all(np.diff(of_picture.codes) > 0)
