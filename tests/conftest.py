@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 import network
+from browser import launch
 
 collect_ignore = ["fuzz/long.py", "mutation/mutate.py", "mutation/reach.py"]  # programs that need what the tests don't
 
@@ -43,6 +45,21 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting is not allowed here")
     yield tmp_path
     subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    """One for all tests in a process: there can't be two."""
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Chromium."""
+    running = launch(playwright)
+    yield running
+    running.close()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,9 +1,12 @@
 // Builds what the package carries, byte for byte the same each time: node build.mjs [FOLDER]
+// The map goes into FOLDER/render/static, the app into FOLDER/app/static.
 import { build } from "esbuild";
-import { mkdirSync, readFileSync, writeFileSync, existsSync, readdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-const target = process.argv[2] ?? "../src/dpheatmap/render/static";
+const folder = process.argv[2] ?? "../src/dpheatmap";
+const target = join(folder, "render/static");
+const app = join(folder, "app/static");
 const common = { bundle: true, minify: true, write: false, format: "iife", target: "es2022", charset: "utf8", legalComments: "none" };
 
 // MapLibre's worker is a module; as a classic script it also starts from a page opened from disk.
@@ -18,12 +21,19 @@ const worker = {
   },
 };
 
-mkdirSync(target, { recursive: true });
-const entries = [["page.ts", "map"], ["boot.ts", "boot"], ["notebook.ts", "notebook"]];
-for (const [source, name] of entries) {
-  const made = await build({ ...common, entryPoints: [`src/${source}`], outfile: `${name}.js`, plugins: [worker], logOverride: { "empty-import-meta": "silent" } });
-  for (const file of made.outputFiles) writeFileSync(join(target, file.path.split("/").pop()), file.text);
+const entries = [
+  ["page.ts", "map", target, "iife"],
+  ["boot.ts", "boot", target, "iife"],
+  ["notebook.ts", "notebook", target, "iife"],
+  ["app/main.ts", "app", app, "esm"],
+  ["app/view.ts", "view", app, "esm"],
+];
+for (const [source, name, into, format] of entries) {
+  mkdirSync(into, { recursive: true });
+  const made = await build({ ...common, format, entryPoints: [`src/${source}`], outfile: `${name}.js`, plugins: [worker], logOverride: { "empty-import-meta": "silent" } });
+  for (const file of made.outputFiles) writeFileSync(join(into, file.path.split("/").pop()), file.text);
 }
+for (const name of ["index.html", "icon.svg"]) copyFileSync(`src/app/${name}`, join(app, name));
 writeFileSync(join(target, "THIRD-PARTY.txt"), licences(["maplibre-gl"]));
 
 // The licence of everything that is bundled, found by following what each package depends on.

@@ -6,6 +6,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
@@ -64,6 +65,17 @@ def check_writable(path: str | PathLike[str]) -> None:
 
 class _TriedOut(Exception):  # noqa: N818
     """Ends a trial, so that nothing takes the file's place."""
+
+
+def data_folder() -> Path:
+    """Where this user's ledger and stored releases are, unless they are told to be elsewhere."""
+    if sys.platform == "win32":
+        folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        folder = Path.home() / "Library" / "Application Support"
+    else:
+        folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return folder / "dpheatmap"
 
 
 def not_a_pattern(path: str | PathLike[str]) -> str:

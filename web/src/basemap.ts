@@ -1,7 +1,7 @@
 /** What lies under and over the heat: land, coast, borders and names, drawn from what the page carries. */
 import type { LayerSpecification, SourceSpecification, StyleSpecification, SymbolLayerSpecification } from "maplibre-gl";
 import { type Basemap, type MapData, pointsOf } from "./data";
-import { corners, pixelAt } from "./place";
+import { corners, type LngLat, pixelAt } from "./place";
 
 interface Inks {
   sea: string;
@@ -59,7 +59,10 @@ export function styleOf(
   };
   const below: LayerSpecification[] = [{ id: "sea", type: "background" }];
   const above: LayerSpecification[] = [];
-  if (basemap) addBasemap(data, basemap, sources, below, above);
+  if (basemap) {
+    const onHeat = (at: LngLat) => pixelAt(data, at) !== null;
+    addBasemap(basemap, onHeat, data.tiles !== null, sources, below, above);
+  }
   if (data.tiles) {
     sources.tiles = { type: "raster", tiles: [data.tiles.url], tileSize: 256, maxzoom: 19 };
     below.push({ id: "tiles", type: "raster", source: "tiles" });
@@ -84,19 +87,39 @@ export function styleOf(
   return { version: 8, transition: { duration: 0, delay: 0 }, sources, layers };
 }
 
+/** The world alone. */
+export function worldStyle(basemap: Basemap): StyleSpecification {
+  const sources: Record<string, SourceSpecification> = {};
+  const below: LayerSpecification[] = [{ id: "sea", type: "background" }];
+  const above: LayerSpecification[] = [];
+  addBasemap(basemap, () => false, false, sources, below, above);
+  return { version: 8, transition: { duration: 0, delay: 0 }, sources, layers: [...below, ...above] };
+}
+
+/** What the sources of the world hold, for more detail later. */
+export function worldData(basemap: Basemap): Record<string, GeoJSON.FeatureCollection> {
+  return {
+    land: landOf(basemap),
+    coast: linesOf(basemap.land),
+    borders: linesOf(basemap.borders),
+    cities: citiesOf(basemap, () => false),
+  };
+}
+
 function addBasemap(
-  data: MapData,
   basemap: Basemap,
+  onHeat: (at: LngLat) => boolean,
+  tiles: boolean,
   sources: Record<string, SourceSpecification>,
   below: LayerSpecification[],
   above: LayerSpecification[],
 ): void {
   sources.land = { type: "geojson", data: landOf(basemap), tolerance: 0.1 };
   below.push({ id: "land", type: "fill", source: "land", paint: { "fill-antialias": false } });
-  if (data.tiles) return;
+  if (tiles) return;
   sources.coast = { type: "geojson", data: linesOf(basemap.land), tolerance: 0.1 };
   sources.borders = { type: "geojson", data: linesOf(basemap.borders), tolerance: 0.1 };
-  sources.cities = { type: "geojson", data: citiesOf(data, basemap) };
+  sources.cities = { type: "geojson", data: citiesOf(basemap, onHeat) };
   above.push(
     { id: "coast", type: "line", source: "coast", paint: { "line-width": 1.1 } },
     { id: "borders", type: "line", source: "borders", paint: { "line-width": 1.1, "line-dasharray": [4, 2] } },
@@ -150,12 +173,12 @@ function turn(ring: [number, number][]): number {
   return sum;
 }
 
-function citiesOf(data: MapData, basemap: Basemap): GeoJSON.FeatureCollection {
+function citiesOf(basemap: Basemap, onHeat: (at: LngLat) => boolean): GeoJSON.FeatureCollection {
   return {
     type: "FeatureCollection",
     features: basemap.cities.map(([name, lon, lat, population]) => ({
       type: "Feature",
-      properties: { name, rank: Math.log(population), onHeat: pixelAt(data, { lng: lon, lat }) !== null },
+      properties: { name, rank: Math.log(population), onHeat: onHeat({ lng: lon, lat }) },
       geometry: { type: "Point", coordinates: [lon, lat] },
     })),
   };

@@ -2,12 +2,15 @@
 import { button, el } from "./dom";
 import type { MapData } from "./data";
 
+let labels = 0;
+
 export function privacyLabel(data: MapData): { open: HTMLButtonElement; dialog: HTMLDialogElement } {
-  const heading = el("h2", { id: "dpheatmap-label", tabindex: "-1" }, "What this map promises");
+  const id = `dpheatmap-label-${++labels}`; // a page may show several maps
+  const heading = el("h2", { id, tabindex: "-1" }, "What this map promises");
   const close = button("Close", () => dialog.close(), { class: "close" });
   const dialog = el(
     "dialog",
-    { class: "label", "aria-labelledby": "dpheatmap-label" },
+    { class: "label", "aria-labelledby": id },
     heading,
     ...data.label.flatMap(({ heading, text }) => [el("h3", {}, heading), el("p", {}, text)]),
     close,

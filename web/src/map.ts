@@ -6,7 +6,7 @@ import { type Basemap, type MapData } from "./data";
 import { corners, type LngLat } from "./place";
 
 /** A classic worker from the text that this bundle carries; the ending tells MapLibre that it is no module. */
-function workerUrl(): string {
+export function workerUrl(): string {
   return `${URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }))}#worker.cjs`;
 }
 

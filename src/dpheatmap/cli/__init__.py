@@ -13,6 +13,7 @@ from dpheatmap.errors import DpheatmapError
 
 COMMANDS = {
     "demo": "A whole run on generated people.",
+    "app": "From a file to a published map, in the browser.",
     "inspect": "Columns of a table, and which might be person, x and y.",
     "discover": "Find a box around people privately, for a part of the budget.",
     "plan": "What a release will show, before any data is read.",

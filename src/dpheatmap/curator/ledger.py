@@ -12,17 +12,16 @@ Whether a charge is refused follows from earlier entries and from epsilon: no da
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
 from typing import ClassVar
 
 from dpheatmap.budget import exact_text, read_epsilon
-from dpheatmap.curator.ledger_chain import CHARGE, LIMIT, Account, Part, Row, chained, replay
+from dpheatmap.curator.ledger_chain import CHARGE, LIMIT, Account, Part, Row, accounts_after, chained, replay
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
+from dpheatmap.files import data_folder
 from dpheatmap.parameters import check
 from dpheatmap.release import LedgerEntry, Release
 
@@ -98,6 +97,14 @@ class Ledger:
         """Every population's limit and spending, after checking the chain."""
         return replay(self.entries(), self.name)
 
+    def history(self) -> dict[str, list[tuple[str, Fraction]]]:
+        """What each population had spent after each of its charges, with their times, after checking the chain."""
+        spent: dict[str, list[tuple[str, Fraction]]] = {}
+        for row, account in accounts_after(self.entries(), self.name):
+            if row.kind == CHARGE:
+                spent.setdefault(row.population, []).append((row.made, account.spent))
+        return spent
+
     def verify(self, against: Mapping[str, Release] | Iterable[Release] = ()) -> int:
         """Check that the chain is whole and holds these releases; returns the number of entries.
 
@@ -139,13 +146,7 @@ class Ledger:
         named = os.environ.get("DPHEATMAP_LEDGER")
         if named:
             return named
-        if sys.platform == "win32":
-            folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-        elif sys.platform == "darwin":
-            folder = Path.home() / "Library" / "Application Support"
-        else:
-            folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-        return str(folder / "dpheatmap" / "ledger")
+        return str(data_folder() / "ledger")
 
     def __repr__(self) -> str:
         return f"<Ledger {self.name}>"

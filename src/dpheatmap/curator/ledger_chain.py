@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -153,6 +153,11 @@ class Account:
 
 def replay(rows: Iterable[Row], name: str) -> dict[str, Account]:
     """What every population has spent, after checking that the chain is whole."""
+    return {row.population: account for row, account in accounts_after(rows, name)}
+
+
+def accounts_after(rows: Iterable[Row], name: str) -> Iterator[tuple[Row, Account]]:
+    """Each entry with the account of its population as it is then; the same account, which later entries change."""
     accounts: dict[str, Account] = {}
     previous = FIRST
     for position, row in enumerate(rows, 1):
@@ -174,7 +179,7 @@ def replay(rows: Iterable[Row], name: str) -> dict[str, Account]:
             raise _broken(name, f"entry {position} can't be understood")
         account.last = row.made
         previous = row.hash
-    return accounts
+        yield row, account
 
 
 def _broken(name: str, problem: str) -> LedgerError:

@@ -9,13 +9,12 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image
 
 from dpheatmap.heatmap import Heatmap
-from dpheatmap.render.colour import colours
 from dpheatmap.render.page import between_tags, data_of, frame, static, surroundings
 from dpheatmap.render.picture import Picture
 from dpheatmap.render.png import figure
+from dpheatmap.render.thumbnail import thumbnail
 
 _SIDE = 512  # pixels of a map's longer side: a notebook holds many
 _STILL = 400  # and of the picture that stands in where scripts don't run
@@ -80,12 +79,7 @@ def _where() -> tuple[object, object]:
 
 def _still(picture: Picture) -> str:
     """The heat alone, as a small PNG."""
-    small = picture.at_most(_STILL)
-    part = small.values / small.top
-    shown = colours(0.5 + part / 2, "balance") if small.signed else colours(part)
-    packed = io.BytesIO()
-    Image.fromarray(shown).quantize(64).save(packed, format="PNG")
-    return f"data:image/png;base64,{base64.b64encode(packed.getvalue()).decode('ascii')}"
+    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, _STILL, palette=64)).decode('ascii')}"
 
 
 def _words(picture: Picture) -> str:

@@ -128,20 +128,20 @@ def surroundings(
     geographic = picture.domain.kind == "bbox"
     credits = [basemap.CREDIT] if geographic and tiles is None else []
     return {
-        "basemap": deflated(between_tags(_basemap(picture.domain)).encode()) if geographic else None,
+        "basemap": deflated(between_tags(basemap_around(picture.domain.bounds)).encode()) if geographic else None,
         "background": None if background is None else _background(background, picture.domain),
         "tiles": None if tiles is None else {"url": tiles, "credit": _credit(tiles)},
         "credits": [*credits, "dpheatmap"],
     }
 
 
-def _basemap(domain: Domain) -> dict[str, Any]:
-    """The world, in detail where the map is: lines in steps of 1/1000 degree, and the places worth a name."""
-    near = _around(domain.bounds, 1.0)
+def basemap_around(bounds: Bounds) -> dict[str, Any]:
+    """The world, in detail at the bounds: lines in steps of 1/1000 degree, and the places worth a name."""
+    near = _around(bounds, 1.0)
     largest = {
         city
-        for bounds, most in ((near, 200), (_around(domain.bounds, 8.0), 200), (Bounds(-180.0, -85.0, 180.0, 85.0), 200))
-        for city in basemap.cities(bounds, most)
+        for inside, most in ((near, 200), (_around(bounds, 8.0), 200), (Bounds(-180.0, -85.0, 180.0, 85.0), 200))
+        for city in basemap.cities(inside, most)
     }
     return {
         "land": [_steps(ring) for ring in basemap.land(near)],

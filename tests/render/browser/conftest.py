@@ -7,28 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser
 
-from browser import Open, Opened, launch
+from browser import Open, Opened
 from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.page import page as page_of
 from dpheatmap.render.picture import Picture, picture_of
 
 MakeHeat = Callable[..., Heatmap]
-
-
-@pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    with sync_playwright() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    running = launch(playwright)
-    yield running
-    running.close()
 
 
 @pytest.fixture

@@ -1,0 +1,17 @@
+"""The local web app: from a file to a published map in the browser, without leaving the machine.
+
+::
+
+    server.py     starts and stops it: address, folder, password, the browser
+    guard.py      who may ask: Host, Origin, session; and what every answer forbids the browser
+    session.py    the one-time link and the cookie that it is exchanged for
+    routes.py     the questions that the page may ask, thin over the rest
+    wanted.py     what is asked for, read from JSON and checked
+    uploads.py    files that the browser sends, in a private folder, removed on exit
+    jobs.py       releases on their way: progress, cancelling, charging once, what a crash left
+    shelf.py      releases that were made, one folder each
+    drawing.py    maps, thumbnails, comparisons and files of a stored release
+    preview.py    what to expect, shown on generated people
+    recipe.py     the command line and the Python that do the same
+    texts.json    every sentence, for the server and for the page (web/src/app)
+"""

@@ -1,0 +1,109 @@
+"""Who may ask, and what every answer forbids the browser.
+
+A page elsewhere on the web can make this browser send requests here. It can't read the answers, but it must not get
+anything done either, and by DNS rebinding it could even read. So, in this order:
+
+1. *Host* must be a name of this server: after rebinding it would be the attacker's.
+2. *Sec-Fetch-Site*, where the browser tells it, must not be another site, except for opening the link.
+3. *Origin* must be this server, and must be there for everything that changes something: forms of other pages send
+   theirs.
+4. The *cookie* must be the one that the link was exchanged for. It is SameSite=Strict: other sites' requests lack it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dpheatmap.app.session import Session
+from dpheatmap.app.texts import say
+
+OPEN = "/open"
+"""The one address that needs no cookie."""
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self' blob:",  # a blob is a part of the page itself: MapLibre's worker
+        "worker-src blob:",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+class Guard:
+    """The outermost layer of the app."""
+
+    def __init__(self, app: ASGIApp, session: Session, hosts: Iterable[str]) -> None:
+        self._app = app
+        self._session = session
+        self._hosts = {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or let through; either way with the headers that keep the browser in bounds."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        await (refusal or self._app)(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        opening = scope["path"] == OPEN
+        if headers.get("host", "").lower() not in self._hosts or len(headers.getlist("host")) != 1:
+            return refused(421, "wrong_host")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not (
+            opening and scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
+        ):
+            return refused(403, "other_site")
+        origin = headers.get("origin")
+        if origin is None and scope["method"] not in ("GET", "HEAD"):
+            return refused(403, "other_site")
+        if origin is not None and origin.lower() != f"http://{headers['host']}".lower():
+            return refused(403, "other_site")
+        if not opening and not self._session.holds(_cookie(headers, self._session.cookie)):
+            return refused(401, "no_session")
+        return None
+
+
+def refused(status: int, key: str, /, **values: object) -> Response:
+    """A refusal in one of the texts."""
+    return JSONResponse({"error": say(key, **values)}, status)
+
+
+def _cookie(headers: Headers, name: str) -> str | None:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return None
+    return found.value if found else None
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("cache-control", "no-store")
+            for name, value in HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return sending

@@ -1,0 +1,279 @@
+"""Releases on their way: in a thread, one after the other, with progress and cancelling, charged once.
+
+**Once.** A request is known by its fingerprint: the table, the columns, the place, epsilon, the population. While the
+same request is under way or its release is on the shelf, asking again, from another tab or by a second click, gives
+that one. A further release with the same settings names the one that it comes after, which makes it another request.
+
+**The order on disk.** (1) the record says that a charge is coming, with its time; (2) the ledger is charged; (3) the
+record knows the entry; (4) noise is drawn and the release is written. Cancelling works up to (1). Killed before (2),
+nothing is charged; after it, the charge stands, for nobody could tell what was seen, and `recover` finds the entry by
+its time, population and epsilon.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any, Protocol
+
+from dpheatmap.app.shelf import BACKGROUND, CANCELLED, DONE, FAILED, LOST, MAP, PLACE, STOPPED, UNDER_WAY, Record, Shelf
+from dpheatmap.app.texts import say
+from dpheatmap.app.wanted import Charge, Columns, Source
+from dpheatmap.curator.api import Counts, release
+from dpheatmap.curator.ledger import Ledger
+from dpheatmap.domain import Domain
+from dpheatmap.errors import DpheatmapError
+from dpheatmap.files import check_writable
+from dpheatmap.release import LedgerEntry
+
+
+class _Cancelled(BaseException):
+    """Ends a release before anything was charged."""
+
+
+@dataclass
+class Job:
+    """What is known of a release on its way, beyond its record; not kept."""
+
+    cancel: Event = field(default_factory=Event)
+    part: float = -1.0
+    seconds: float = 0.0
+    private: dict[str, Any] | None = None
+    """Exact numbers of the reading, for the data holder's eyes."""
+
+    def tick(self, part: float, seconds: float) -> None:
+        """Called while the table is read."""
+        self.part, self.seconds = part, seconds
+        self.stop_if_cancelled()
+
+    def stop_if_cancelled(self) -> None:
+        """Leave, if that was asked for."""
+        if self.cancel.is_set():
+            raise _Cancelled
+
+    def seen(self, counts: Counts) -> None:
+        """Keep what the reading found, for the data holder."""
+        if counts.report is not None:
+            self.private = vars(counts.report)
+
+
+class JournalledLedger(Ledger):
+    """A ledger that tells before and after it charges."""
+
+    def __init__(
+        self, where: str, before: Callable[[dict[str, Any]], None], after: Callable[[LedgerEntry], None]
+    ) -> None:
+        super().__init__(where)
+        self._before, self._after = before, after
+
+    def charge(self, population: str, epsilon: object, *, of: Any = None, made: datetime | None = None) -> LedgerEntry:
+        """`Ledger.charge`, with the journal written around it."""
+        made = made or datetime.now(UTC).replace(microsecond=0)
+        self._before({"population": population, "epsilon": str(epsilon), "made": made.isoformat()})
+        entry = super().charge(population, epsilon, of=of, made=made)
+        self._after(entry)
+        return entry
+
+
+Draw = Callable[[Record], None]
+
+
+class Jobs:
+    """All releases on their way."""
+
+    def __init__(self, shelf: Shelf, ledger: str, draw: Draw) -> None:
+        self._shelf, self._ledger, self._draw = shelf, ledger, draw
+        self._jobs: dict[str, Job] = {}
+        self._lock = Lock()
+        self._pool = ThreadPoolExecutor(1, "release")
+
+    def release(
+        self,
+        source: Source,
+        columns: Columns,
+        domain: Domain,
+        charge: Charge,
+        wanted: dict[str, Any],
+        after: str | None = None,
+        picture: Path | None = None,
+    ) -> tuple[Record, bool]:
+        """Begin a release, or give the one that the same request made before; also tells which of the two."""
+        return self._begin(MAP, source, wanted, after, _Release(source, columns, domain, charge, picture))
+
+    def discover(self, source: Source, columns: Columns, charge: Charge, wanted: dict[str, Any]) -> tuple[Record, bool]:
+        """Begin to look for a place, or give the one that the same request found before."""
+        return self._begin(PLACE, source, wanted, None, _Discovery(source, columns, charge))
+
+    def _begin(
+        self, kind: str, source: Source, wanted: dict[str, Any], after: str | None, work: _Work
+    ) -> tuple[Record, bool]:
+        fingerprint = self._shelf.fingerprint([kind, source.identity, wanted, after])
+        with self._lock:
+            before = self._shelf.like(fingerprint)
+            if before is not None:
+                return before, True
+            Ledger(self._ledger).check(work.charge.population, work.charge.epsilon)
+            record = self._shelf.add(kind, source.name, wanted, fingerprint)
+            self._jobs[record.id] = Job()
+            self._pool.submit(self._run, record.id, work)
+            return record, False
+
+    def progress(self, id: str) -> Job | None:
+        """How far a release has come; None for those of earlier days."""
+        return self._jobs.get(id)
+
+    def cancel(self, id: str) -> Record:
+        """Ask a release to stop. It does, unless it was charged already."""
+        with self._lock:
+            if id in self._jobs and self._shelf.get(id).state in UNDER_WAY:
+                self._jobs[id].cancel.set()
+        return self._shelf.get(id)
+
+    def close(self) -> None:
+        """Stop what can be stopped and wait for the rest, so that nothing that was paid for is lost."""
+        for job in list(self._jobs.values()):
+            job.cancel.set()
+        self._pool.shutdown(wait=True)
+
+    def _run(self, id: str, work: _Work) -> None:
+        job, change = self._jobs[id], self._shelf.change
+
+        def before(charge: dict[str, Any]) -> None:
+            with self._lock:  # from here on it is too late to cancel
+                job.stop_if_cancelled()
+                change(id, state="charging", charge=charge)
+
+        def after(entry: LedgerEntry) -> None:
+            change(id, charge={**(self._shelf.get(id).charge or {}), "entry": entry.number})
+
+        try:
+            job.stop_if_cancelled()
+            check_writable(self._shelf.release_path(id))
+            change(id, state="reading")
+            result = work(job, JournalledLedger(self._ledger, before, after), self._shelf.release_path(id))
+            record = change(id, state="drawing", result=result)
+            self._draw(record)
+            change(id, state=DONE)
+        except _Cancelled:
+            change(id, state=CANCELLED, message=say("cancelled"))
+        except DpheatmapError as error:
+            self._end(id, str(error))
+        except Exception as error:
+            tell(error)
+            self._end(id, say("unexpected"))
+
+    def _end(self, id: str, message: str) -> None:
+        """How a release that failed is told: with or without a charge, with or without its file."""
+        record = self._shelf.get(id)
+        if self._shelf.release_path(id).is_file():
+            self._shelf.change(id, state=DONE, message=message)
+        elif record.charge is not None and "entry" in record.charge:
+            self._shelf.change(id, state=LOST, message=f"{message} {say('charged', **record.charge)}")
+        else:
+            self._shelf.change(id, state=FAILED, message=f"{message} {say('not_charged')}", charge=None)
+
+
+class _Work(Protocol):
+    """What a job does, and at whose cost."""
+
+    @property
+    def charge(self) -> Charge:
+        """Whose budget pays, and how much."""
+
+    def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
+        """Read, charge and write; returns what the record keeps of it."""
+
+
+@dataclass(frozen=True)
+class _Release:
+    """The work of one release: reads, charges, draws noise, writes the release."""
+
+    source: Source
+    columns: Columns
+    domain: Domain
+    charge: Charge
+    picture: Path | None
+
+    def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
+        """What the record keeps of it: nothing, for the release itself is the result."""
+        if self.picture is not None:
+            shutil.copyfile(self.picture, path.with_name(BACKGROUND))
+        with self.source.named():
+            made = release(
+                self.source.events,
+                self.domain,
+                epsilon=self.charge.epsilon,
+                ledger=ledger,
+                population=self.charge.population,
+                progress=job.tick,
+                seen=job.seen,
+                **self.columns.options(),
+            )
+        made.save(path)
+        return {}
+
+
+@dataclass(frozen=True)
+class _Discovery:
+    """The work of looking for a place: reads, charges, and finds a box by noisy answers."""
+
+    source: Source
+    columns: Columns
+    charge: Charge
+
+    def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
+        """The place, which is public by then, and what is claimed of it."""
+        with self.source.named():
+            found = Domain.discover(
+                self.source.events,
+                epsilon=self.charge.epsilon,
+                ledger=ledger,
+                population=self.charge.population,
+                progress=job.tick,
+                seen=job.seen,
+                **self.columns.options(),
+            )
+        return {"place": {"kind": "bbox", "bounds": list(found.box)}, "found": found.found, "words": found.in_words}
+
+
+def recover(shelf: Shelf, ledger: str) -> list[Record]:
+    """Find out what became of releases that were under way when an earlier run ended, and write that down."""
+    found = []
+    for record in shelf.all():
+        if record.state not in UNDER_WAY:
+            continue
+        if shelf.release_path(record.id).is_file() or record.result:
+            found.append(shelf.change(record.id, state=DONE, message=say("recovered")))
+            continue
+        entry = None if record.charge is None else _entry(Ledger(ledger), record.charge)
+        if entry is None:
+            found.append(shelf.change(record.id, state=STOPPED, message=say("stopped"), charge=None))
+        else:
+            charge = {**(record.charge or {}), "entry": entry}
+            found.append(shelf.change(record.id, state=LOST, message=say("lost", **charge), charge=charge))
+    return found
+
+
+def _entry(ledger: Ledger, charge: dict[str, Any]) -> int | None:
+    """The number of the entry that a record speaks of, if the ledger has it."""
+    if "entry" in charge:
+        return int(charge["entry"])
+    for row in reversed(ledger.entries()):
+        same = row.kind == "charge" and row.population == charge["population"] and row.made == charge["made"]
+        if same and Fraction(row.epsilon) == Fraction(charge["epsilon"]):
+            return row.number
+    return None
+
+
+def tell(error: BaseException) -> None:
+    """An error that nobody foresaw, on the terminal: what and where, without its text, which may quote data."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    print(f"dpheatmap app: {type(error).__name__} in {where.filename}:{where.lineno}", file=sys.stderr)

@@ -1,0 +1,67 @@
+"""The page's own files, which were built from web/, and the two small pages around the opening link."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from functools import cache
+from importlib import resources
+
+from starlette.responses import Response
+
+from dpheatmap.app.texts import say
+
+_KINDS = {
+    "index.html": "text/html",
+    "app.js": "text/javascript",
+    "app.css": "text/css",
+    "view.js": "text/javascript",
+    "view.css": "text/css",
+    "icon.svg": "image/svg+xml",
+}
+
+
+def static_file(name: str, known: str | None) -> Response | None:
+    """One of the page's files; None for any other name. A browser that knows it is told that it has not changed."""
+    if name not in _KINDS:
+        return None
+    content, tag = _read(name)
+    headers = {"etag": tag, "cache-control": "no-cache"}
+    if known == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=_KINDS[name], headers=headers)
+
+
+@cache
+def _read(name: str) -> tuple[bytes, str]:
+    content = (resources.files("dpheatmap.app") / "static" / name).read_bytes()
+    return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+def opened(target: str | None) -> str:
+    """After the link: on to the app, or why not.
+
+    The browser goes on by itself, from this page and not by a redirect: after one, it would still count as coming from
+    where the link was, and not send the cookie.
+    """
+    if target is None:
+        return _page(f"<p>{html.escape(say('link_used'))}</p>")
+    refresh = f'<meta http-equiv="refresh" content="0; url={target}">'
+    return _page(f'<p><a href="{target}">{html.escape(say("go_on"))}</a></p>', refresh)
+
+
+def opening(link: str, *, wrong: bool = False) -> str:
+    """Asks for the password."""
+    note = f"<p>{html.escape(say('wrong_password'))}</p>" if wrong else ""
+    return _page(
+        f'{note}<form method="post" action="/open"><input type="hidden" name="token" value="{html.escape(link)}">'
+        f'<label>{html.escape(say("password"))} <input type="password" name="password" autofocus></label> '
+        f"<button>{html.escape(say('go_on'))}</button></form>"
+    )
+
+
+def _page(body: str, head: str = "") -> str:
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<title>dpheatmap</title><link rel="icon" href="data:,">{head}</head><body><main>{body}</main></body></html>'
+    )

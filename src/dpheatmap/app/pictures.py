@@ -1,0 +1,60 @@
+"""Maps, thumbnails, changes and files from release files. It is free: nothing here sees people's data."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dpheatmap.difference import difference
+from dpheatmap.heatmap import Heatmap
+from dpheatmap.parameters import check
+from dpheatmap.release import Release, load
+from dpheatmap.render import options_of
+from dpheatmap.render.page import data_of, surroundings
+from dpheatmap.render.picture import Picture, picture_of, picture_of_difference
+from dpheatmap.render.thumbnail import thumbnail
+
+SIDE = 724
+"""Pixels on the longer side of a map in the page; files have them all."""
+
+THUMBNAIL = 320
+
+
+def map_of(release: Path, background: Path | None, sigma: float | None) -> str:
+    """The data of a map for the page, as JSON."""
+    return _data(picture_of(_heat(release, sigma)), background)
+
+
+def change_of(after: Path, before: Path) -> str:
+    """The data of the map of what changed between two releases."""
+    return _data(picture_of_difference(difference(_release(after), _release(before))), None)
+
+
+def thumbnail_of(release: Path) -> bytes:
+    """A small picture of the heat."""
+    return thumbnail(picture_of(_heat(release, None)), THUMBNAIL)
+
+
+def file_of(release: Path, background: Path | None, sigma: float | None, path: Path) -> None:
+    """A file to take away; its suffix tells the format."""
+    fits = background is not None and "background" in options_of(path)
+    look: dict[str, Any] = {"background": background} if fits else {}
+    _heat(release, sigma).save(path, **look)
+
+
+def _data(picture: Picture, background: Path | None) -> str:
+    return data_of(picture.at_most(SIDE), surroundings(picture, background=background))
+
+
+@lru_cache(maxsize=8)
+def _heat(release: Path, sigma: float | None) -> Heatmap:
+    if sigma is not None:
+        check(sigma=sigma)
+    return _release(release).heatmap(sigma=sigma)
+
+
+@lru_cache(maxsize=4)
+def _release(path: Path) -> Release:
+    """A release, kept for a while: its posterior is remembered with it. Its file is written once and never changed."""
+    return load(path)

@@ -1,0 +1,81 @@
+"""The command line and the Python that would have done the same as a release of the app."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from dpheatmap.app.shelf import Record
+
+
+def recipe(record: Record, sigma: float | None = None) -> dict[str, str]:
+    """Both, with the names and values that were chosen."""
+    return {"command": command(record, sigma), "python": python(record, sigma)}
+
+
+def command(record: Record, sigma: float | None) -> str:
+    """The command line."""
+    wanted = record.wanted
+    words = ["dpheatmap", "release", _file(record), "--epsilon", wanted["epsilon"]]
+    for name, value in _columns(wanted).items():
+        words += [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
+    words += ["--each-row-is-a-person"] if wanted["columns"]["user"] is None else []
+    words += _place(wanted["place"])
+    words += [f"--population={wanted['population']}"]
+    words += ["--sigma", f"{sigma:g}"] if sigma is not None else []
+    words += ["-o", f"{_stem(record)}.dph.parquet", "-o", f"{_stem(record)}.html"]
+    return shlex.join(words)
+
+
+def python(record: Record, sigma: float | None) -> str:
+    """The same with the library."""
+    wanted = record.wanted
+    columns = "".join(f", {name}={value!r}" for name, value in _columns(wanted).items())
+    columns += ", each_row_is_a_person=True" if wanted["columns"]["user"] is None else ""
+    smoothing = "" if sigma is None else f"sigma={sigma:g}"
+    return "\n".join(
+        [
+            "import dpheatmap as dph",
+            "",
+            f"domain = {_domain(wanted['place'])}",
+            "release = dph.release(",
+            f"    {_file(record)!r}, domain, epsilon={wanted['epsilon']!r}{columns},",
+            f"    ledger=dph.Ledger.default_place(), population={wanted['population']!r},",
+            ")",
+            f"release.save({_stem(record) + '.dph.parquet'!r})",
+            f"release.heatmap({smoothing}).save({_stem(record) + '.html'!r})",
+            "",
+        ]
+    )
+
+
+def _columns(wanted: dict[str, Any]) -> dict[str, str]:
+    return {name: value for name, value in wanted["columns"].items() if value is not None}
+
+
+def _file(record: Record) -> str:
+    """The path that was given, or the name of what the browser sent."""
+    return str(record.wanted.get("path") or record.file)
+
+
+def _stem(record: Record) -> str:
+    return Path(record.file).name.partition(".")[0] or "map"
+
+
+def _place(place: dict[str, Any]) -> list[str]:
+    if place["kind"] == "bbox":
+        box = ",".join(repr(edge) for edge in place["bounds"])
+        resolution = place.get("resolution")
+        return [f"--bbox={box}", *([] if resolution is None else ["--resolution", repr(resolution)])]
+    return ["--unit"] if place["kind"] == "unit" else ["--image", "x".join(str(side) for side in place["size"])]
+
+
+def _domain(place: dict[str, Any]) -> str:
+    if place["kind"] == "bbox":
+        resolution = place.get("resolution")
+        box = ", ".join(repr(edge) for edge in place["bounds"])
+        return f"dph.Domain.bbox({box}{'' if resolution is None else f', resolution={resolution!r}'})"
+    if place["kind"] == "unit":
+        return "dph.Domain.unit()"
+    return f"dph.Domain.image({', '.join(str(side) for side in place['size'])})"

@@ -1,0 +1,60 @@
+"""The session: a one-time link, and the cookie that it is exchanged for.
+
+Whoever started the app reads the link on their terminal; nobody else on the machine or in the network knows it. It
+works once, so that a link left in a history or a log opens nothing. Beyond loopback a password is asked for as well,
+and a few wrong ones void the link.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+
+GUESSES = 5
+"""Wrong passwords after which the link is void."""
+
+
+class Session:
+    """One browser's right to use the app."""
+
+    def __init__(self, port: int, password: str | None = None) -> None:
+        self.cookie = f"dpheatmap-{port}"  # cookies don't tell ports apart, so the name does
+        self._link: str | None = secrets.token_urlsafe(32)
+        self._secret = secrets.token_urlsafe(32)
+        self._password = password
+        self._wrong = 0
+
+    @property
+    def link(self) -> str | None:
+        """The part of the opening URL that only its reader knows; None once it was used."""
+        return self._link
+
+    @property
+    def needs_password(self) -> bool:
+        """Whether the link alone does not open the app."""
+        return self._password is not None
+
+    def knows(self, link: str) -> bool:
+        """Whether this is the link, and it was not used yet."""
+        return self._link is not None and _same(link, self._link)
+
+    def exchange(self, link: str, password: str | None = None) -> str | None:
+        """The cookie's value for the link, once; None if link or password is wrong."""
+        if not self.knows(link):
+            return None
+        if self._password is not None and not _same(password or "", self._password):
+            self._wrong += 1
+            if self._wrong >= GUESSES:
+                self._link = None
+            return None
+        self._link = None
+        return self._secret
+
+    def holds(self, cookie: str | None) -> bool:
+        """Whether a request with this cookie comes from the browser that opened the link."""
+        return cookie is not None and _same(cookie, self._secret)
+
+
+def _same(a: str, b: str) -> bool:
+    """Whether two secrets are the same, in a time that tells nothing about where they differ."""
+    return hmac.compare_digest(a.encode(), b.encode())

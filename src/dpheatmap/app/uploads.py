@@ -1,0 +1,110 @@
+"""Files that the browser sends: written as they arrive, in a private folder, removed on exit.
+
+Nothing of a file's name becomes a path: each gets a random name, and keeps the ending that tells its format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpheatmap.app.texts import say
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
+
+LIMIT = 10**9
+"""The most bytes that uploads may have together; larger files are opened by their path."""
+
+SPARE = 200 * 10**6
+"""Bytes that must stay free on the disk."""
+
+ENDINGS = (
+    ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".json.gz",
+    ".jsonl.gz", ".ndjson.gz", ".png", ".jpg", ".jpeg", ".webp",
+)  # fmt: skip
+
+
+class TooLarge(DpheatmapError):  # noqa: N818
+    """More bytes than uploads may have, or than the disk has room for."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that arrived whole."""
+
+    id: str
+    name: str
+    path: Path
+    size: int
+    digest: str
+
+
+class Uploads:
+    """The private folder and what is in it."""
+
+    def __init__(self, folder: Path, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self._folder = folder
+        self._files: dict[str, Upload] = {}
+        self._arriving = 0
+        self.clear()
+        folder.mkdir(mode=0o700, parents=True)
+
+    def clear(self) -> None:
+        """Remove everything, also what an earlier run left behind."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._files.clear()
+
+    def get(self, id: str) -> Upload:
+        """An upload by its id."""
+        if id not in self._files:
+            raise DataError(say("upload_gone"))
+        return self._files[id]
+
+    def remove(self, id: str) -> None:
+        """Forget a file."""
+        upload = self._files.pop(id, None)
+        if upload is not None:
+            upload.path.unlink(missing_ok=True)
+
+    async def receive(self, name: str, declared: int | None, chunks: AsyncIterator[bytes]) -> Upload:
+        """Write a file as it arrives; whatever goes wrong on the way, nothing of it stays."""
+        ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if name.lower().endswith(e)), None)
+        if ending is None:
+            raise ParameterError(say("ending", name=shown(name), endings=", ".join(ENDINGS)))
+        if declared is not None:
+            self._room_for(declared)
+        id = secrets.token_hex(8)
+        path = self._folder / f"{id}{ending}"
+        size, digest = 0, hashlib.sha256()
+        try:
+            with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                async for chunk in chunks:
+                    self._room_for(len(chunk))
+                    self._arriving += len(chunk)
+                    size += len(chunk)
+                    digest.update(chunk)
+                    file.write(chunk)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        finally:
+            self._arriving -= size
+        self._files[id] = Upload(id, shown(name), path, size, digest.hexdigest())
+        return self._files[id]
+
+    def _room_for(self, more: int) -> None:
+        if sum(upload.size for upload in self._files.values()) + self._arriving + more > self.limit:
+            raise TooLarge(say("too_large", limit=f"{self.limit / 1e6:,.0f}"))
+        if shutil.disk_usage(self._folder).free < more + SPARE:
+            raise TooLarge(say("disk_full"))
+
+
+def shown(name: str) -> str:
+    """A file's name for people: its last part, printable, of a bearable length."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return "".join(c if c.isprintable() else "?" for c in last).strip()[-120:] or "file"

@@ -1,0 +1,58 @@
+"""One file of sentences, all of them used, none missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import dpheatmap
+from dpheatmap.app.texts import say
+from dpheatmap.cli import run
+
+APP = Path(dpheatmap.__file__).parent / "app"
+PAGE = Path(__file__).parents[2] / "web/src/app"
+TEXTS = json.loads((APP / "texts.json").read_text(encoding="utf-8"))
+
+
+def test_every_sentence_of_the_server_is_used_and_none_is_missing() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in APP.glob("*.py"))
+    used = set(re.findall(r"""(?:say|refused)\((?:\d+, )?["'](\w+)["']""", source))
+    used |= set(re.findall(r"4\d\d: \"(\w+)\"", source)) | {"unexpected"}
+    assert used == set(TEXTS["server"])
+
+
+def test_every_sentence_of_the_page_is_used() -> None:
+    """That none is missing is what the type checker of the page checks."""
+    source = "\n".join(path.read_text(encoding="utf-8") for path in PAGE.rglob("*.ts"))
+    unused = [
+        f"{part}.{name}"
+        for part, texts in TEXTS["page"].items()
+        for name in texts
+        if part != "steps" and f"t.{part}.{name}" not in source
+    ]
+    assert unused == []
+
+
+def test_the_page_has_no_sentences_of_its_own() -> None:
+    """What people read comes from the one file: no element is given words in the source."""
+    for path in PAGE.rglob("*.ts"):
+        words = re.findall(r"""(?:\}, |button\()"([A-Z][a-z]+ [a-z]+[^"]*)\"""", path.read_text(encoding="utf-8"))
+        assert words == [], path.name
+
+
+def test_values_stand_in_their_places() -> None:
+    assert say("no_file", path="/a{b}") == "There is no file /a{b} on this machine. Check the path."
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_a_missing_package_is_named(
+    package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, package, None)
+    assert run(["app", "--no-open"]) == 1
+    error = capsys.readouterr().err
+    assert f"The app needs the package {package}" in error
+    assert "pip install 'dpheatmap[app]'" in error

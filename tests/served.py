@@ -1,0 +1,110 @@
+"""The app as a process of its own, and a client that has opened its link."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+import dpheatmap as dph
+from dpheatmap.testing import generated_people
+
+BOX = (7.30, 46.90, 7.50, 47.02)
+PLACE = {"kind": "bbox", "bounds": list(BOX)}
+COLUMNS = {"user": "rider", "x": "lon", "y": "lat"}
+
+
+@dataclass
+class Served:
+    """A running app."""
+
+    process: subprocess.Popen[str]
+    link: str
+    folder: Path
+    ledger: str
+
+    @property
+    def origin(self) -> str:
+        parts = urlsplit(self.link)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def client(self, **options: Any) -> httpx.Client:
+        """A client without a session."""
+        settings: dict[str, Any] = {"base_url": self.origin, "headers": {"Origin": self.origin}, "timeout": 60}
+        return httpx.Client(trust_env=False, **(settings | options))
+
+    @contextmanager
+    def opened(self) -> Iterator[httpx.Client]:
+        """A client that has opened the link."""
+        with self.client() as client:
+            assert client.get(self.link).status_code == 200
+            yield client
+
+    def memory(self) -> int:
+        """Bytes that the server holds now."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(status.partition("VmRSS:")[2].split()[0])
+
+    def charges(self, population: str) -> int:
+        account = dph.Ledger(self.ledger).accounts().get(population)
+        return 0 if account is None else account.charges
+
+
+@contextmanager
+def serving(folder: Path, ledger: str, *options: str, **environment: str) -> Iterator[Served]:
+    """Start the app, and stop it as its user would."""
+    command = [sys.executable, "-m", "dpheatmap", "app", "--no-open", "--folder", str(folder), *options]
+    settings = {**os.environ, "DPHEATMAP_LEDGER": ledger, **environment}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings)
+    try:
+        assert process.stdout is not None
+        yield Served(process, process.stdout.readline().strip(), folder, ledger)
+    finally:
+        process.terminate()
+        process.wait(30)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def trips(path: Path, people: int = 400, box: tuple[float, float, float, float] = BOX) -> Path:
+    """A table of generated people."""
+    table = generated_people(people, extent=box).project("person AS rider, x AS lon, y AS lat")
+    if path.suffix == ".csv":
+        table.write_csv(str(path))
+    else:
+        table.write_parquet(str(path))
+    return path
+
+
+def wanted(source: dict[str, Any], population: str, **changes: Any) -> dict[str, Any]:
+    """What the page asks for to release a table of trips."""
+    return {"source": source, "columns": COLUMNS, "place": PLACE, "epsilon": "1", "population": population, **changes}
+
+
+def ended(client: httpx.Client, id: str) -> dict[str, Any]:
+    """A release once it is over, however it went."""
+    found: dict[str, Any] = until(
+        lambda: client.get(f"/api/releases/{id}").json(), lambda found: found["state"] in OVER
+    )
+    return found
+
+
+OVER = ("done", "failed", "cancelled", "stopped", "lost")
+
+
+def until(ask: Callable[[], Any], good: Callable[[Any], bool], seconds: float = 90) -> Any:
+    """Ask until the answer is good."""
+    end = time.monotonic() + seconds
+    while not good(found := ask()):
+        assert time.monotonic() < end, found
+        time.sleep(0.05)
+    return found

@@ -1,0 +1,71 @@
+"""A visit to the app in a real browser that notes what the page says and whom it asks, and can judge it for access."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from served import Served
+
+AXE = Path(__file__).parent.parent / "web/node_modules/axe-core/axe.min.js"
+
+
+@dataclass
+class Visit:
+    """A page of the app."""
+
+    page: Page
+    context: BrowserContext
+    served: Served
+    width: int
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def watch(self, page: Page) -> Page:
+        """Note what a page says and asks."""
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("request", lambda request: self.asked.append(request.url))
+        return page
+
+    def check(self) -> None:
+        """Nothing was said, and nobody but the app was asked for anything."""
+        assert not self.said, self.said
+        elsewhere = [url for url in self.asked if not url.startswith((f"{self.served.origin}/", "blob:", "data:"))]
+        assert elsewhere == []
+
+    def judge(self) -> None:
+        """axe-core finds no serious fault, and nothing is wider than the window."""
+        assert AXE.exists(), "axe-core is missing; run scripts/web check"
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text())  # as the debugger does, whatever the page's policy
+        found: list[dict[str, Any]] = self.page.evaluate("axe.run().then(found => found.violations)")
+        serious = [fault for fault in found if fault["impact"] in ("serious", "critical")]
+        assert serious == [], json.dumps([(f["id"], [n["html"] for n in f["nodes"]]) for f in serious], indent=1)
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= self.width
+
+    def heading(self, text: str) -> None:
+        """Wait for a step."""
+        self.page.get_by_role("heading", level=1, name=text, exact=True).wait_for()
+
+
+@contextmanager
+def visiting(browser: Browser, served: Served, *, width: int, height: int, scheme: Any) -> Iterator[Visit]:
+    """Open the app's link in a window of its own."""
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
+    )
+    page = context.new_page()
+    visit = Visit(page, context, served, width)
+    visit.watch(page)
+    page.goto(served.link)
+    page.wait_for_selector("body[data-ready]")
+    yield visit
+    visit.check()
+    context.close()

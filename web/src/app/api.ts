@@ -1,0 +1,152 @@
+/** What the page asks the server: `dpheatmap.app.routes` in Python answers. */
+import type { Basemap, MapData } from "../data";
+import { t } from "./texts";
+
+export type Place =
+  | { kind: "bbox"; bounds: [number, number, number, number]; resolution?: number }
+  | { kind: "image"; size: [number, number] }
+  | { kind: "unit" };
+
+export interface Source {
+  upload?: string;
+  path?: string;
+}
+
+export interface Columns {
+  user: string | null;
+  x: string;
+  y: string;
+  weight: string | null;
+  each_row_is_a_person?: boolean;
+}
+
+export interface Inspection {
+  name: string;
+  columns: Record<string, string>;
+  guesses: Record<"user" | "x" | "y", string[]>;
+  problems: string[];
+  private: { rows: number; columns: Record<string, Record<string, number | null>>; hints: string[] };
+}
+
+export interface Plan {
+  epsilon: string;
+  odds: string;
+  chance: number;
+  advice: string;
+  error: string;
+}
+
+export interface Preview {
+  truth: string;
+  shown: string;
+  sure: number | null;
+}
+
+export interface Population {
+  population: string;
+  limit: string | null;
+  spent: string;
+  left: string | null;
+  history: [made: string, spent: number][];
+}
+
+export interface Budget {
+  ledger: string;
+  populations: Population[];
+}
+
+export type Phase = "waiting" | "reading" | "charging" | "drawing" | "done" | "failed" | "cancelled" | "stopped" | "lost";
+
+export interface Release {
+  id: string;
+  kind: "map" | "place";
+  state: Phase;
+  made: string;
+  file: string;
+  wanted: { columns: Columns; place: Place; epsilon: string; population: string };
+  message: string;
+  result: { place?: Place; words?: string };
+  part?: number;
+  private?: Record<string, number> | null;
+  repeated?: boolean;
+}
+
+export interface Wanted {
+  source: Source;
+  columns: Columns;
+  place: Place;
+  picture: string | null;
+  epsilon: string;
+  population: string;
+  after?: string;
+}
+
+export interface About {
+  formats: { suffix: string; refusal: string }[];
+  sigma: { default: number; least: number; most: number; unit: string };
+  command: string;
+  python: string;
+}
+
+/** What the server said instead of an answer: a sentence for people. */
+export class Refusal extends Error {}
+
+async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const request: RequestInit = { method };
+  if (body !== undefined) {
+    request.body = JSON.stringify(body);
+    request.headers = { "Content-Type": "application/json" };
+  }
+  const response = await fetch(path, request).catch(() => {
+    throw new Refusal(t.shell.offline);
+  });
+  const answer: unknown = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Refusal((answer as { error?: string }).error ?? t.shell.offline);
+  return answer as T;
+}
+
+const one = (id: string) => `/api/releases/${encodeURIComponent(id)}`;
+const smoothed = (sigma: number | null) => (sigma === null ? "" : `?sigma=${sigma}`);
+
+export const api = {
+  start: () => ask<{ version: string; upload_limit: number; notices: Release[] }>("GET", "/api/start"),
+  inspect: (source: Source) => ask<Inspection>("POST", "/api/inspect", source),
+  forget: (upload: string) => ask<object>("DELETE", `/api/uploads/${upload}`),
+  picture: (upload: string) => ask<{ width: number; height: number }>("GET", `/api/uploads/${upload}/picture`),
+  basemap: (bounds: number[]) => ask<Basemap>("GET", `/api/basemap?bounds=${bounds.join(",")}`),
+  towns: (name: string) =>
+    ask<{ name: string; lon: number; lat: number }[]>("GET", `/api/towns?name=${encodeURIComponent(name)}`),
+  plan: (place: Place, epsilon: string, users: number) => ask<Plan>("POST", "/api/plan", { place, epsilon, users }),
+  preview: (place: Place, epsilon: string, users: number) =>
+    ask<Preview>("POST", "/api/preview", { place, epsilon, users }),
+  budget: () => ask<Budget>("GET", "/api/budget"),
+  limit: (population: string, epsilon: string) => ask<Budget>("POST", "/api/limit", { population, epsilon }),
+  releases: () => ask<Release[]>("GET", "/api/releases"),
+  release: (wanted: Wanted) => ask<Release>("POST", "/api/releases", wanted),
+  discover: (wanted: Wanted) => ask<Release>("POST", "/api/discover", wanted),
+  state: (id: string) => ask<Release>("GET", one(id)),
+  cancel: (id: string) => ask<Release>("POST", `${one(id)}/cancel`),
+  remove: (id: string) => ask<object>("DELETE", one(id)),
+  restore: (id: string) => ask<Release>("POST", `${one(id)}/restore`),
+  map: (id: string, sigma: number | null) => ask<MapData>("GET", `${one(id)}/map${smoothed(sigma)}`),
+  about: (id: string, sigma: number | null) => ask<About>("GET", `${one(id)}/about${smoothed(sigma)}`),
+  minus: (after: string, before: string) => ask<MapData>("GET", `${one(after)}/minus/${before}`),
+  file: (id: string, suffix: string, sigma: number | null) => `${one(id)}/file/${suffix}${smoothed(sigma)}`,
+  thumbnail: (id: string) => `${one(id)}/thumbnail`,
+};
+
+/** Send a file as it is, and tell how much of it has gone. */
+export function upload(file: File, progress: (part: number) => void): Promise<{ upload: string; name: string }> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", `/api/uploads?name=${encodeURIComponent(file.name)}`);
+    request.responseType = "json";
+    request.upload.addEventListener("progress", (event) => progress(event.total ? event.loaded / event.total : 0));
+    request.addEventListener("load", () => {
+      if (request.status === 200) resolve(request.response as { upload: string; name: string });
+      else reject(new Refusal((request.response as { error?: string } | null)?.error ?? t.shell.offline));
+    });
+    request.addEventListener("error", () => reject(new Refusal(t.shell.offline)));
+    request.send(file);
+  });
+}

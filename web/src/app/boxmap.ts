@@ -1,0 +1,151 @@
+/** A map of the world to draw a box on. */
+import { type GeoJSONSource, Map as MapLibre, NavigationControl, setWorkerUrl } from "maplibre-gl";
+import { inks, worldData, worldStyle } from "../basemap";
+import type { Basemap } from "../data";
+import { workerUrl } from "../map";
+
+export type Box = [west: number, south: number, east: number, north: number];
+
+const NORTHERNMOST = 85.05;
+const ACCENT = "#1f5fbf";
+
+export interface BoxMapOptions {
+  name: string;
+  basemap: Basemap;
+  /** More detail where the map is. */
+  detail(bounds: Box): Promise<Basemap>;
+  drawn(box: Box): void;
+  /** Drawing began or ended. */
+  drawing(active: boolean): void;
+}
+
+export class BoxMap {
+  readonly map: MapLibre;
+  readonly ready: Promise<void>;
+  private box: Box | null = null;
+  private active = false;
+  private readonly scheme = matchMedia("(prefers-color-scheme: dark)");
+  private readonly rethemed = () => this.showTheme();
+
+  constructor(container: HTMLElement, private readonly options: BoxMapOptions) {
+    setWorkerUrl(workerUrl());
+    this.map = new MapLibre({
+      container,
+      style: worldStyle(options.basemap),
+      attributionControl: false,
+      dragRotate: false,
+      pitchWithRotate: false,
+      touchPitch: false,
+      maxPitch: 0,
+      boxZoom: false,
+      renderWorldCopies: false,
+      fadeDuration: 0,
+      center: [10, 30],
+      zoom: 0.6,
+      maxZoom: 18,
+    });
+    this.map.touchZoomRotate.disableRotation();
+    this.map.keyboard.disableRotation();
+    this.map.addControl(new NavigationControl({ showCompass: false }), "top-left");
+    this.map.getCanvas().setAttribute("aria-label", options.name);
+    this.ready = new Promise((resolve) => void this.map.once("load", () => resolve(this.loaded())));
+    this.listen();
+  }
+
+  /** Show a box, or none. */
+  show(box: Box | null, fit: boolean): void {
+    this.box = box;
+    this.map.getSource<GeoJSONSource>("box")?.setData(outline(box));
+    if (box && fit) this.map.fitBounds([[box[0], box[1]], [box[2], box[3]]], { padding: 40, animate: false });
+  }
+
+  /** What can be seen of the world. */
+  view(): Box {
+    const bounds = this.map.getBounds();
+    return tidy([bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()]);
+  }
+
+  /** The next drag draws a box. */
+  draw(active: boolean): void {
+    this.active = active;
+    this.map.getCanvas().style.cursor = active ? "crosshair" : "";
+    if (active) this.map.dragPan.disable();
+    else this.map.dragPan.enable();
+    this.options.drawing(active);
+  }
+
+  destroy(): void {
+    this.scheme.removeEventListener("change", this.rethemed);
+    this.map.remove();
+  }
+
+  private loaded(): void {
+    this.map.addSource("box", { type: "geojson", data: outline(this.box) });
+    this.map.addLayer({ id: "box", type: "fill", source: "box", paint: { "fill-color": ACCENT, "fill-opacity": 0.18 } });
+    this.map.addLayer({ id: "box-edge", type: "line", source: "box", paint: { "line-color": ACCENT, "line-width": 2 } });
+    this.showTheme();
+    this.scheme.addEventListener("change", this.rethemed);
+    this.map.on("moveend", () => void this.refine());
+    void this.refine();
+  }
+
+  private showTheme(): void {
+    for (const [layer, property, colour] of inks(this.scheme.matches)) {
+      if (this.map.getLayer(layer)) this.map.setPaintProperty(layer, property as "fill-color", colour);
+    }
+  }
+
+  /** Fetch the coast and the towns of what is seen, where that is not the whole world. */
+  private async refine(): Promise<void> {
+    if (this.map.getZoom() < 3) return;
+    const at = this.map.getCenter();
+    const basemap = await this.options.detail(this.view()).catch(() => null);
+    const now = this.map.getCenter();
+    if (!basemap || now.lng !== at.lng || now.lat !== at.lat) return;
+    for (const [name, data] of Object.entries(worldData(basemap))) this.map.getSource<GeoJSONSource>(name)?.setData(data);
+  }
+
+  private listen(): void {
+    let from: { lng: number; lat: number } | null = null;
+    const box = (to: { lng: number; lat: number }): Box | null =>
+      from && tidy([Math.min(from.lng, to.lng), Math.min(from.lat, to.lat), Math.max(from.lng, to.lng), Math.max(from.lat, to.lat)]);
+    const start = (at: { lng: number; lat: number }) => {
+      if (this.active) from = at;
+    };
+    const move = (at: { lng: number; lat: number }) => {
+      if (from) this.show(box(at), false);
+    };
+    const end = (at: { lng: number; lat: number }) => {
+      const made = box(at);
+      from = null;
+      if (!made) return;
+      this.draw(false);
+      if (made[2] > made[0] && made[3] > made[1]) this.options.drawn(made);
+    };
+    this.map.on("mousedown", (event) => start(event.lngLat));
+    this.map.on("mousemove", (event) => move(event.lngLat));
+    this.map.on("mouseup", (event) => end(event.lngLat));
+    this.map.on("touchstart", (event) => start(event.lngLat));
+    this.map.on("touchmove", (event) => move(event.lngLat));
+    this.map.on("touchend", (event) => end(event.lngLat));
+    this.map.getCanvas().addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.active) this.draw(false);
+    });
+  }
+}
+
+/** Inside the world, to a metre or so. */
+function tidy(box: Box): Box {
+  const clip = (value: number, most: number) => Number(Math.min(Math.max(value, -most), most).toFixed(5));
+  return [clip(box[0], 180), clip(box[1], NORTHERNMOST), clip(box[2], 180), clip(box[3], NORTHERNMOST)];
+}
+
+function outline(box: Box | null): GeoJSON.FeatureCollection {
+  if (!box) return { type: "FeatureCollection", features: [] };
+  const [west, south, east, north] = box;
+  const ring = [[west, south], [east, south], [east, north], [west, north], [west, south]];
+  return {
+    type: "FeatureCollection",
+    features: [{ type: "Feature", properties: {}, geometry: { type: "Polygon", coordinates: [ring] } }],
+  };
+}

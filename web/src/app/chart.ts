@@ -1,0 +1,54 @@
+/** What was spent on a population over time, as steps below its limit. */
+import { el } from "../dom";
+import type { Population } from "./api";
+import { value } from "./numbers";
+import { fill, moment, short, t } from "./texts";
+
+const SPACE = "http://www.w3.org/2000/svg";
+const [HEIGHT, LEFT, TOP, RIGHT, BOTTOM] = [180, 44, 14, 12, 24];
+
+function svg(tag: string, attributes: Record<string, string | number>, text = ""): SVGElement {
+  const made = document.createElementNS(SPACE, tag);
+  for (const [name, given] of Object.entries(attributes)) made.setAttribute(name, String(given));
+  made.textContent = text;
+  return made;
+}
+
+export function spendingChart(account: Population): HTMLElement {
+  const limit = account.limit === null ? null : value(account.limit);
+  const words = fill(t.shelf.chart, { population: account.population, spent: account.spent, limit: account.limit ?? t.shelf.no_limit });
+  const rows = account.history.map(([made, spent]) => el("tr", {}, el("td", {}, moment(made)), el("td", {}, short(spent))));
+  const head = el("tr", {}, el("th", { scope: "col" }, t.shelf.when), el("th", { scope: "col" }, t.shelf.total));
+  const table = el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows));
+  return el(
+    "figure",
+    { class: "chart" },
+    el("figcaption", {}, words),
+    drawn(account.history, limit, words) as unknown as HTMLElement,
+    el("details", {}, el("summary", {}, t.shelf.table), table),
+  );
+}
+
+function drawn(history: Population["history"], limit: number | null, words: string): SVGElement {
+  const width = Math.min(640, window.innerWidth - 40); // so that letters keep their size
+  const times = history.map(([made]) => new Date(made).getTime());
+  const now = Date.now();
+  const first = Math.min(...times, now - 3_600_000);
+  const most = Math.max(limit ?? 0, ...history.map(([, spent]) => spent), 1e-9);
+  const x = (time: number) => LEFT + ((width - LEFT - RIGHT) * (time - first)) / (now - first);
+  const y = (spent: number) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * spent) / most;
+  let path = `M ${x(first)} ${y(0)}`;
+  history.forEach(([, spent], i) => (path += ` H ${x(times[i])} V ${y(spent)}`));
+  path += ` H ${x(now)}`;
+  const chart = svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": words });
+  chart.append(
+    svg("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: y(0), y2: y(0) }),
+    svg("text", { x: LEFT - 6, y: y(0) + 4, "text-anchor": "end" }, "0"),
+    svg("text", { x: LEFT - 6, y: y(most) + 4, "text-anchor": "end" }, short(most)),
+    svg("text", { x: LEFT, y: HEIGHT - 6 }, new Date(first).toLocaleDateString("en-GB", { dateStyle: "medium" })),
+    svg("text", { x: width - RIGHT, y: HEIGHT - 6, "text-anchor": "end" }, new Date(now).toLocaleDateString("en-GB", { dateStyle: "medium" })),
+    svg("path", { class: "spent-line", d: path }),
+  );
+  if (limit !== null) chart.append(svg("line", { class: "limit-line", x1: LEFT, x2: width - RIGHT, y1: y(limit), y2: y(limit) }));
+  return chart;
+}

@@ -1,0 +1,66 @@
+/** What was chosen on the way to a release; kept in the tab, so that reloading loses nothing. */
+import type { Columns, Inspection, Place, Source, Wanted } from "./api";
+
+export interface Picture {
+  upload: string;
+  name: string;
+  width: number;
+  height: number;
+}
+
+export interface Draft {
+  source: (Source & { name: string }) | null;
+  inspection: Inspection | null;
+  columns: Columns | null;
+  place: Place | null;
+  picture: Picture | null;
+  epsilon: string;
+  users: number;
+  population: string;
+}
+
+const NAME = "dpheatmap-draft";
+const EMPTY: Draft = {
+  source: null,
+  inspection: null,
+  columns: null,
+  place: null,
+  picture: null,
+  epsilon: "1",
+  users: 5000,
+  population: "",
+};
+
+export const draft: Draft = { ...EMPTY, ...stored() };
+
+function stored(): Partial<Draft> {
+  try {
+    return JSON.parse(sessionStorage.getItem(NAME) ?? "{}") as Partial<Draft>;
+  } catch {
+    return {};
+  }
+}
+
+export function change(part: Partial<Draft>): void {
+  Object.assign(draft, part);
+  sessionStorage.setItem(NAME, JSON.stringify(draft));
+}
+
+/** A new map, about the same people perhaps. */
+export function begin(): void {
+  change({ ...EMPTY, epsilon: draft.epsilon, users: draft.users, population: draft.population });
+}
+
+export function columnsComplete({ columns }: Draft): boolean {
+  if (!columns?.x || !columns.y || !(columns.user || columns.each_row_is_a_person)) return false;
+  const used = [columns.x, columns.y, ...(columns.user ? [columns.user] : [])];
+  return new Set(used).size === used.length;
+}
+
+/** What is asked of the server for all that was chosen; null while something is missing. */
+export function wanted(population: string, place = draft.place): Wanted | null {
+  const { source, columns, picture, epsilon } = draft;
+  if (!source || !columns || !place || !columnsComplete(draft)) return null;
+  const from: Source = source.upload ? { upload: source.upload } : { path: source.path ?? "" };
+  return { source: from, columns, place, picture: picture?.upload ?? null, epsilon, population };
+}

@@ -1,0 +1,78 @@
+/** Who pays: the people that a release is about, and what the ledger has left for them. */
+import { el } from "../../dom";
+import { api, type Budget, type Population } from "../api";
+import { change, draft } from "../draft";
+import { value } from "../numbers";
+import { input, labelled, newId } from "../parts";
+import { fill, t } from "../texts";
+
+const rounded = (number: number): string => String(Number(number.toFixed(6)));
+
+export class BudgetPart {
+  readonly element = el("section", { class: "budget" });
+  private budget: Budget = { ledger: "", populations: [] };
+  private readonly words = el("div", { "aria-live": "polite" });
+  private readonly name: HTMLInputElement;
+  private readonly limit = input({ type: "text", inputmode: "decimal", autocomplete: "off", value: "3" }, () => this.show(), "input");
+  private readonly limitField = labelled(t.release.limit, this.limit, t.release.limit_note);
+  private readonly known = el("datalist", { id: newId() });
+
+  constructor(private readonly cost: () => string) {
+    this.name = input({ type: "text", autocomplete: "off", list: this.known.id, maxlength: "200", value: draft.population }, (population) => {
+      change({ population: population.trim() });
+      this.show();
+    }, "input");
+    const who = labelled(t.release.population, this.name, t.release.population_note);
+    this.element.append(who, this.known, this.limitField, this.words);
+    this.show();
+  }
+
+  async load(): Promise<void> {
+    this.take(await api.budget());
+  }
+
+  /** The population's name, after a limit was set for it where there was none. */
+  async ready(): Promise<string> {
+    const name = this.name.value.trim();
+    if (name && !this.account?.limit) this.take(await api.limit(name, this.limit.value.trim()));
+    return name;
+  }
+
+  show(): void {
+    const { account } = this;
+    const limit = account?.limit ?? this.limit.value.trim();
+    this.limitField.hidden = Boolean(account?.limit);
+    const [spent, cost] = [value(account?.spent ?? "0"), value(this.cost())];
+    const left = value(limit) - spent;
+    const over = cost > left + 1e-12;
+    const words = { epsilon: this.cost(), left: rounded(over ? left : left - cost) };
+    this.words.replaceChildren(
+      el("p", {}, account ? fill(t.release.left, { spent: account.spent, limit, left: rounded(left) }) : t.release.fresh),
+      bar(spent, cost, value(limit)),
+      el("p", { class: over ? "over" : "cost" }, fill(over ? t.release.over : t.release.cost, words)),
+      el("p", { class: "note" }, fill(t.release.ledger, { ledger: this.budget.ledger })),
+    );
+  }
+
+  private get account(): Population | undefined {
+    return this.budget.populations.find(({ population }) => population === this.name.value.trim());
+  }
+
+  private take(budget: Budget): void {
+    this.budget = budget;
+    this.known.replaceChildren(...budget.populations.map(({ population }) => el("option", { value: population })));
+    this.show();
+  }
+}
+
+/** Spent, this release, and what is left, as parts of a line. */
+function bar(spent: number, cost: number, limit: number): HTMLElement {
+  const part = (kind: string, share: number) => {
+    const made = el("span", { class: kind });
+    made.style.width = `${100 * Math.min(Math.max(share, 0), 1)}%`;
+    return made;
+  };
+  const made = el("div", { class: "bar", "aria-hidden": "true" });
+  if (limit > 0) made.append(part("spent", spent / limit), part("now", Math.min(cost, limit - spent) / limit));
+  return made;
+}

@@ -1,0 +1,44 @@
+/** A place that is discovered from the data, privately, for a price. */
+import { button, el } from "../../dom";
+import { api, Refusal } from "../api";
+import { change, draft, wanted } from "../draft";
+import { follow } from "../follow";
+import { input, labelled, type Problem } from "../parts";
+import { fill, t } from "../texts";
+import { BudgetPart } from "./budget";
+
+export function discoverPanel(root: HTMLElement, problem: Problem): () => void {
+  let over = false;
+  const price = input({ type: "text", inputmode: "decimal", autocomplete: "off", value: "0.1" }, () => {
+    budget.show();
+    begin.textContent = words();
+  }, "input");
+  const words = (): string => fill(t.place.discover_start, { epsilon: price.value.trim() });
+  const budget = new BudgetPart(() => price.value.trim());
+  const status = el("div", { class: "following" });
+  const found = el("p", { class: "stored", role: "status", hidden: "" });
+  const start = async (): Promise<void> => {
+    problem.clear();
+    begin.disabled = true;
+    try {
+      const asked = wanted(await budget.ready(), { kind: "unit" });
+      if (!asked) throw new Refusal(t.release.incomplete);
+      const begun = await api.discover({ ...asked, epsilon: price.value.trim() });
+      const ended = await follow(status, begun, () => over);
+      if (over) return;
+      if (ended.state !== "done" || !ended.result.place) throw new Refusal(ended.message);
+      change({ place: ended.result.place, picture: null });
+      found.textContent = ended.result.words ?? "";
+      found.hidden = false;
+    } catch (error) {
+      problem.show(error);
+    }
+    begin.disabled = false;
+    budget.load().catch(() => undefined);
+  };
+  const begin = button(words(), () => void start());
+  root.append(el("p", { class: "note" }, t.place.discover_note), labelled(t.place.price, price), budget.element, begin, status, found);
+  if (draft.place) change({ place: null, picture: null });
+  budget.load().catch((error: unknown) => problem.show(error));
+  return () => void (over = true);
+}

@@ -1,0 +1,85 @@
+/** The first step: a file, dropped, chosen, or named by its path. */
+import { button, el } from "../../dom";
+import { api, Refusal, upload, type Source } from "../api";
+import { begin, change, draft } from "../draft";
+import { go, input, labelled, Problem, steps } from "../parts";
+import { count, fill, percent, t } from "../texts";
+
+const ACCEPTED = ".csv,.tsv,.txt,.gz,.parquet,.json,.jsonl,.ndjson";
+
+export function fileStep(root: HTMLElement): void {
+  const problem = new Problem();
+  const progress = el("p", { class: "status", role: "status" });
+  if (draft.source) progress.textContent = fill(t.file.chosen, { name: draft.source.name });
+
+  const open = async (source: Source, name: string): Promise<void> => {
+    const inspection = await api.inspect(source);
+    const earlier = draft.source?.upload;
+    begin();
+    if (earlier) void api.forget(earlier).catch(() => undefined);
+    const [user, x, y] = [inspection.guesses.user[0], inspection.guesses.x[0], inspection.guesses.y[0]];
+    const columns = { user: user ?? null, x: x ?? "", y: y ?? "", weight: null };
+    change({ source: { ...source, name }, inspection, columns });
+    go("columns");
+  };
+
+  const take = async (file: File | undefined): Promise<void> => {
+    if (!file) return;
+    problem.clear();
+    const { upload_limit: limit } = await api.start();
+    if (file.size > limit) {
+      const sizes = { size: count(Math.round(file.size / 1e6)), limit: count(Math.round(limit / 1e6)) };
+      throw new Refusal(fill(t.file.too_large, { name: file.name, ...sizes }));
+    }
+    const tell = (part: number) => (progress.textContent = fill(t.file.uploading, { name: file.name, part: percent(part) }));
+    tell(0);
+    const sent = await upload(file, tell);
+    await open({ upload: sent.upload }, sent.name);
+  };
+  const attempt = (work: Promise<void>): void => {
+    work.catch((error: unknown) => {
+      progress.textContent = "";
+      problem.show(error);
+    });
+  };
+
+  const chooser = input({ type: "file", accept: ACCEPTED, class: "hidden-input", tabindex: "-1", "aria-hidden": "true" }, () => attempt(take(chooser.files?.[0])));
+  const zone = el(
+    "div",
+    { class: "drop" },
+    el("p", { class: "drop-words" }, t.file.drop),
+    el("p", { class: "note" }, t.file.or),
+    button(t.file.choose, () => chooser.click(), { class: "primary" }),
+    chooser,
+  );
+  zone.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    zone.classList.add("over");
+  });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    attempt(take(event.dataTransfer?.files[0]));
+  });
+
+  const path = input({ type: "text", autocomplete: "off", spellcheck: "false", placeholder: "/data/trips.parquet" }, () => undefined);
+  const form = el("form", { class: "path" }, labelled(t.file.path, path, t.file.path_note), el("button", { type: "submit" }, t.file.open));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    problem.clear();
+    const name = path.value.trim();
+    attempt(open({ path: name }, name.split(/[\\/]/).pop() ?? name));
+  });
+
+  root.append(
+    el("h1", { tabindex: "-1" }, t.file.heading),
+    el("p", { class: "lead" }, t.file.lead),
+    problem.element,
+    zone,
+    progress,
+    form,
+    el("p", { class: "note" }, t.file.private),
+  );
+  if (draft.source) root.append(steps(null, { text: t.shell.next, action: () => go("columns") }));
+}

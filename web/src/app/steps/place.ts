@@ -1,0 +1,198 @@
+/** The third step: the place, which is public. */
+import { button, el } from "../../dom";
+import { api, type Place, upload } from "../api";
+import type { Box, BoxMap } from "../boxmap";
+import { change, draft } from "../draft";
+import { maps } from "../maps";
+import { go, input, labelled, Problem, radios, soon, steps } from "../parts";
+import { fill, t } from "../texts";
+import { discoverPanel } from "./discover";
+
+type Kind = Place["kind"] | "discover";
+
+const TOWN = 10; // km from the middle of a town to the edge of its box
+const DEGREE = 111.32; // km on the equator
+
+/** The place step; what it returns ends it. */
+export function placeStep(root: HTMLElement): () => void {
+  if (!draft.columns) {
+    go("columns");
+    return () => undefined;
+  }
+  const problem = new Problem();
+  const panel = el("div", { class: "panel-of-place" });
+  let end: () => void = () => undefined;
+  const choose = (kind: Kind): void => {
+    end();
+    panel.replaceChildren();
+    problem.clear();
+    if (kind !== "discover" && draft.place?.kind !== kind) change({ place: kind === "unit" ? { kind } : null, picture: null });
+    if (kind === "bbox") end = boxPanel(panel, problem);
+    else if (kind === "image") end = imagePanel(panel, problem);
+    else if (kind === "discover") end = discoverPanel(panel, problem);
+    else {
+      panel.append(el("p", { class: "note" }, t.place.unit_note));
+      end = () => undefined;
+    }
+  };
+  const kinds: [Kind, string][] = [["bbox", t.place.bbox], ["image", t.place.image], ["unit", t.place.unit], ["discover", t.place.discover]];
+  const first: Kind = draft.place?.kind ?? "bbox";
+  root.append(
+    el("h1", { tabindex: "-1" }, t.place.heading),
+    el("p", { class: "lead" }, t.place.lead),
+    problem.element,
+    radios(t.place.kind, kinds, first, (kind) => choose(kind as Kind)),
+    panel,
+    steps("columns", {
+      text: t.shell.next,
+      action: () => {
+        if (draft.place) go("strength");
+        else problem.show(t.place.incomplete);
+      },
+    }),
+  );
+  choose(first);
+  return () => end();
+}
+
+/** A box: drawn, typed, or around a town; each change can be undone. */
+function boxPanel(root: HTMLElement, problem: Problem): () => void {
+  let map: BoxMap | null = null;
+  let over = false;
+  const history: (Box | null)[] = [];
+  const now = (): Box | null => (draft.place?.kind === "bbox" ? draft.place.bounds : null);
+  const names = [t.place.west, t.place.south, t.place.east, t.place.north];
+  const edges = names.map(() => input({ type: "number", step: "any", inputmode: "decimal" }, () => typed()));
+  const resolution = input({ type: "number", min: "0", step: "any", inputmode: "decimal" }, () => store(now()));
+  const undo = button(t.place.undo, () => {
+    if (history.length) show(history.pop() ?? null, true);
+  });
+  const place = draft.place;
+  if (place?.kind === "bbox" && place.resolution) resolution.value = String(place.resolution);
+
+  const store = (box: Box | null): void => {
+    const detail = Number(resolution.value);
+    change({ place: box && { kind: "bbox", bounds: box, ...(detail > 0 ? { resolution: detail } : {}) } });
+  };
+  const show = (box: Box | null, fit: boolean): void => {
+    store(box);
+    edges.forEach((edge, i) => (edge.value = box ? String(box[i]) : ""));
+    map?.show(box, fit);
+    undo.disabled = history.length === 0;
+    problem.clear();
+  };
+  const set = (box: Box, fit: boolean): void => {
+    history.push(now());
+    show(box, fit);
+  };
+  const typed = (): void => {
+    const values = edges.map((edge) => (edge.value === "" ? NaN : Number(edge.value)));
+    if (values.every(Number.isFinite)) set(values as Box, true);
+  };
+
+  const draw = button(t.place.draw, () => map?.draw(draw.getAttribute("aria-pressed") !== "true"), { "aria-pressed": "false" });
+  const hint = el("p", { class: "status", role: "status" });
+  const frame = el("div", { class: "boxmap" });
+  root.append(
+    townField((lon, lat) => set(around(lon, lat), true)),
+    el("div", { class: "buttons" }, draw, button(t.place.view, () => map && set(map.view(), false)), undo),
+    hint,
+    frame,
+    el("p", { class: "credit" }, t.place.credit),
+    el("div", { class: "grid four" }, ...edges.map((edge, i) => labelled(names[i], edge))),
+    labelled(t.place.resolution, resolution, t.place.resolution_note),
+  );
+  show(now(), false);
+
+  const build = async (): Promise<void> => {
+    const [{ BoxMap }, basemap] = await Promise.all([maps(), api.basemap([-180, -85, 180, 85])]);
+    if (over) return;
+    map = new BoxMap(frame, {
+      name: t.place.map,
+      basemap,
+      detail: (bounds) => api.basemap(bounds),
+      drawn: (box) => set(box, false),
+      drawing: (active) => {
+        draw.setAttribute("aria-pressed", String(active));
+        hint.textContent = active ? t.place.drawing : "";
+      },
+    });
+    await map.ready;
+    Object.assign(frame, { boxmap: map });
+    map.show(now(), true);
+    frame.setAttribute("data-ready", "true");
+  };
+  build().catch((error: unknown) => problem.show(error));
+  return () => {
+    over = true;
+    map?.destroy();
+  };
+}
+
+/** A box of about 20 km around a point. */
+function around(lon: number, lat: number): Box {
+  const up = TOWN / DEGREE;
+  const across = up / Math.max(Math.cos((lat * Math.PI) / 180), 0.1);
+  return [lon - across, lat - up, lon + across, lat + up].map((edge) => Number(edge.toFixed(4))) as Box;
+}
+
+function townField(chosen: (lon: number, lat: number) => void): HTMLElement {
+  const list = el("div", { class: "towns" });
+  const ask = soon(() => {
+    const name = field.value.trim();
+    if (!name) return list.replaceChildren();
+    void api.towns(name).then((towns) =>
+      list.replaceChildren(...towns.map((town) => button(town.name, () => {
+        chosen(town.lon, town.lat);
+        list.replaceChildren();
+      }))),
+    );
+  }, 200);
+  const field = input({ type: "search", autocomplete: "off" }, ask, "input");
+  const made = labelled(t.place.town, field, t.place.town_note);
+  made.append(list);
+  return made;
+}
+
+/** An image: the picture itself, or its size. */
+function imagePanel(root: HTMLElement, problem: Problem): () => void {
+  const place = draft.place;
+  const size = place?.kind === "image" ? place.size : null;
+  const sides = [t.place.width, t.place.height].map((_, i) =>
+    input({ type: "number", min: "1", step: "1", inputmode: "numeric", value: size ? String(size[i]) : "" }, () => typed()),
+  );
+  const shown = el("div", { class: "picture" });
+  const typed = (): void => {
+    const [width, height] = sides.map((side) => Number(side.value));
+    const whole = Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0;
+    change({ place: whole ? { kind: "image", size: [width, height] } : null, picture: null });
+    shown.replaceChildren();
+  };
+  const show = (): void => {
+    const { picture } = draft;
+    if (!picture) return;
+    const words = fill(t.place.size, { name: picture.name, width: picture.width, height: picture.height });
+    shown.replaceChildren(el("img", { src: `/api/uploads/${picture.upload}/picture?show=1`, alt: "" }), el("p", {}, words));
+  };
+  const take = async (file: File | undefined): Promise<void> => {
+    if (!file) return;
+    const sent = await upload(file, () => undefined);
+    const { width, height } = await api.picture(sent.upload);
+    change({ place: { kind: "image", size: [width, height] }, picture: { upload: sent.upload, name: sent.name, width, height } });
+    [sides[0].value, sides[1].value] = [String(width), String(height)];
+    problem.clear();
+    show();
+  };
+  const chooser = input({ type: "file", accept: ".png,.jpg,.jpeg,.webp", class: "hidden-input", tabindex: "-1", "aria-hidden": "true" }, () => {
+    take(chooser.files?.[0]).catch((error: unknown) => problem.show(error));
+  });
+  root.append(
+    button(t.place.picture, () => chooser.click()),
+    chooser,
+    el("p", { class: "note" }, t.place.picture_note),
+    shown,
+    el("div", { class: "grid" }, labelled(t.place.width, sides[0]), labelled(t.place.height, sides[1])),
+  );
+  show();
+  return () => undefined;
+}

@@ -1,0 +1,94 @@
+/** The fourth step: epsilon, with a plan and a preview on generated people beside it. */
+import { el } from "../../dom";
+import { api, type Plan, type Preview } from "../api";
+import { change, draft } from "../draft";
+import { go, input, labelled, Problem, soon, steps } from "../parts";
+import { fill, percent, t } from "../texts";
+
+const COMMON = ["0.1", "0.2", "0.5", "1", "2", "5", "10"];
+
+export function strengthStep(root: HTMLElement): () => void {
+  const place = draft.place;
+  if (!place) {
+    go("place");
+    return () => undefined;
+  }
+  const problem = new Problem();
+  const words = el("div", { class: "plan" });
+  const pictures = el("div", { class: "previews", "aria-live": "polite" });
+  let asked = 0;
+
+  const refresh = async (): Promise<void> => {
+    const turn = ++asked;
+    problem.clear();
+    try {
+      const plan = await api.plan(place, draft.epsilon, draft.users);
+      if (turn !== asked) return;
+      words.replaceChildren(...planned(plan, null));
+      pictures.setAttribute("aria-busy", "true");
+      if (!pictures.childElementCount) pictures.append(el("p", { class: "status" }, t.strength.drawing));
+      const preview = await api.preview(place, draft.epsilon, draft.users);
+      if (turn !== asked) return;
+      words.replaceChildren(...planned(plan, preview));
+      pictures.replaceChildren(figure(preview.truth, t.strength.truth), figure(preview.shown, t.strength.shown));
+      pictures.removeAttribute("aria-busy");
+      pictures.setAttribute("data-ready", draft.epsilon);
+    } catch (error) {
+      if (turn === asked) problem.show(error);
+    }
+  };
+  const later = soon(() => void refresh());
+
+  const exact = input({ type: "text", inputmode: "decimal", autocomplete: "off", value: draft.epsilon }, () => set(exact.value.trim()), "input");
+  const slide = input({ type: "range", min: "0", max: String(COMMON.length - 1), step: "1", "aria-label": `${t.strength.epsilon}: ${t.strength.strong} – ${t.strength.weak}` }, () => set(COMMON[Number(slide.value)]), "input");
+  const set = (epsilon: string): void => {
+    change({ epsilon });
+    if (exact.value.trim() !== epsilon) exact.value = epsilon;
+    const near = COMMON.reduce((best, text, i) => (Math.abs(Math.log(Number(text) / Number(epsilon))) < Math.abs(Math.log(Number(COMMON[best]) / Number(epsilon))) ? i : best), 0);
+    slide.value = String(near);
+    slide.setAttribute("aria-valuetext", epsilon);
+    later();
+  };
+  const users = input({ type: "number", min: "1", step: "1", inputmode: "numeric", value: String(draft.users) }, (value) => {
+    const number = Math.round(Number(value));
+    if (number >= 1) change({ users: number });
+    later();
+  }, "input");
+  set(draft.epsilon);
+
+  root.append(
+    el("h1", { tabindex: "-1" }, t.strength.heading),
+    el("p", { class: "lead" }, t.strength.lead),
+    problem.element,
+    el(
+      "div",
+      { class: "beside" },
+      el(
+        "div",
+        {},
+        labelled(t.strength.epsilon, exact, t.strength.epsilon_note),
+        el("div", { class: "slide" }, el("span", { "aria-hidden": "true" }, t.strength.strong), slide, el("span", { "aria-hidden": "true" }, t.strength.weak)),
+        labelled(t.strength.users, users, t.strength.users_note),
+        words,
+      ),
+      el("section", {}, el("h2", {}, t.strength.preview), el("p", { class: "note" }, t.strength.preview_note), pictures),
+    ),
+    steps("place", { text: t.shell.next, action: () => go("release") }),
+  );
+  return () => void (asked = -1);
+}
+
+function planned(plan: Plan, preview: Preview | null): HTMLElement[] {
+  const lines = [plan.advice, fill(t.strength.error, { error: plan.error })];
+  if (preview) lines.push(preview.sure === null ? t.strength.unsure : fill(t.strength.sure, { sure: `${Number((100 * preview.sure).toPrecision(2))} %` }));
+  return [
+    el("h2", {}, t.strength.meaning),
+    el("p", {}, fill(t.strength.odds, { odds: plan.odds, chance: percent(plan.chance) })),
+    el("h2", {}, t.strength.expect),
+    el("ul", {}, ...lines.map((line) => el("li", {}, line))),
+  ];
+}
+
+function figure(source: string, words: string): HTMLElement {
+  return el("figure", {}, el("img", { src: source, alt: words }), el("figcaption", {}, words));
+}
