@@ -129,7 +129,8 @@ def test_every_single_point_falls_into_the_same_cell(domain: Domain) -> None:
     with duckdb.connect() as con:
         con.register("points", {"k": np.arange(len(x)), "x": x, "y": y})
         flags = f"SELECT *, {_valid(False)} AS valid, {_inside(domain)} AS inside FROM points"
-        got = con.execute(f"WITH events AS ({flags}) SELECT k, cx, cy FROM ({_located(domain)})").fetchnumpy()
+        steps = "".join(f", {name} AS ({step})" for name, step in _located(domain))
+        got = con.execute(f"WITH events AS ({flags}){steps} SELECT k, cx, cy FROM located").fetchnumpy()
     assert np.array_equal(np.sort(got["k"]), np.flatnonzero(inside))
     assert np.array_equal(got["cx"], columns[got["k"]])
     assert np.array_equal(got["cy"], rows[got["k"]])

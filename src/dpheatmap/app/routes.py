@@ -41,7 +41,7 @@ from dpheatmap.app.wanted import (
     text_of,
     users_of,
 )
-from dpheatmap.app.worker import Worker, warm
+from dpheatmap.app.worker import Worker
 from dpheatmap.budget import exact_text, read_epsilon
 from dpheatmap.curator.inspect import inspect_table
 from dpheatmap.curator.ledger import Ledger
@@ -103,7 +103,7 @@ class Routes:
         """Get ready for drawing while the first steps are taken."""
         if not self._warmed:
             self._warmed = True
-            Thread(target=self.worker.run, args=(warm,), daemon=True).start()
+            Thread(target=self.worker.warm, daemon=True).start()
 
     # Tables, pictures and places
 

@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from dpheatmap.app.texts import say
@@ -44,6 +45,11 @@ class Worker:
             raise DataError(refusal)
         return answer  # type: ignore[no-any-return]
 
+    def warm(self) -> None:
+        """Have what drawing needs loaded over there, before it is needed; if that is cut short, nothing is lost."""
+        with suppress(DpheatmapError):
+            self.run(_load)
+
     def close(self) -> None:
         """End the process, whatever it is at."""
         for child in multiprocessing.active_children():
@@ -75,7 +81,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def warm() -> None:
-    """Load what drawing needs, before it is needed."""
+def _load() -> None:
     import dpheatmap.app.pictures
     import dpheatmap.estimate.posterior  # noqa: F401

@@ -180,7 +180,7 @@ def noise_quantile(scales: Floats, confidence: float) -> float:
     its tail ``q^k / (1 + q)``, with ``q = e^-a`` and a the rate, is at most ``e^(-a (k - 1)) / 2``, that of continuous
     noise one unit further out. So a unit is added for each, at the weight that the largest has, 1 at most.
 
-    >>> round(noise_quantile(np.array([1.0]), 0.95), 2), round(np.log(1 / (2 * 0.05)), 2)
+    >>> round(noise_quantile(np.array([1.0]), 0.95), 2), round(math.log(1 / (2 * 0.05)), 2)
     (2.31, 2.3)
     """
     step, reach = float(scales.max()) / GRID, END * GRID
