@@ -150,7 +150,7 @@ def one_start(
         at = max(drawn(weight, first, (step * GOLDEN) % 1.0), 0)
         centres[j, 0], centres[j, 1] = x[at], y[at]
         assign(x, y, centres, j + 1, euclidean, nearest, first, second)
-    cost = np.dot(weight, first)
+    cost = (weight * first).sum()
     for _ in range(rounds):
         before = cost
         for _ in range(tries):
@@ -162,7 +162,7 @@ def one_start(
             if gain > TINY * cost:
                 centres[leaving, 0], centres[leaving, 1] = x[new], y[new]
                 assign(x, y, centres, k, euclidean, nearest, first, second)
-        cost = np.dot(weight, first)
+        cost = (weight * first).sum()
         for _ in range(200):
             last = cost
             if euclidean:
@@ -171,7 +171,7 @@ def one_start(
                 to_medians(x, along_x, weight, nearest, centres, 0)
                 to_medians(y, along_y, weight, nearest, centres, 1)
             assign(x, y, centres, k, euclidean, nearest, first, second)
-            cost = np.dot(weight, first)
+            cost = (weight * first).sum()
             if not cost < last * (1.0 - 1e-6):
                 break
         if not cost < before * (1.0 - 1e-6):
