@@ -39,26 +39,26 @@ def fate(mutant: Mutant, folder: Path, rounds: Sequence[Sequence[str]]) -> str:
     place = folder / "src/dpheatmap" / mutant.module
     place.write_text(source)
     try:
-        if mutant.module in KERNELS:
-            shutil.rmtree(folder / "kernels", ignore_errors=True)
-        code = next((code for tests in rounds if (code := run_tests(tests, folder)) != 0), 0)
+        cache = folder / ("anew" if mutant.module in KERNELS else "kernels")
+        code = next((code for tests in rounds if (code := run_tests(tests, folder, cache)) != 0), 0)
         return SURVIVED if code == 0 else "timed out" if code < 0 else "killed"
     finally:
         place.write_text(original(mutant.module))
+        shutil.rmtree(folder / "anew", ignore_errors=True)
 
 
-def run_tests(tests: Sequence[str], folder: Path, record: Path | None = None) -> int:
-    """The exit code of pytest in a forked process, below 0 if it took too long; with a record, what the tests reach."""
+def run_tests(tests: Sequence[str], folder: Path, cache: Path, record: Path | None = None) -> int:
+    """The exit code of pytest in a forked process, below 0 if it took too long; a record gets what the tests reach."""
     child = os.fork()
     if child == 0:
-        _child(tests, folder, record)
+        _child(tests, folder, cache, record)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what its tests have started and left
     return code
 
 
-def _child(tests: Sequence[str], folder: Path, record: Path | None) -> None:
+def _child(tests: Sequence[str], folder: Path, cache: Path, record: Path | None) -> None:
     code = 98
     try:
         os.setpgid(0, 0)
@@ -67,7 +67,7 @@ def _child(tests: Sequence[str], folder: Path, record: Path | None) -> None:
             signal.alarm(5 * LIMIT)  # for those that wait without end
         os.chdir(folder)
         os.environ.update(
-            HYPOTHESIS_PROFILE="quick", NUMBA_CACHE_DIR=str(folder / "kernels"), PYTHONDONTWRITEBYTECODE="1",
+            HYPOTHESIS_PROFILE="quick", NUMBA_CACHE_DIR=str(cache), PYTHONDONTWRITEBYTECODE="1",
             PYTHONPATH=str(folder / "src"), TMPDIR=str(folder),
         )  # fmt: skip
         sys.dont_write_bytecode = True
@@ -123,7 +123,7 @@ def main() -> None:
         record = options.reach or Path(temporary, "reach.json")
         if not record.exists():
             print("Noting which tests reach which lines ...", file=sys.stderr, flush=True)
-            run_tests(tests_of_the_private_side(), folders[0], record)
+            run_tests(tests_of_the_private_side(), folders[0], folders[0] / "kernels", record)
         reach = Reach(record)
         print(f"{len(reach.seconds)} tests; not usable: {' '.join(reach.failed) or 'none'}", file=sys.stderr)
 
