@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -111,8 +112,8 @@ class Cast:
         self.stop(number)
         name = self.collection.roles[number]
         state = State(self.folder / f"{number}.state", self.collection, name)
-        kind: type[Role] = {"server": Server, "shuffler": Shuffler, "analyser": Analyser}[name.split()[0]]
-        role = kind(self.collection, self.keys[number], state, self.network)
+        kinds: dict[str, Callable[..., Role]] = {"server": Server, "shuffler": Shuffler, "analyser": Analyser}
+        role = kinds[name.split()[0]](self.collection, self.keys[number], state, self.network)
         self.network.roles[self.collection.parties[number]] = role
 
     def stop(self, number: int) -> None:

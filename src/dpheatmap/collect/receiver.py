@@ -7,6 +7,7 @@ changes nothing. The same contribution sent again is fine: a device that got no 
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 
 from dpheatmap.collect.client import NONCE, body_size
@@ -27,7 +28,7 @@ class Refused(Exception):  # noqa: N818
         self.status = status
 
 
-class Role:
+class Role(ABC):
     """A process with a key and a state, and an outcome in the end."""
 
     name: str
@@ -36,9 +37,9 @@ class Role:
         self.collection, self.key, self.state, self.network = collection, key, state, network
         self.number = collection.index_of(key.public, self.name)
 
+    @abstractmethod
     def step(self) -> bool:
         """Do what can be done now; whether all is done."""
-        raise NotImplementedError
 
     def publish(self, payload: bytes) -> None:
         """Write down, for good, what everybody may have."""
@@ -70,9 +71,9 @@ class Receiver(Role):
         super().__init__(collection, key, state, network)
         self.largest_body = body_size(collection)
 
+    @abstractmethod
     def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
         """What is kept of a contribution; refused if it is none."""
-        raise NotImplementedError
 
     def accept(self, body: bytes) -> None:
         """Take one contribution."""
