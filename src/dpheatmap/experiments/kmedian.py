@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,13 +28,12 @@ from dpheatmap import __version__
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.cluster import weighted_points
 from dpheatmap.evaluate.methods import METHODS
-from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.scores import Mean, mean_of
 from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments.places import Dataset, Place
 from dpheatmap.experiments.record import Record
-from dpheatmap.experiments.run import Outcome, Progress, save_figure, written
+from dpheatmap.experiments.run import Outcome, Progress, finish, save_figure, written
 from dpheatmap.experiments.study import Data, Finding
 
 NAME, TITLE = "kmedian", "k-median: the cost of private places beside that without privacy"
@@ -221,13 +219,8 @@ def run_kmedian(
     if todo[0].rival is None:
         say(f"diffprivlib's k-means is left out: run scripts/diffprivlib, and set {VARIABLE} to what it prints.")
     about = {"study": NAME, "seed": seed, "version": __version__, "data": dataset.title, "rival": bool(todo[0].rival)}
-    start = time.monotonic()
     with Record[Costs](folder / f"{NAME}.jobs.jsonl", about, dict, dict) as record:
-        missing = [job for job in todo if job.key not in record.results]
-        for job, costs in run_all(run_job, missing, workers):
-            record.add(job.key, costs)
-            if progress is not None:
-                progress(len(record.results), len(todo), time.monotonic() - start)
-        ratios = Ratios([record.results[job.key] for job in todo], todo[0].people)
+        results = finish(todo, lambda job: job.key, run_job, record, workers, progress)
+        ratios = Ratios([results[job.key] for job in todo], todo[0].people)
     figures = [save_figure(figure_of(ratios, dataset.title), folder / f"{NAME}.png")]
     return written(NAME, TITLE, dataset, findings(ratios), figures, ratios.rows(), folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from dpheatmap import __version__
 from dpheatmap.evaluate.chart import four_metrics
@@ -13,8 +13,8 @@ from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.table import Series, as_csv, records
 from dpheatmap.experiments.maps import Gallery, side_by_side
 from dpheatmap.experiments.places import Dataset
-from dpheatmap.experiments.record import SCORES, Record, ScoresByMethod
-from dpheatmap.experiments.study import PAPER_METHODS, Data, Finding, Job, Results, Study, panels_of, paragraph, run_job
+from dpheatmap.experiments.record import SCORES, Record
+from dpheatmap.experiments.study import PAPER_METHODS, Data, Finding, Job, Study, panels_of, paragraph, run_job
 from dpheatmap.files import replace_whole
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Outcome(NamedTuple):
         return [*self.figures, self.table, self.words]
 
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 Progress = Callable[[int, int, float], None]
 """Is told how many jobs are done, of how many, and the seconds gone by."""
 
@@ -64,7 +66,8 @@ def run_study(
         "methods": _methods(jobs),
     }
     with Record(folder / f"{study.name}.jobs.jsonl", about, *SCORES) as record:
-        results = _finish(jobs, record, seed, workers, progress)
+        seeded = [(seed, job) for job in jobs]
+        results = finish(seeded, lambda item: item[1].key, run_job, record, workers, progress)
     panels = panels_of(jobs, results)
     drawn = study.figures(panels, dataset) if study.figures else _figures(study, panels, dataset)
     figures = [save_figure(figure, folder / name) for name, figure in drawn]
@@ -115,16 +118,21 @@ def _methods(jobs: Sequence[Job]) -> list[str]:
     return sorted({name for job in jobs for name in job.methods})
 
 
-def _finish(
-    jobs: Sequence[Job], record: Record[ScoresByMethod], seed: int, workers: int | None, progress: Progress | None
-) -> Results:
-    """Run the jobs that the record lacks."""
-    missing = [(seed, job) for job in jobs if job.key not in record.results]
+def finish(
+    items: Sequence[Item],
+    key: Callable[[Item], str],
+    work: Callable[[Item], Result],
+    record: Record[Result],
+    workers: int | None,
+    progress: Progress | None,
+) -> dict[str, Result]:
+    """Do the work that the record lacks."""
+    missing = [item for item in items if key(item) not in record.results]
     start = time.monotonic()
-    for (_, job), scores in run_all(run_job, missing, workers):
-        record.add(job.key, scores)
+    for item, result in run_all(work, missing, workers):
+        record.add(key(item), result)
         if progress is not None:
-            progress(len(record.results), len(jobs), time.monotonic() - start)
+            progress(len(record.results), len(items), time.monotonic() - start)
     return record.results
 
 
