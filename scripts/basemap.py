@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,11 +113,17 @@ def places() -> dict[str, NDArray[Any]]:
     order = np.lexsort(steps.T)
     people = np.log(np.array([kept[i]["population"] for i in order], dtype=np.float64))
     return {
-        "place_names": np.frombuffer("\n".join(kept[i]["name"] for i in order).encode(), dtype=np.uint8),
+        "place_names": np.frombuffer("\n".join(name_of(kept[i]["name"]) for i in order).encode(), dtype=np.uint8),
         "place_lon": steps[order, 0],
         "place_lat_steps": np.diff(steps[order, 1], prepend=0).astype(np.int32),
         "place_people": np.rint(10 * people).astype(np.uint8),
     }
+
+
+def name_of(given: str) -> str:
+    """A name in letters that the bundled font has: no second name in Arabic, no accents that no letter is made with."""
+    composed = unicodedata.normalize("NFC", given)
+    return "".join(c for c in composed if not unicodedata.combining(c) and not "\u0600" <= c <= "\u06ff").strip()
 
 
 if __name__ == "__main__":

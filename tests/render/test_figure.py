@@ -340,6 +340,6 @@ def test_the_same_map_gives_the_same_file(make_heat: MakeHeat, tmp_path: Path, s
 
 def test_titles_are_drawn_in_the_letters_there_are(make_heat: MakeHeat) -> None:
     heat = make_heat(SCREEN, blob(SCREEN))
-    plain, accents, other = (np.asarray(png.figure(heat, title=title)) for title in ("Zurich", "Zürich", "Basel"))
-    assert (plain == accents).all()
-    assert plain.shape != other.shape or (plain != other).any()
+    plain, accents, unknown = (np.asarray(png.figure(heat, title=title)) for title in ("Zurich", "Zürich", "Zurich東"))
+    assert (plain != accents).any()
+    assert (plain == unknown).all()

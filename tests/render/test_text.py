@@ -4,9 +4,10 @@ import string
 
 import numpy as np
 import pytest
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
-from dpheatmap.render.text import draw_text, text_width
+from dpheatmap.render import basemap
+from dpheatmap.render.text import draw_text, has, in_letters_of_the_font, text_width
 
 
 def ink(text: str, align: float = 0.0) -> np.ndarray:
@@ -16,10 +17,27 @@ def ink(text: str, align: float = 0.0) -> np.ndarray:
 
 
 def test_the_font_has_every_sign_that_is_used() -> None:
-    font = ImageFont.load_default(40)
-    missing = bytes(font.getmask("\N{GREEK SMALL LETTER EPSILON}"))
-    for sign in string.digits + string.ascii_letters + ".,:;%()=/-+°·":
-        assert bytes(font.getmask(sign)) != missing
+    signs = string.digits + string.ascii_letters + string.punctuation + "°·²ε±–−’"
+    assert [sign for sign in signs if not has(sign)] == []
+    assert not has("東")
+
+
+def test_the_font_has_every_letter_of_the_names_of_places() -> None:
+    letters = set("".join(basemap.names())) - {" "}
+    assert len(letters) > 200
+    assert sorted(letter for letter in letters if not has(letter)) == []
+
+
+@pytest.mark.parametrize("letters", ["uü", "oó", "aã", "ií", "lł", "sș", "oø", "uů"])
+def test_accents_are_drawn(letters: str) -> None:
+    plain, accented = (ink(letter) for letter in letters)
+    assert {tuple(at) for at in plain} != {tuple(at) for at in accented}
+
+
+def test_letters_that_the_font_lacks_lose_their_accents_or_are_left_out() -> None:
+    assert in_letters_of_the_font("Zu\u0308rich") == "Zürich"  # two characters for one letter
+    assert in_letters_of_the_font("Az\u0327 Za") == "Az Za"
+    assert in_letters_of_the_font("東京 Tokyo") == " Tokyo"
 
 
 @pytest.mark.parametrize("text", ["km²", "per km², linear", "no square", "²"])
@@ -38,5 +56,5 @@ def test_alignment(align: float) -> None:
 
 def test_a_square_is_raised() -> None:
     assert ink("2")[:, 0].max() == pytest.approx(59, abs=1)
-    assert ink("²")[:, 0].max() < 50
+    assert ink("²")[:, 0].max() < 52
     assert ink("²")[:, 0].min() > ink("M")[:, 0].min() - 10

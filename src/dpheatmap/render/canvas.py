@@ -75,5 +75,5 @@ class PillowCanvas:
         self, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
         halo: Colour | None = None,
     ) -> None:  # fmt: skip
-        """Text in the font that Pillow carries."""
+        """Text in the font that the package carries."""
         draw_text(self._draw, x, y, text, size=size, colour=colour, align=align, halo=halo)

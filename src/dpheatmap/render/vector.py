@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import resources
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,16 +18,16 @@ from dpheatmap.render.background import background_of
 from dpheatmap.render.canvas import Box
 from dpheatmap.render.extras import needed
 from dpheatmap.render.figure import figure_of
-from dpheatmap.render.text import Colour
+from dpheatmap.render.text import FONT, Colour
 
 _DPI = 144.0
 _POINTS = 72.0 / _DPI  # of a pixel
-_NARROWER = 0.86  # matplotlib's font is that much wider than the one texts were measured with
+_FAMILIES = ["Inter", "DejaVu Sans"]  # the package's own font, with which texts are measured, then matplotlib's
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "dpheatmap",
     "pdf.fonttype": 42,
-    "font.family": "DejaVu Sans",
+    "font.family": _FAMILIES,
 }
 
 
@@ -48,10 +50,20 @@ def save_figure(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], path
     """Write what is drawn on a new canvas as SVG or PDF; it has no date, so that the same picture is the same file."""
     import matplotlib
 
+    _register_font()
     kind = suffix[1:]
     with matplotlib.rc_context(_STYLE):
         canvas = draw(MatplotlibCanvas)
         canvas.figure.savefig(path, format=kind, metadata={"CreationDate" if kind == "pdf" else "Date": None})
+
+
+@cache
+def _register_font() -> None:
+    """Tell matplotlib of the package's font."""
+    from matplotlib import font_manager
+
+    with resources.as_file(FONT) as path:
+        font_manager.fontManager.addfont(path)
 
 
 def refuse(domain: Domain, *, background: str | PathLike[str] | None = None, **look: object) -> None:
@@ -106,7 +118,7 @@ class MatplotlibCanvas:
         points = size * _POINTS
         rim = [] if halo is None else [withStroke(linewidth=points / 5, foreground=_of(halo))]
         self._axes.text(
-            x, y, text.replace("$", r"\$"), fontsize=points * _NARROWER, color=_of(colour), path_effects=rim, zorder=4,
+            x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=rim, zorder=4,
             horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align], verticalalignment="baseline",
         )  # fmt: skip
 

@@ -69,7 +69,7 @@ def cities(bounds: Bounds, most: int) -> list[City]:
     inside = np.flatnonzero((lon >= bounds.x0) & (lon <= bounds.x1) & (lat >= bounds.y0) & (lat <= bounds.y1))
     largest = inside[np.argsort(-archive["place_people"][inside].astype(np.int64), kind="stable")][:most]
     people = np.exp(archive["place_people"] / 10.0)
-    return [City(_names()[i], float(lon[i]), float(lat[i]), round(people[i])) for i in largest.tolist()]
+    return [City(names()[i], float(lon[i]), float(lat[i]), round(people[i])) for i in largest.tolist()]
 
 
 def _cut_at_antimeridian(ring: Floats) -> list[Floats]:
@@ -124,5 +124,6 @@ def _archive() -> dict[str, NDArray[Any]]:
 
 
 @cache
-def _names() -> list[str]:
+def names() -> list[str]:
+    """The names of all places, by latitude."""
     return _archive()["place_names"].tobytes().decode().split("\n")
