@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_SIGMA = 0.02  # of the longer side
 _DEFAULT_SIZE = 1024  # pixels on the longer side, at most
+_REACH = 13.0  # sigmas: beyond, a bell is below 1e-36 of its top
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +80,12 @@ class Heatmap:
     def significant(
         self, level: float | Floats | None = None, *, confidence: float = 0.95, control: str = "discovery"
     ) -> NDArray[np.bool_]:
-        """Pixels whose true value exceeds a level, but for a small error: the hot spots that are real.
+        """Pixels whose true value exceeds a level, but for a small error on the whole map: the hot spots that are real.
 
         ``level`` is a share of people per pixel, one or one for each pixel; by default what each pixel would have if
         people were spread evenly. ``control`` tells which error is held below 1 - ``confidence``: with "discovery" the
-        expected part of the pixels shown that don't exceed the level, with "family" the probability of even one.
+        expected part of the pixels shown that don't exceed the level, with "family" the probability of even one. What
+        is grey on a map is something else: places whose heat, each for itself, can't be told from nothing.
         """
         check(confidence=confidence, control=control)
         known = self._known()
@@ -274,16 +277,20 @@ def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
 
     The exponential is a product over the two axes, and so is Z. Sigma is a length on the ground, which Web Mercator
     draws larger away from the equator: each *source* row has its own sigma in pixels. Filtering the rows across, each
-    by its own bell, and then down gives exactly the sum above.
+    by its own bell, and then down gives exactly the sum above. Several rasters, along a first axis, are filtered at
+    once.
     """
-    rows, columns = raster.shape
+    rows, columns = raster.shape[-2:]
     width, height = _pixel_sides(domain, rows, columns)
     with np.errstate(over="ignore"):  # sigmas beyond these bounds do what the bounds do: nothing, or level everything
         across, down = (np.clip(sigma / side, 1e-100, 1e100) for side in (width, height))
     if np.ptp(width) <= 1e-12 * width.max():
         smoothed = raster @ _kernel(np.full(columns, across[0])).T
     else:
-        smoothed = _filter_rows(raster, across)
+        smoothed = np.empty(raster.shape)
+        filter_row = _filter_row if raster.ndim == 2 else _filter_rows
+        for row in range(rows):
+            smoothed[..., row, :] = filter_row(raster[..., row, :], float(across[row]))
     result: Floats = _kernel(down) @ smoothed
     return result
 
@@ -296,18 +303,22 @@ def _kernel(sigmas: Floats) -> Floats:
     return kernel
 
 
-def _filter_rows(raster: Floats, sigmas: Floats) -> Floats:
-    """Spread row ``i`` along itself by a bell of width ``sigmas[i]``, one convolution each."""
-    columns = raster.shape[1]
-    distance = np.arange(1 - columns, columns, dtype=np.float64)
-    smoothed = np.zeros_like(raster)
-    for row, sigma, target in zip(raster, sigmas, smoothed, strict=True):
-        if row.any():
-            bell = _bell(distance, sigma)
-            # Of the bell at j, half[j] falls at or before it and half[columns - 1 - j] at or after it.
-            half = np.cumsum(bell[columns - 1 :])
-            target[:] = np.convolve(bell, row / (half + half[::-1] - 1.0), mode="valid")
-    return smoothed
+def _filter_row(row: Floats, sigma: float) -> Floats:
+    """Spread a row along itself by a bell, one convolution; beyond :data:`_REACH` sigmas the bell is nothing."""
+    columns = len(row)
+    bell = _bell(np.arange(columns, dtype=np.float64), sigma)
+    # Of the bell at j, half[j] falls at or before it and half[columns - 1 - j] at or after it.
+    half = np.cumsum(bell)
+    reach = min(columns, math.ceil(_REACH * sigma) + 1)
+    whole = np.concatenate([bell[reach - 1 : 0 : -1], bell[:reach]])
+    spread: Floats = np.convolve(whole, row / (half + half[::-1] - 1.0))[reach - 1 : reach - 1 + columns]
+    return spread
+
+
+def _filter_rows(rows: Floats, sigma: float) -> Floats:
+    """The same of several rows by one bell, as a product of matrices."""
+    spread: Floats = rows @ _kernel(np.full(rows.shape[-1], sigma)).T
+    return spread
 
 
 def _bell(distance: Floats, sigma: Floats | float) -> Floats:

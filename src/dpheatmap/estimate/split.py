@@ -240,52 +240,62 @@ def _weigh(tree: Tree, messages: Messages, node: int, mass: float, count: int, m
         work[LEFT, k] = math.log(edges[k] * per_mass) if edges[k] > 0.0 else 0.0
         work[RIGHT, k] = math.log(rests[k] * per_mass) if rests[k] > 0.0 else 0.0
         highest = max(highest, logs[k])
+    middle = 0
+    while middle < count and edges[middle + 1] <= 0.5 * mass:
+        middle += 1
+    _weigh_half(p, q, mass, highest, 0, middle, LEFT, RIGHT, moments, work)
+    _weigh_half(q, p, mass, highest, count, count - middle, RIGHT, LEFT, moments, work)
     total = 0.0
     for k in range(count):
-        work[WEIGHTS, k] = _weigh_cell(p, q, mass, highest, k, moments, work)
         total += work[WEIGHTS, k]
     for k in range(count):
         work[WEIGHTS, k] /= total
     return highest + math.log(total)
 
 
-@njit(cache=True, error_model="numpy", inline="always")
-def _weigh_cell(p: float, q: float, mass: float, highest: float, k: int, moments: bool, work: Floats) -> float:
-    """The integral over cell k of n^(power - 1) exp(f), n the smaller part; its mean and variance go into ``work``.
+@njit(cache=True, error_model="numpy")
+def _weigh_half(
+    power: float, other: float, mass: float, highest: float, start: int, cells: int, near: int, far: int,
+    moments: bool, work: Floats,
+) -> None:  # fmt: skip
+    """The integrals of n^(power - 1) exp(f), n the smaller part, over so many cells from an end towards the middle.
 
-    In the upper half of the fraction's range everything is mirrored: n is the right part and its power is q.
+    Their means and variances go into ``work``, too, if wanted. In the upper half of the fraction's range everything is
+    mirrored: n is the right part, and edges are walked downwards.
     """
-    upper = work[EDGES, k + 1] > 0.5 * mass
-    power, other = (q, p) if upper else (p, q)
-    weight: float
-    near, far = (RIGHT, LEFT) if upper else (LEFT, RIGHT)
-    a, b = (k + 1, k) if upper else (k, k + 1)
-    n0 = mass - work[EDGES, a] if upper else work[EDGES, a]
-    n1 = mass - work[EDGES, b] if upper else work[EDGES, b]
-    f0 = work[LOGS, a] - highest + (other - 1.0) * work[far, a]
-    f1 = work[LOGS, b] - highest + (other - 1.0) * work[far, b]
-    log0, log1 = work[near, a], work[near, b]
-    if n0 <= 0.0:
-        size, place, spread = _end_cell(power, f0, f1)
-        weight = size * math.exp(power * log1)
-        mean, variance = place * n1, spread * n1 * n1
-    else:
-        bend = 0.5 * (power - 1.0) * (log1 - log0)
-        half = 0.5 * (f1 - f0) + bend
-        if n1 <= 1.2 * n0:
-            middle = 0.5 * (f0 + f1 + (power - 1.0) * (log0 + log1))
-            weight = (n1 - n0) / mass * mean_exp(middle, half)
+    upper = near == RIGHT
+    step = -1 if upper else 1
+    n0 = mass - work[EDGES, start] if upper else work[EDGES, start]
+    f0, log0 = work[LOGS, start] - highest + (other - 1.0) * work[far, start], work[near, start]
+    power0 = -1.0  # n0^power, where it is known
+    for i in range(cells):
+        edge = start + step * (i + 1)
+        k = edge if upper else edge - 1
+        n1 = mass - work[EDGES, edge] if upper else work[EDGES, edge]
+        f1, log1 = work[LOGS, edge] - highest + (other - 1.0) * work[far, edge], work[near, edge]
+        power1 = -1.0
+        if n0 <= 0.0:
+            size, place, spread = _end_cell(power, f0, f1)
+            power1 = math.exp(power * log1)
+            work[WEIGHTS, k] = size * power1
+            mean, variance = place * n1, spread * n1 * n1
         else:
-            size = (math.exp(power * log1) - math.exp(power * log0)) / power
-            weight = size * mean_exp(0.5 * (f0 + f1), half) / mean_exp(0.0, bend)
-        if not moments:
-            return weight
-        place, spread = tilted(half)
-        radius = 0.5 * (n1 - n0)
-        mean, variance = n0 + radius * (1.0 + place), radius * radius * spread
-    work[MEANS, k] = mass - mean if upper else mean
-    work[VARIANCES, k] = variance
-    return weight
+            bend = 0.5 * (power - 1.0) * (log1 - log0)
+            half = 0.5 * (f1 - f0) + bend
+            if n1 <= 1.2 * n0:
+                work[WEIGHTS, k] = (n1 - n0) / mass * mean_exp(0.5 * (f0 + f1 + (power - 1.0) * (log0 + log1)), half)
+            else:
+                power0 = power0 if power0 >= 0.0 else math.exp(power * log0)
+                power1 = math.exp(power * log1)
+                size = (power1 - power0) / power
+                work[WEIGHTS, k] = size * mean_exp(0.5 * (f0 + f1), half) / mean_exp(0.0, bend)
+            if moments:
+                place, spread = tilted(half)
+                radius = 0.5 * (n1 - n0)
+                mean, variance = n0 + radius * (1.0 + place), radius * radius * spread
+        if moments:
+            work[MEANS, k], work[VARIANCES, k] = mass - mean if upper else mean, variance
+        n0, f0, log0, power0 = n1, f1, log1, power1
 
 
 @njit(cache=True, error_model="numpy")
