@@ -16,6 +16,8 @@ from PIL import Image
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.heatmap import Heatmap
+from dpheatmap.release import Release
+from dpheatmap.render.figure import figure_of
 from dpheatmap.render.page import LIMIT, check_tiles, page, place_on_square
 from dpheatmap.render.picture import picture_of
 
@@ -120,7 +122,7 @@ def test_however_large_and_rough_a_map_is_its_page_stays_small(make_heat: MakeHe
     domain = Domain.bbox(6.0, 50.0, 8.0, 52.0, depth=19)
     rough = np.random.default_rng(1).exponential(size=(1500, 1100)) ** 3
     heat = make_heat(domain, rough)
-    picture = replace(picture_of(heat), std=heat.values.copy(), significant=rough > 1)
+    picture = replace(picture_of(heat), std=heat.values.copy(), clear=rough > 1)
     text = page(picture)
     assert len(text.encode()) <= LIMIT
     data = data_in(text)
@@ -134,9 +136,23 @@ def test_a_place_lies_where_mercator_puts_it() -> None:
     assert (right - left) / (bottom - top) == pytest.approx(640 / 480)
 
 
+def test_grey_means_the_same_as_in_pictures(city: Release) -> None:
+    """On the interactive map, in PNG, SVG and PDF: less than 1.645 standard deviations above nothing."""
+    heat = city.heatmap(size=200)
+    picture, figure = picture_of(heat), figure_of(heat)
+    assert picture.clear is not None
+    assert 0.05 < figure.noise.mean() < 0.95
+    assert (picture.clear == ~figure.noise).all()
+    assert figure.legend.name.endswith(f"; grey: {picture.quiet}")
+    assert data_in(page(picture))["quiet"] == "within the noise"
+    assert heat.std is not None
+    clear = heat.values > 1.645 * heat.std  # by more draws, so not quite the same
+    assert (picture.clear == clear).mean() > 0.9
+
+
 def test_a_map_without_uncertainty_says_nothing_of_it(make_heat: MakeHeat) -> None:
     data = data_in(page(picture_of(make_heat(CITY))))
-    assert data["std"] is data["significant"] is data["noise"] is None
+    assert data["std"] is data["clear"] is data["noise"] is None
 
 
 def test_a_map_without_signal_does_not_glow(make_heat: MakeHeat) -> None:

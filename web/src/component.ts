@@ -8,7 +8,7 @@ import { geoJson, pictureWithCaption, save } from "./download";
 import { privacyLabel } from "./label";
 import { Legend } from "./legend";
 import { HeatMap } from "./map";
-import { paint } from "./paint";
+import { isColourless, paint } from "./paint";
 import { controls } from "./panel";
 import { type LngLat, pixelAt, placeInWords, toLngLat } from "./place";
 import { type Reading, Readout } from "./readout";
@@ -18,7 +18,7 @@ import { isDark, startOf, type State } from "./state";
 interface Layers {
   values: Float32Array;
   std: Float32Array | null;
-  significant: Uint8Array | null;
+  clear: Uint8Array | null;
 }
 
 export class HeatmapView {
@@ -44,14 +44,14 @@ export class HeatmapView {
   }
 
   static async mount(root: HTMLElement, data: MapData): Promise<HeatmapView> {
-    const [values, std, significant, basemap, background] = await Promise.all([
+    const [values, std, clear, basemap, background] = await Promise.all([
       decodeLayer(data.values, data.rows, data.columns),
       data.std && decodeLayer(data.std, data.rows, data.columns),
-      data.significant && decodeBits(data.significant, data.rows * data.columns),
+      data.clear && decodeBits(data.clear, data.rows * data.columns),
       data.basemap ? decodeBasemap(data.basemap) : null,
       data.background ? pictureOf(data.background) : null,
     ]);
-    const view = new HeatmapView(root, data, { values, std: std || null, significant: significant || null });
+    const view = new HeatmapView(root, data, { values, std: std || null, clear: clear || null });
     await view.build(basemap, background);
     return view;
   }
@@ -158,17 +158,24 @@ export class HeatmapView {
   }
 
   private get legendName(): string {
-    return this.state.layer === "std" ? `Standard deviation, ${this.data.unit}` : this.data.unit;
+    const unit = this.state.layer === "std" ? `Standard deviation, ${this.data.unit}` : this.data.unit;
+    const scale = `${unit}, ${this.axis.kind === "log" ? "logarithmic" : "linear"} scale`;
+    return this.state.grey && this.data.clear ? `${scale}; ${this.leftOut ? "left out" : "grey"}: ${this.data.quiet}` : scale;
+  }
+
+  /** Whether what is within the noise is left out: over something that shows through, or where grey is a colour. */
+  private get leftOut(): boolean {
+    return this.state.fade || isColourless(this.chosenColours);
   }
 
   private showHeat(): void {
-    const { values, std, significant } = this.layers;
+    const { values, std, clear } = this.layers;
     const context = this.heat.getContext("2d");
     if (!context) return;
     const image = context.createImageData(this.data.columns, this.data.rows);
     const shown = (this.state.layer === "std" && std) || values;
-    const [axis, colours, fade] = [this.axis, this.chosenColours, this.state.fade];
-    paint(image.data, { values: shown, axis, colours, clear: this.state.grey ? significant : null, fade });
+    const { axis, chosenColours: colours, leftOut } = this;
+    paint(image.data, { values: shown, axis, colours, clear: this.state.grey ? clear : null, leftOut, fade: this.state.fade });
     context.putImageData(image, 0, 0);
     this.map?.repaint();
     const noise = this.state.layer === "std" ? null : this.data.noise;
@@ -185,12 +192,12 @@ export class HeatmapView {
     const pixel = pixelAt(this.data, at);
     if (!pixel) return null;
     const i = pixel.row * this.data.columns + pixel.column;
-    const { values, std, significant } = this.layers;
+    const { values, std, clear } = this.layers;
     const lone = this.state.layer === "std" && std;
     return {
       value: lone ? `± ${words(std[i])}` : withUncertainty(values[i], std && std[i]),
       unit: this.data.unit,
-      note: significant && !significant[i] ? this.data.quiet : "",
+      note: clear && !clear[i] ? this.data.quiet : "",
       place: placeInWords(this.data, pixel.row, pixel.column),
     };
   }
@@ -216,8 +223,7 @@ export class HeatmapView {
   private savePicture(): void {
     const picture = this.map ? this.map.picture() : this.heat;
     const lines = [...this.data.warnings, this.data.facts.join(" · "), this.data.credits.join(" · ")];
-    const name = `${this.legendName}, ${this.axis.kind === "log" ? "logarithmic" : "linear"} scale`;
-    const caption = { title: this.data.title, name, axis: this.axis, colours: this.chosenColours, lines };
+    const caption = { title: this.data.title, name: this.legendName, axis: this.axis, colours: this.chosenColours, lines };
     pictureWithCaption(picture, caption).toBlob((blob) => blob && save(blob, "map.png"));
   }
 

@@ -18,9 +18,9 @@ export interface MapData {
   top: number;
   values: Layer;
   std: Layer | null;
-  /** A bit a pixel, deflated: whether its value stands out of the noise. */
-  significant: string | null;
-  /** What is said of a pixel that does not. */
+  /** A bit a pixel, deflated: whether its value stands out of the noise; null if all do. */
+  clear: string | null;
+  /** What the others are: "within the noise". */
   quiet: string;
   /** A value below which noise is all there may be: marked in the legend. */
   noise: number | null;

@@ -25,7 +25,7 @@ export class Legend {
   }
 
   show({ axis, colours, name, noise }: LegendFacts): void {
-    this.name.textContent = `${name}, ${axis.kind === "log" ? "logarithmic" : "linear"} scale`;
+    this.name.textContent = name;
     drawColours(this.bar, colours);
     const labels = roomyTicks(axis, this.bar.clientWidth || TYPICAL).map((value) => mark("legend-tick", position(axis, value), words(value)));
     const marked = noise !== null && noise > axis.low && noise < axis.high;

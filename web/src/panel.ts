@@ -20,9 +20,8 @@ export function controls(data: MapData, state: State, actions: PanelActions): HT
       ),
     );
   }
-  if (data.significant) {
-    const text = "Grey out what is within the noise";
-    rows.push(tick(text, state.grey, (grey) => change({ grey })));
+  if (data.clear) {
+    rows.push(tick(`Grey out what is ${data.quiet}`, state.grey, (grey) => change({ grey })));
   }
   if (!data.signed) {
     const names = data.scales.map(({ name }, i): [string, string] => [String(i), name]);

@@ -14,10 +14,13 @@ export interface State {
   theme: Theme;
 }
 
-/** What is shown at first; heat over a picture or over tiles lets them through where it is cold. */
+/**
+ * What is shown at first: what is within the noise is grey, as on every picture; heat over a picture or over tiles lets
+ * them through where it is cold.
+ */
 export function startOf(data: MapData): State {
   const fade = data.background !== null || data.tiles !== null;
-  return { layer: "values", axis: "linear", colours: 0, opacity: 0.85, grey: false, fade, theme: "auto" };
+  return { layer: "values", axis: "linear", colours: 0, opacity: 0.85, grey: true, fade, theme: "auto" };
 }
 
 export function isDark(theme: Theme): boolean {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { landOf } from "../src/basemap";
 import type { MapData } from "../src/data";
 import { geoJson } from "../src/download";
-import { paint } from "../src/paint";
+import { greysOf, isColourless, paint } from "../src/paint";
 import { corners, edges, pixelAt, placeInWords, toLngLat, toSquare } from "../src/place";
 import { axisOf } from "../src/scale";
 
@@ -59,9 +59,20 @@ test("pixels get the colours of their values, grey where they are noise", () => 
   const pixels = new Uint8ClampedArray(16);
   const values = Float32Array.from([0, 1, 2, 2]);
   const axis = axisOf("linear", 2, false);
-  paint(pixels, { values, axis, colours, clear: Uint8Array.from([1, 1, 1, 0]), fade: false });
+  const clear = Uint8Array.from([1, 1, 1, 0]);
+  paint(pixels, { values, axis, colours, clear, leftOut: false, fade: false });
   assert.deepEqual([...pixels.slice(0, 12)], [0, 0, 0, 255, 10, 20, 30, 255, 40, 50, 60, 255]);
-  assert.ok(![0, 20, 50].includes(pixels[13]));
-  paint(pixels, { values, axis, colours, clear: null, fade: true });
+  assert.deepEqual([...pixels.slice(12)], [49, 49, 49, 255]);
+  paint(pixels, { values, axis, colours, clear, leftOut: true, fade: false });
+  assert.deepEqual([3, 7, 11, 15].map((i) => pixels[i]), [255, 255, 255, 0]);
+  paint(pixels, { values, axis, colours, clear: null, leftOut: true, fade: true });
   assert.deepEqual([3, 7, 11].map((i) => pixels[i]), [0, 255, 255]);
+});
+
+test("greys are as light as the colours, and a scale of greys is known as one", () => {
+  // The heat scale's ends and middle, and what greys() in Python makes of them.
+  const colours = Uint8Array.from([12, 8, 35, 208, 48, 89, 255, 247, 197]);
+  assert.deepEqual([...greysOf(colours)], [13, 13, 13, 119, 119, 119, 245, 245, 245]);
+  assert.ok(!isColourless(colours));
+  assert.ok(isColourless(greysOf(colours)));
 });

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.label import privacy_label
 from dpheatmap.render.layers import averaged
+from dpheatmap.render.noise import WITHIN_NOISE, in_words, within_noise
 from dpheatmap.render.wording import facts_of, length_in_words, promise_in_words, unit_of_density, warnings_of
 
 if TYPE_CHECKING:
@@ -32,16 +33,17 @@ HEADINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A map as it is shown: ``values`` and ``std`` are in ``unit``, and ``significant`` tells what is no noise.
+    """A map as it is shown: ``values`` and ``std`` are in ``unit``.
 
-    ``top`` is the value at the end of the colour scale, which is about zero if ``signed``.
+    ``clear`` tells which pixels stand out of the noise, None if all do, and ``quiet`` says what the others are. ``top`` is the value at the end of the colour scale, which is about zero if ``signed``.
     """
 
     title: str
     domain: Domain
     values: Floats
     std: Floats | None
-    significant: NDArray[np.bool_] | None
+    clear: NDArray[np.bool_] | None
+    quiet: str
     unit: str
     top: float
     signed: bool
@@ -61,25 +63,27 @@ class Picture:
         if longer <= pixels:
             return self
         size = max(1, round(rows * pixels / longer)), max(1, round(columns * pixels / longer))
-        std, clear = self.std, self.significant
+        std, clear = self.std, self.clear
         return replace(
             self,
             values=averaged(self.values, *size),
             std=None if std is None else averaged(std, *size),
-            significant=None if clear is None else averaged(clear.astype(np.float64), *size) > 0.5,
+            clear=None if clear is None else averaged(clear.astype(np.float64), *size) > 0.5,
         )
 
 
 def picture_of(heat: Heatmap) -> Picture:
     """A heatmap as it is shown: people per area."""
     values, std, areas = heat.values, heat.std, heat.pixel_areas[:, None]
+    noise = within_noise(heat)
     factor, unit = unit_of_density(heat.domain, float((values / areas).max()))
     return Picture(
         "Where people are",
         heat.domain,
         values / areas * factor,
         None if std is None else std / areas * factor,
-        None if std is None else heat.significant(),
+        ~noise if noise.any() else None,
+        in_words(heat),
         unit,
         # Of a map without signal nothing is hot, so nothing should glow: it stays in the lower part of the scale.
         top=float((values / areas).max()) * factor * (4.0 if heat.empty else 1.0),
@@ -116,6 +120,7 @@ def picture_of_difference(change: Difference) -> Picture:
         values / areas * factor,
         None if std is None else std / areas * factor,
         None if std is None else change.significant(),
+        WITHIN_NOISE,
         f"{unit}, B minus A",
         top=float(np.abs(values / areas).max()) * factor or 1.0,
         signed=True,

@@ -17,7 +17,7 @@ from dpheatmap.domain import Floats
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.axis import Tick, number, ticks
 from dpheatmap.render.colour import STEPS, colours, greys
-from dpheatmap.render.noise import noise_floor, within_noise
+from dpheatmap.render.noise import in_words, noise_floor, within_noise
 from dpheatmap.render.overlay import opacity
 from dpheatmap.render.wording import density_in_words
 
@@ -162,11 +162,9 @@ def scale_of(
     # Of a map without signal nothing is hot, so nothing should glow: it stays in the lower part of the scale.
     top = float(density.max()) * (4.0 if heat.empty else 1.0)
     floor = noise_floor(heat, noise)
-    in_words = float(density.max() / heat.density.max())
-    grey = None
-    if noise.any():
-        grey = "left over, spread evenly" if heat.uncertainty is None else "within the noise"
-    return density, Scale(unit, top, log, None if floor is None else floor * in_words, grey, see_through)
+    factor = float(density.max() / heat.density.max())
+    grey = in_words(heat) if noise.any() else None
+    return density, Scale(unit, top, log, None if floor is None else floor * factor, grey, see_through)
 
 
 def legend_of(

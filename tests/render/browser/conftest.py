@@ -61,7 +61,7 @@ def make_picture(make_heat: MakeHeat) -> Callable[..., Picture]:
         picture = picture_of(make_heat(domain, (order + 1.0) ** 2, sigma=1e-9 * domain.longer_side))
         rows = np.arange(finest.rows)[:, None] < finest.rows / 2
         std = 0.3 * picture.values[::-1, ::-1]
-        return replace(picture, std=std, significant=np.broadcast_to(rows, order.shape), **changes)
+        return replace(picture, std=std, clear=np.broadcast_to(rows, order.shape), quiet="within the noise", **changes)
 
     return make
 

@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 from browser import Opened
 from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
-from dpheatmap.render.colour import colours
+from dpheatmap.render.colour import colours, greys
 from dpheatmap.render.picture import Picture
 
 MakeHeat = Callable[..., Heatmap]
@@ -25,7 +25,7 @@ MakePicture = Callable[..., Picture]
 OCEAN = Domain.bbox(-40.0, 30.0, -39.0, 31.0, depth=12)  # no coast, no names
 CAPE = Domain.bbox(-9.7, 42.7, -8.9, 43.1, depth=12)  # Cape Finisterre
 IMAGE = Domain.image(24, 16)
-GREY = (138, 140, 146)
+GREY_OUT = "Grey out what is within the noise"
 NEXT = 6  # how far a colour may be off: a value near the edge between two of 256 steps may fall on either side
 
 
@@ -62,6 +62,7 @@ def test_the_heat_is_where_it_should_be(
     rows, columns = picture.values.shape
     opened = open_picture(picture, width=width, height=height, scheme=scheme)
     opened.page.locator("details.settings").evaluate("element => element.open = true")
+    opened.page.get_by_label(GREY_OUT).uncheck()
     opaque(opened)
     found = shown(opened, rows, columns)
     wanted = colours(picture.values / picture.values.max()).astype(np.int64)
@@ -120,7 +121,7 @@ def test_hover_tells_value_uncertainty_and_place(
         assert float(f"{value:.3g}") == pytest.approx(picture.values[row, column], rel=6e-3)
         assert std == pytest.approx(picture.std[row, column], rel=0.06)
         assert picture.unit in text
-        assert ("not clearly more than an even spread" in text) == (row >= rows / 2)
+        assert ("within the noise" in text) == (row >= rows / 2)
     opened.page.mouse.move(5, 300)
     assert not tip.is_visible()
     opened.check()
@@ -134,16 +135,32 @@ def test_standard_deviation_and_noise_can_be_shown(
     rows, columns = picture.values.shape
     opened = open_picture(picture)
     legend = opened.page.locator(".legend-name")
-    assert legend.inner_text() == f"{picture.unit}, linear scale"
+    assert legend.inner_text() == f"{picture.unit}, linear scale; grey: within the noise"
     choose(opened, "Show", "std")
-    assert legend.inner_text() == f"Standard deviation, {picture.unit}, linear scale"
-    opened.page.get_by_label("Grey out what is within the noise").check()
+    assert legend.inner_text() == f"Standard deviation, {picture.unit}, linear scale; grey: within the noise"
     opaque(opened)
     found = shown(opened, rows, columns)
-    wanted = colours(picture.std / picture.std.max()).astype(np.int64)
+    at = picture.std / picture.std.max()
     noise = np.arange(rows) >= rows / 2
-    assert np.abs(found - wanted)[~noise].max() <= NEXT
-    assert np.abs(found[noise] - GREY).max() <= 1
+    assert np.abs(found - colours(at).astype(np.int64))[~noise].max() <= NEXT
+    assert np.abs(found - greys(at).astype(np.int64))[noise].max() <= NEXT
+    opened.check()
+
+
+def test_what_is_within_the_noise_is_grey_left_out_or_coloured(
+    make_picture: MakePicture, open_picture: Callable[..., Opened]
+) -> None:
+    opened = open_picture(picture := make_picture(OCEAN))
+    legend = opened.page.locator(".legend-name")
+    choose(opened, "Colours", "2")  # greys themselves
+    assert legend.inner_text() == f"{picture.unit}, linear scale; left out: within the noise"
+    opened.page.get_by_label(GREY_OUT).uncheck()
+    assert legend.inner_text() == f"{picture.unit}, linear scale"
+    opened.page.get_by_label(GREY_OUT).check()
+    choose(opened, "Colours", "0")
+    assert legend.inner_text() == f"{picture.unit}, linear scale; grey: within the noise"
+    opened.page.get_by_label("Fade out where it is cold").check()
+    assert legend.inner_text() == f"{picture.unit}, linear scale; left out: within the noise"
     opened.check()
 
 
@@ -152,6 +169,7 @@ def test_scale_and_colours_can_be_chosen(make_picture: MakePicture, open_picture
     opened = open_picture(picture)
     choose(opened, "Scale", "log")
     choose(opened, "Colours", "1")
+    opened.page.get_by_label(GREY_OUT).uncheck()
     assert opened.page.locator(".legend-name").inner_text() == f"{picture.unit}, logarithmic scale"
     opaque(opened)
     at = 1 + np.log10(picture.values / picture.values.max()) / 3
@@ -197,7 +215,7 @@ def test_the_keyboard_does_everything(make_picture: MakePicture, open_picture: C
         "Settings",
         "Show",
     ]
-    wanted += ["Grey out what is within the noise", "Colours", "Scale", "Fade out where it is cold", "Opacity", "Theme"]
+    wanted += [GREY_OUT, "Colours", "Scale", "Fade out where it is cold", "Opacity", "Theme"]
     wanted += ["Show all", "Save PNG", "Save GeoJSON", "Privacy label"]
     assert [name for name in wanted if not any(str(one).startswith(name) for one in seen)] == []
     page.get_by_role("region", name="Map").focus()
