@@ -80,16 +80,22 @@ class Distribution:
         >>> half_left.raster(4, 2).tolist()
         [[0.125, 0.125, 0.0, 0.0], [0.375, 0.375, 0.0, 0.0]]
         """
-        from dpheatmap.estimate.spread import spread
+        return rasters(self.domain, self.levels, self.codes, self.mass[None], columns, rows)[0]
 
-        finest = self.domain.cells(self.domain.depth)
-        x, y = decode(self.codes)
-        side = np.left_shift(1, self.domain.depth - self.levels)
-        left, right = _interval_in_pixels(x * side, side, finest.x0, finest.x1, columns)
-        top, bottom = _interval_in_pixels(y * side, side, finest.y0, finest.y1, rows)
-        values = np.zeros((rows, columns))
-        spread(values, self.mass, left, right, top, bottom)
-        return values
+
+def rasters(domain: Domain, levels: Ints, codes: Ints, masses: Floats, columns: int, rows: int) -> Floats:
+    """The masses of each pixel, as by :meth:`Distribution.raster`, for several masses of the same cells, one a row."""
+    from dpheatmap.estimate.spread import spread
+
+    finest = domain.cells(domain.depth)
+    x, y = decode(codes)
+    side = np.left_shift(1, domain.depth - levels)
+    left, right = _interval_in_pixels(x * side, side, finest.x0, finest.x1, columns)
+    top, bottom = _interval_in_pixels(y * side, side, finest.y0, finest.y1, rows)
+    values = np.zeros((len(masses), rows, columns))
+    for raster, mass in zip(values, masses, strict=True):
+        spread(raster, mass, left, right, top, bottom)
+    return values
 
 
 def _interval_in_pixels(begin: Ints, length: Ints, low: int, high: int, pixels: int) -> tuple[Floats, Floats]:

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.domain import Floats
-from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.estimate.distribution import Distribution, rasters
 from dpheatmap.estimate.posterior import Observations, draws, posterior, seed_of
+from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release
 
 DRAWS, ROUGHLY = 200, 40
@@ -62,7 +63,7 @@ class Uncertainty:
         found = posterior(self.release)
         levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
         rows, columns = self._coarse
-        heat = self._smoothed([Distribution.from_people(self.release.domain, levels, codes, m) for m in masses])
+        heat = self._smoothed(levels, codes, masses)
         mean = heat.mean(axis=0)
         relative = heat / np.where(mean > 0, mean, 1.0) - 1.0
         signal = found.total * _strength(self.release)
@@ -78,12 +79,15 @@ class Uncertainty:
         scale = min(1.0, fine / max(rows, columns))
         return max(1, round(rows * scale)), max(1, round(columns * scale))
 
-    def _smoothed(self, drawn: list[Distribution]) -> Floats:
+    def _smoothed(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
+        """The heat of each draw; one without anybody is uniform."""
         from dpheatmap.heatmap import gaussian_filter
 
-        rows, columns = self._coarse
-        rasters = np.array([one.raster(columns, rows) for one in drawn])
-        return gaussian_filter(rasters, self.release.domain, self.sigma)
+        domain, (rows, columns) = self.release.domain, self._coarse
+        totals = masses.sum(axis=1)
+        heat = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
+        heat[totals <= 0] = Distribution.uniform(domain).raster(columns, rows)
+        return gaussian_filter(heat, domain, self.sigma)
 
     @cached_property
     def relative_std(self) -> Floats:
