@@ -26,7 +26,7 @@ LETTERS = [
     range(0x490, 0x4F0),  # Cyrillic of Ukraine and Asia
     range(0x1E00, 0x1F00),  # dots and lines below, and Vietnamese
     range(0x2010, 0x2027),  # dashes and quotes
-    *(range(ord(sign), ord(sign) + 1) for sign in "…‰€−≈×±"),
+    *(range(code, code + 1) for code in (0x2030, 0x20AC, 0x2212, 0x2248)),  # per mille, euro, minus, about
 ]
 
 
@@ -40,7 +40,8 @@ def main(package: Path) -> None:
             taken |= cut(package / f"files/inter-{name}-400-normal.woff", part, taken)
             parts.append(str(part))
         font = Merger().merge(parts)
-    font["head"].created = font["head"].modified = 0  # so that the same package makes the same file
+    made = TTFont(package / f"files/inter-{PARTS[0]}-400-normal.woff")["head"].created
+    font["head"].created = font["head"].modified = made  # so that the same package makes the same file
     font.recalcTimestamp = False
     TARGET.parent.mkdir(exist_ok=True)
     font.save(TARGET)

@@ -55,7 +55,7 @@ def test_towns_are_where_they_are() -> None:
     ground = ground_of(HARBOUR, box, 20, lambda name: 10.0 * len(name))
     towns = {town.name: town for town in ground.towns}
     b = HARBOUR.bounds
-    known = {city.name: city for city in basemap.cities(b, 30)}
+    known = {city.name: city for city in reversed(basemap.cities(b, 300))}
     assert len(towns) == 10
     for name, town in towns.items():
         assert town.x == pytest.approx(1000 * (known[name].lon - b.x0) / (b.x1 - b.x0), abs=1e-6)
@@ -82,6 +82,15 @@ def test_names_keep_clear_of_each_other_and_of_the_edge() -> None:
         assert a[0] > box.left
         assert a[2] < box.right
         assert all(a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for b in areas[:k])
+
+
+def test_towns_are_all_over_the_map() -> None:
+    """Not the ten largest, most of which are in one corner of the world."""
+    world = Domain.bbox(-180, -70, 180, 75, depth=6)
+    towns = ground_of(world, Box(0, 0, 1000, 800), 14, lambda name: 7.0 * len(name)).towns
+    assert len(towns) == 10
+    assert all(np.hypot(a.x - b.x, a.y - b.y) >= 90 for k, a in enumerate(towns) for b in towns[:k])
+    assert {town.x > 500 for town in towns} == {town.y > 400 for town in towns} == {False, True}
 
 
 def test_a_small_place_gets_no_coast_that_is_off() -> None:
@@ -260,6 +269,20 @@ def test_the_noise_floor_is_marked_on_the_colour_bar() -> None:
     assert is_grey(strip[0])[:40].all()
     assert not is_grey(strip[0])[41:].any()
     assert not is_grey(Scale("%", 10.0).strip(100, 3).astype(int)[0]).any()
+
+
+def test_a_map_that_is_all_noise_has_a_legend_without_colour(make_heat: MakeHeat) -> None:
+    values = blob(CITY)
+    figure = figure_of(make_heat(CITY, values, std=np.ones_like(values)))
+    assert is_grey(pixels_of(figure)).all()
+    assert is_grey(figure.legend.strip(200, 2).astype(int)).all()
+
+
+def test_the_legend_of_see_through_heat_looks_as_on_white(make_heat: MakeHeat, tmp_path: Path) -> None:
+    Image.new("RGB", (64, 48), (255, 255, 255)).save(tmp_path / "white.png")
+    figure = figure_of(make_heat(SCREEN, blob(SCREEN), sigma=1e-9), background=tmp_path / "white.png")
+    strip = {tuple(colour) for colour in figure.legend.strip(4000, 1)[0].tolist()}
+    assert {tuple(colour) for colour in figure.map_pixels().reshape(-1, 3).tolist()} <= strip
 
 
 def test_greys_are_as_light_as_colours() -> None:

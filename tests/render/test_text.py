@@ -17,7 +17,8 @@ def ink(text: str, align: float = 0.0) -> np.ndarray:
 
 
 def test_the_font_has_every_sign_that_is_used() -> None:
-    signs = string.digits + string.ascii_letters + string.punctuation + "°·²ε±–−’"
+    signs = string.digits + string.ascii_letters + string.punctuation
+    signs += "°·²ε±\N{EN DASH}\N{MINUS SIGN}\N{RIGHT SINGLE QUOTATION MARK}"
     assert [sign for sign in signs if not has(sign)] == []
     assert not has("東")
 

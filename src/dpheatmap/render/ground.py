@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from dpheatmap.render import basemap
 from dpheatmap.render.canvas import Box
 
 _MOST_TOWNS = 10
+_CANDIDATES = 300
+_APART = 0.09  # of the map's longer side, from one town to the next: names all over the map, not in its largest city
 _SPOT = 2.0  # pixels: finer detail would only blur
 _SMALLEST = 1.0  # degrees: on a smaller map, lines of 1:10 million would lie visibly off
 
@@ -81,11 +84,14 @@ def _inside(line: Floats, box: Box) -> Iterator[Floats]:
 
 
 def _towns(domain: Domain, near: Bounds, box: Box, size: float, width: Callable[[str], float]) -> list[Town]:
-    """The largest towns whose names fit beside their dots, inside the box and clear of each other."""
+    """The largest towns apart from each other whose names fit beside their dots, inside the box and clear of others."""
     found: list[Town] = []
+    apart = _APART * max(box.right - box.left, box.bottom - box.top)
     taken: list[tuple[float, float, float, float]] = []
-    for city in basemap.cities(near, 3 * _MOST_TOWNS):
+    for city in basemap.cities(near, _CANDIDATES):
         (x, y), *_ = _placed(domain, np.array([[city.lon, city.lat]]), box).tolist()
+        if any(math.hypot(x - town.x, y - town.y) < apart for town in found):
+            continue
         gap, long = 0.5 * size, width(city.name)
         for left in (x + gap, x - gap - long):
             area = (min(left, x - gap), y - 0.8 * size, max(left + long, x + gap), y + 0.8 * size)

@@ -41,7 +41,7 @@ def in_words(heat: Heatmap) -> str:
 
 
 def noise_floor(heat: Heatmap, within: NDArray[np.bool_]) -> float | None:
-    """The density that 95 % of the pixels within the noise stay below; None if they are not known."""
+    """The density that 95 % of the pixels within the noise stay below, all if none is clear; None if not known."""
     if heat.uncertainty is None or not within.any():
         return None
-    return float(np.quantile(heat.density[within], 0.95))
+    return float(np.quantile(heat.density[within], 1.0 if within.all() else 0.95))

@@ -35,7 +35,8 @@ HEADINGS = {
 class Picture:
     """A map as it is shown: ``values`` and ``std`` are in ``unit``.
 
-    ``clear`` tells which pixels stand out of the noise, None if all do, and ``quiet`` says what the others are. ``top`` is the value at the end of the colour scale, which is about zero if ``signed``.
+    ``clear`` tells which pixels stand out of the noise, None if all do, and ``quiet`` says what the others are. ``top``
+    is the value at the end of the colour scale, which is about zero if ``signed``.
     """
 
     title: str

@@ -88,9 +88,13 @@ class Scale:
     def strip(self, width: int, height: int) -> Pixels:
         """The colours from left to right, grey or nothing up to the noise floor."""
         at = np.linspace(0.0, 1.0, width)
-        floor = 0.0 if self.floor is None else float(self.relative(np.array(self.floor)))
-        noise = np.full((width, 3), _NOTHING, np.uint8) if self.see_through else greys(at)
-        line = np.where((at < floor)[:, None], noise, colours(at))
+        floor = -1.0 if self.floor is None else float(self.relative(np.array(self.floor)))
+        noise, shown = greys(at), colours(at)
+        if self.see_through:  # as on white
+            part = opacity(at)[:, None] / 255.0
+            noise = np.full((width, 3), _NOTHING, np.uint8)
+            shown = np.rint(255.0 * (1.0 - part) + shown * part).astype(np.uint8)
+        line = np.where((at <= floor)[:, None], noise, shown)
         return np.tile(line, (height, 1, 1))
 
     def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:

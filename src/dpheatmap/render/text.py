@@ -1,4 +1,4 @@
-"""Text on pictures, in the font that the package carries: the same on every machine, with the accents of place names."""
+"""Text on pictures, in the font that the package carries: the same everywhere, with the accents of place names."""
 
 from __future__ import annotations
 
