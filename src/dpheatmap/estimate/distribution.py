@@ -80,7 +80,8 @@ class Distribution:
         >>> half_left.raster(4, 2).tolist()
         [[0.125, 0.125, 0.0, 0.0], [0.375, 0.375, 0.0, 0.0]]
         """
-        return rasters(self.domain, self.levels, self.codes, self.mass[None], columns, rows)[0]
+        values: Floats = rasters(self.domain, self.levels, self.codes, self.mass[None], columns, rows)[0]
+        return values
 
 
 def rasters(domain: Domain, levels: Ints, codes: Ints, masses: Floats, columns: int, rows: int) -> Floats:
