@@ -51,6 +51,10 @@ class Heatmap:
     delta: Fraction = Fraction(0)
     mechanism: Mechanism = CURATOR
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The values, wherever NumPy wants an array: ``dph.metrics.emd(heat, other)``, ``plt.imshow(heat)``."""
+        return np.array(self.values, dtype, copy=copy)
+
     @property
     def ledger(self) -> LedgerEntry | None:
         """Where the release stands in the ledger that it was charged to, if it was."""
