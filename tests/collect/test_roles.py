@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit import chi_square
-from collecting import ALPHA, OUTSIDE, Cast, terms_of
+from collecting import ALPHA, OUTSIDE, Cast, local_terms, terms_of
 from dpheatmap.collect import server as server_module
 from dpheatmap.collect.client import NONCE, Client, message_size
 from dpheatmap.collect.keys import OVERHEAD, PrivateKey
@@ -24,9 +24,12 @@ CORNER = ([0.03], [0.03])
 MODELS = ["servers", "shuffle"]
 
 each_model = pytest.mark.parametrize("model", MODELS)
+also_local = pytest.mark.parametrize("model", [*MODELS, "local"])
 
 
 def cast(folder: Path, model: str, **options: Any) -> Cast:
+    if model == "local":
+        return Cast(folder, local_terms(**options))
     return Cast(folder, terms_of(model, **{"epsilon": 16, "units": 2**10, **options}))
 
 
@@ -52,7 +55,7 @@ def test_a_collection_ends_with_the_right_sums(model: str, tmp_path: Path) -> No
     assert [stage.role(number).phase() for number in (0, 1)] == ["published"] * 2
 
 
-@each_model
+@also_local
 def test_below_n_min_nothing_is_forwarded_or_published_and_all_is_deleted(model: str, tmp_path: Path) -> None:
     stage = cast(tmp_path, model)
     for number in range(2):
@@ -76,7 +79,7 @@ def refusal_of(role: Any, body: bytes) -> tuple[int, str]:
     return refusal.value.status, str(refusal.value)
 
 
-@each_model
+@also_local
 def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothing(model: str, tmp_path: Path) -> None:
     stage = cast(tmp_path, model)
     role, client = stage.role(0), stage.client(0)
@@ -109,9 +112,9 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
     assert role.state.received() == 6
 
 
-@each_model
+@also_local
 def test_time_closes_a_collection(model: str, tmp_path: Path) -> None:
-    stage = Cast(tmp_path, terms_of(model), seconds=-1)
+    stage = Cast(tmp_path, local_terms() if model == "local" else terms_of(model), seconds=-1)
     assert refusal_of(stage.role(0), stage.client(0).contribution(*CORNER)[0])[0] == 410
     stage.steps()
     assert stage.role(0).phase() == "refused"

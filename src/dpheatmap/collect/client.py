@@ -1,7 +1,9 @@
 """A device: one person's points to a contribution that nobody learns anything from, and its way to the receivers.
 
 What leaves the device is `sealed` for those who may read it: for servers one uniform share each, for the shuffle model
-one text for each message (coordinate, share), because two messages in one text would be known to come from one person.
+one text for each message (coordinate, share), because two messages in one text would be known to come from one person;
+in the local model a report that anybody might read. That one must be made *once*: epsilon is the price of one report,
+and what a second one tells adds to it. So a contribution can be kept in a file, and is sent again from there.
 """
 
 from __future__ import annotations
@@ -9,14 +11,19 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable
+from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpheatmap.collect.collection import Collection
+from dpheatmap.collect.local import LocalTerms, report_of
 from dpheatmap.collect.terms import WORD
 from dpheatmap.curator.noise import Source
+from dpheatmap.errors import DataError
+from dpheatmap.files import replace_whole
 from dpheatmap.quadtree import Ints
 
 if TYPE_CHECKING:
@@ -64,26 +71,57 @@ class Client:
         for party, body in zip(self.collection.receivers, bodies, strict=True):
             network.deliver(party, "/contributions", body)
 
+    def keep(self, bodies: Iterable[bytes], path: str | PathLike[str]) -> None:
+        """Write a contribution down, sealed as it is, before it is sent."""
+        with replace_whole(path) as temporary:
+            temporary.write_bytes(b"".join(bodies))
+
+    def kept(self, path: str | PathLike[str]) -> list[bytes] | None:
+        """The contribution that was written down, or None if there is no file; a file of something else is an error.
+
+        A ticket is signed for one collection, so that what starts with it is for that collection.
+        """
+        size, count = body_size(self.collection), len(self.collection.receivers)
+        try:
+            with Path(path).open("rb") as file:
+                found = [file.read(size) for _ in range(count)]
+                rest = file.read(1)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            raise DataError(
+                f"{fspath(path)!r} can't be read. Give the file that the contribution is kept in."
+            ) from None
+        if rest or any(len(body) != size or not body.startswith(self._ticket) for body in found):
+            raise DataError(
+                f"{Path(path).name} is not a contribution of this ticket to this collection. Give the file that it was "
+                "kept in, or a new name."
+            )
+        return found
+
     def _sealed(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         nonce = secrets.token_bytes(NONCE)
-        if self.collection.terms.model == "servers":
-            return [self._ticket + nonce + share for share in self._shares(codes, weights, nonce, source)]
-        return [self._ticket + nonce + b"".join(self._messages(codes, weights, source))]
+        if self.collection.terms.model == "shuffle":
+            return [self._ticket + nonce + b"".join(self._messages(codes, weights, source))]
+        info = share_info(self.collection, self._ticket, nonce)
+        texts = zip(self.collection.receivers, self._texts(codes, weights, source), strict=True)
+        return [self._ticket + nonce + party.key.seal(text, info) for party, text in texts]
 
-    def _shares(self, codes: Ints, weights: Ints, nonce: bytes, source: Source) -> Iterable[bytes]:
+    def _texts(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
+        """What to seal for each receiver: its share, or the report."""
         from dpheatmap.collect.contribution import vector_of
         from dpheatmap.collect.shares import split
 
         terms = self.collection.terms
-        info = share_info(self.collection, self._ticket, nonce)
+        if isinstance(terms, LocalTerms):
+            return [report_of(terms, codes, weights, source).padded(terms)]
         rows = split(vector_of(terms, codes, weights, source), terms.servers, WORD, source)
-        for party, row in zip(self.collection.parties, rows, strict=True):
-            yield party.key.seal(row.astype("<u8").tobytes(), info)
+        return [row.astype("<u8").tobytes() for row in rows]
 
     def _messages(self, codes: Ints, weights: Ints, source: Source) -> Iterable[bytes]:
         from dpheatmap.collect.contribution import messages, noisy, vector_of
 
-        terms, analyser = self.collection.terms, self.collection.parties[1]
+        terms, analyser = self.collection.summed, self.collection.parties[1]
         size, info = message_size(self.collection), self.collection.purpose("message")
         for message in messages(terms, noisy(terms, vector_of(terms, codes, weights, source), source), source).tolist():
             yield analyser.key.seal(message.to_bytes(size, "little"), info)
@@ -96,7 +134,7 @@ def share_info(collection: Collection, ticket: bytes, nonce: bytes) -> bytes:
 
 def message_size(collection: Collection) -> int:
     """The bytes of a message before it is sealed."""
-    return -(-collection.terms.message_bits // 8)
+    return -(-collection.summed.message_bits // 8)
 
 
 def body_size(collection: Collection) -> int:
@@ -104,7 +142,7 @@ def body_size(collection: Collection) -> int:
     from dpheatmap.collect.keys import OVERHEAD
     from dpheatmap.collect.tickets import SIZE
 
-    terms = collection.terms
-    if terms.model == "servers":
-        return SIZE + NONCE + terms.payload_bytes + OVERHEAD
+    if collection.terms.model != "shuffle":
+        return SIZE + NONCE + collection.terms.payload_bytes + OVERHEAD
+    terms = collection.summed
     return SIZE + NONCE + terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)

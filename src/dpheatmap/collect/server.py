@@ -28,17 +28,23 @@ ENTRY = 8 + NONCE
 Entries = set[bytes]
 
 
-class Server(Receiver):
-    """One of the servers."""
+class Opener(Receiver):
+    """A receiver of contributions that it may open."""
 
     name = "server"
 
     def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
-        """The share; it must be sealed for this server, as part of this contribution."""
+        """What was sealed; it must be for this server, as part of this contribution."""
         try:
             return self.key.opener(share_info(self.collection, ticket, nonce))(content)
         except BadSeal:
-            raise Refused(400, "This share is damaged or was sealed for somebody else. Make it again.") from None
+            raise Refused(
+                400, "This contribution is damaged or was sealed for somebody else. Check the collection's file."
+            ) from None
+
+
+class Server(Opener):
+    """One of the servers."""
 
     def entries(self) -> bytes:
         """The frozen list of what has arrived, signed; refused while the collection is open."""
@@ -78,7 +84,7 @@ class Server(Receiver):
     def _finish(self, agreed: Entries) -> None:
         if self.too_few(len(agreed)):
             return
-        total = server_noise(self.collection.terms) + self._sum_of(agreed)
+        total = server_noise(self.collection.summed) + self._sum_of(agreed)
         header = len(agreed).to_bytes(8, "little") + hashlib.sha256(b"".join(sorted(agreed))).digest()
         with self.state.transaction():
             self.publish(header + total.astype("<u8").tobytes())
@@ -86,7 +92,7 @@ class Server(Receiver):
 
     def _sum_of(self, agreed: Entries) -> Words:
         """The sum of these contributions' shares, one after the other."""
-        total = np.zeros(self.collection.terms.tree.size, dtype=np.uint64)
+        total = np.zeros(self.collection.summed.tree.size, dtype=np.uint64)
         for serial, entry in self.state.rows("SELECT serial, entry FROM contributions"):
             if entry in agreed:
                 ((content,),) = self.state.rows("SELECT content FROM contributions WHERE serial = ?", serial)

@@ -11,9 +11,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from dpheatmap.collect.analyser import Analyser
+from dpheatmap.collect.collection import Collection
+from dpheatmap.collect.collector import Collector
 from dpheatmap.collect.receiver import Receiver, Refused, Role
 from dpheatmap.collect.server import Server
-from dpheatmap.collect.shuffler import BATCH
+from dpheatmap.collect.shuffler import BATCH, Shuffler
 from dpheatmap.errors import DataError, DpheatmapError, MissingDependency
 
 try:
@@ -30,6 +32,12 @@ PAUSE = 0.25
 _SIGNED_CLOSE = 2**10
 
 Finished = Callable[[Role], None]
+
+
+def kind_of(name: str, collection: Collection) -> type[Role]:
+    """What a shuffler, analyser or server of this collection is."""
+    server = Collector if collection.terms.model == "local" else Server
+    return {"shuffler": Shuffler, "analyser": Analyser, "server": server}[name]
 
 
 def application(role: Role, finished: Finished) -> Starlette:
