@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -15,11 +17,12 @@ import dpheatmap as dph
 from collecting import local_terms, terms_of
 from dpheatmap.cli import run
 from dpheatmap.collect.client import NONCE, share_info
-from dpheatmap.collect.collection import AnyTerms, Collection
+from dpheatmap.collect.collection import AnyTerms, Collection, Party
 from dpheatmap.collect.demo import Stage
 from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.local import LocalTerms, Report
 from dpheatmap.collect.network import Network, UnreachableError
+from dpheatmap.collect.result import collected
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.tickets import SIZE
 from dpheatmap.errors import DataError, PrivacyRefusal
@@ -102,8 +105,11 @@ def test_too_few_devices_are_a_clear_refusal(tmp_path: Path) -> None:
             stage.result()
         with pytest.raises(DataError, match="The collection is closed"):
             send(stage, [5])
+        with pytest.raises(DataError, match=r"The certificate of https://127\.0\.0\.1:\d+ can't be trusted: "):
+            Network().deliver(stage.collection.parties[0], "/contributions", b"")
+        plain = Party(stage.collection.parties[0].address.replace("https", "http"), stage.operator.public)
         with pytest.raises(UnreachableError, match="does not answer"):
-            Network(patience=0).deliver(stage.collection.parties[0], "/contributions", b"")  # a stranger's certificate
+            Network(patience=0).deliver(plain, "/contributions", b"")
 
 
 class Desk:
@@ -177,6 +183,40 @@ def test_everything_by_commands(tmp_path: Path, capsys: pytest.CaptureFixture[st
     check(release, {0: 4})
     assert np.array_equal(release.measurements.counts, made.measurements.counts)
     assert "delta = 0.01" in release.label["how_strongly"]
+
+
+def test_a_process_that_cannot_listen_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is said to listen before it does: not at a port that is taken, and not with half a certificate."""
+    desk = Desk(tmp_path, capsys, ("server",), local_terms())
+    settings = "--model local --epsilon 2 --n-min 3 --n-max 6 --unit --depth 2"
+    assert "--closes must be a time to come; it was 2020-01-01" in desk.open(settings, "2020-01-01T00:00:00Z", code=2)
+    desk.open(settings)
+    words = ["server", desk.at("c.json"), *desk.operator, "--key", desk.at("server.key"), "--state", desk.at("state")]
+    port = urlsplit(desk.stage.collection.parties[0].address).port
+    with socket.create_server(("127.0.0.1", port or 0)) as taken:
+        said = desk.done(*words, code=1)
+        assert said.startswith(f"Error: Nothing can listen at 127.0.0.1:{port}: Address already in use. Stop what")
+        said = desk.done(*words, "--certificate", desk.at("certificate.pem"), code=3)
+        assert "certificate.pem and its key are no certificate that can be used" in said
+        answering = threading.Thread(target=answer_without_tls, args=(taken,))
+        answering.start()
+        with pytest.raises(DataError, match="does not speak https"):
+            desk.stage.network.deliver(desk.stage.collection.parties[0], "/contributions", b"")
+        answering.join()
+    with pytest.raises(UnreachableError, match="and nobody answers there"):
+        collected(desk.stage.collection, Network(patience=0))
+    wrong = desk.done(*words[:-4], "--key", desk.at("operator.key"), *words[-2:], code=3)
+    assert "This is not the key of a server of this collection" in wrong
+
+
+def answer_without_tls(listening: socket.socket) -> None:
+    """One connection: hear what is said, answer in plain HTTP, and wait until the other side hangs up."""
+    connection, _ = listening.accept()
+    with connection, suppress(ConnectionError):
+        connection.recv(2**16)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        while connection.recv(2**16):
+            pass
 
 
 def opened_report(desk: Desk, terms: LocalTerms, kept: Path) -> Report:

@@ -115,7 +115,9 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
 @also_local
 def test_time_closes_a_collection(model: str, tmp_path: Path) -> None:
     stage = Cast(tmp_path, local_terms() if model == "local" else terms_of(model), seconds=-1)
-    assert refusal_of(stage.role(0), stage.client(0).contribution(*CORNER)[0])[0] == 410
+    status, sentence = refusal_of(stage.role(0), stage.client(0).contribution(*CORNER)[0])
+    assert status == 410
+    assert f"its time was {stage.collection.closes.isoformat()}" in sentence, "so that a wrong clock shows"
     stage.steps()
     assert stage.role(0).phase() == "refused"
 
@@ -146,7 +148,8 @@ def test_a_server_publishes_the_same_sum_after_a_restart(tmp_path: Path) -> None
     stage.close()
     stage.stop(1)
     stage.steps()
-    assert stage.role(0).phase() == "working", "it waits for the other's list"
+    assert stage.role(0).phase() == "working"
+    assert "waiting for the list of https://127.0.0.1:8001" in stage.role(0).waiting
     stage.start(0)
     stage.start(1)
     stage.steps()
@@ -266,6 +269,7 @@ def test_batches_survive_restarts_and_are_the_same(tmp_path: Path, monkeypatch: 
     stage.close()
     stage.stop(1)
     stage.steps()
+    assert "waiting for the analyser, https://127.0.0.1:8001" in stage.role(0).waiting
     order = stage.role(0).state.rows("SELECT content FROM batches ORDER BY number")
     assert len(order) > 3
     assert stage.role(0).state.received() == 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -297,9 +298,18 @@ def _run(
     port = port or urlsplit(address).port
     if port is None:
         raise ParameterError(f"The address {address} has no port. Give --port.")
-    role = kind_of(name, opened)(opened, own, State(state, opened, title), Network(authority))
-    say(f"{title.capitalize()} of {address} listens at {host}:{port}; stop it with Ctrl-C.")
-    serve(role, host=host, port=port, certificate=certificate, key=certificate_key, finished=finished)
+
+    def listening() -> None:
+        say(f"{title.capitalize()} of {address} listens at {host}:{port}; stop it with Ctrl-C.")
+        say(f"The collection closes at {opened.closes.isoformat()}; here it is {_now().isoformat()}.")
+        if certificate is None and address.startswith("https:"):
+            say("It has no --certificate, so something in front of it has to speak https.")
+
+    with closing(State(state, opened, title)) as memory:
+        serve(
+            kind_of(name, opened)(opened, own, memory, Network(authority)), host=host, port=port,
+            certificate=certificate, key=certificate_key, listening=listening, finished=finished,
+        )  # fmt: skip
 
 
 def _read(path: str, operator: str) -> Collection:
@@ -314,10 +324,19 @@ def _size(collection: Collection) -> int:
     return body_size(collection) * len(collection.receivers)
 
 
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
+
+
 def _time(text: str) -> datetime:
     try:
-        return datetime.fromisoformat(text)
+        found = datetime.fromisoformat(text)
     except ValueError:
         raise ParameterError(
             f"--closes takes a time such as 2030-01-31T12:00:00Z; it was {text!r}. See --help."
         ) from None
+    if found.tzinfo is not None and found <= _now():
+        raise ParameterError(
+            f"--closes must be a time to come; it was {text}, and it is {_now().isoformat()}. Give a later one."
+        )
+    return found

@@ -67,7 +67,10 @@ class Client:
         return self._sealed(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
 
     def send(self, bodies: Iterable[bytes], network: Network) -> None:
-        """Send a contribution to all receivers; one that does not reach all of them is left out by all of them."""
+        """Send a contribution to all receivers; one that does not reach all of them is left out by all of them.
+
+        If it fails, send the same again: another one with the same ticket is refused by whom the first one reached.
+        """
         for party, body in zip(self.collection.receivers, bodies, strict=True):
             network.deliver(party, "/contributions", body)
 

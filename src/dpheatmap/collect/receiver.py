@@ -29,9 +29,10 @@ class Refused(Exception):  # noqa: N818
 
 
 class Role(ABC):
-    """A process with a key and a state, and an outcome in the end."""
+    """A process with a key and a state, and an outcome in the end. ``waiting`` tells its operator what for."""
 
     name: str
+    waiting: str = ""
 
     def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
         self.collection, self.key, self.state, self.network = collection, key, state, network
@@ -85,8 +86,7 @@ class Receiver(Role):
         serial = serial_of(self.collection, ticket)
         if serial is None:
             raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
-        if self.closed():
-            raise Refused(410, "The collection is closed. Take part in the next one.")
+        self._refuse_if_closed()
         content, digest = self.opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
         with self.state.transaction():
             self._admit(serial, digest, serial.to_bytes(8, "little") + nonce, content)
@@ -97,11 +97,18 @@ class Receiver(Role):
             return
         if known:
             raise Refused(409, "This ticket was used for another contribution. One ticket is for one.")
-        if self.closed():
-            raise Refused(410, "The collection is closed. Take part in the next one.")
+        self._refuse_if_closed()
         if self.state.received() >= self.collection.terms.n_max:
             raise Refused(409, "The collection is full. Take part in the next one.")
         self.state.write("INSERT INTO contributions VALUES (?, ?, ?, ?)", serial, digest, entry, content)
+
+    def _refuse_if_closed(self) -> None:
+        if self.closed():
+            now = datetime.now(UTC).replace(microsecond=0)
+            raise Refused(
+                410, f"The collection is closed: its time was {self.collection.closes.isoformat()}, or its operator's "
+                f"word, and here it is {now.isoformat()}. Take part in the next one."
+            )  # fmt: skip
 
     def close(self, body: bytes) -> None:
         """Close early, if the operator says so."""

@@ -29,9 +29,18 @@ def collected(collection: Collection, network: Network) -> Release:
             if body is not None:
                 found[party] = body
         if time.monotonic() > end:
-            raise UnreachableError("The result is not there yet. Ask again after the closing time.")
+            raise UnreachableError(_missing(collection, network, [party for party in published if party not in found]))
         time.sleep(PAUSE if len(found) < len(collection.parties) else 0)
     return combined(collection, [found[party] for party in published])
+
+
+def _missing(collection: Collection, network: Network, parties: list[Party]) -> str:
+    """Why there is no result yet."""
+    silent = [party.address for party in parties if network.fetch(party, "/status") is None]
+    if silent:
+        return f"There is no result without {' and '.join(silent)}, and nobody answers there. Check that it runs."
+    closes = collection.closes.isoformat()
+    return f"The result is not there yet; the collection closes at {closes}, or once its operator says so. Ask again."
 
 
 def publishers(collection: Collection) -> tuple[Party, ...]:

@@ -67,7 +67,10 @@ class Server(Opener):
         found = [of_one for of_one in lists if of_one is not None]
         if len(found) == len(lists):
             self._finish(set.intersection(*found))
-        return len(found) == len(lists)
+            return True
+        missing = self.collection.parties[lists.index(None)].address
+        self.waiting = f"Closed; waiting for the list of {missing}. Check that it runs, and its clock."
+        return False
 
     def _list_of(self, number: int, party: Party) -> Entries | None:
         """A server's list, once it is there; what it has said once is written down and holds."""

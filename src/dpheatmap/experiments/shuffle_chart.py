@@ -49,7 +49,9 @@ def paired(pairs: Pairs, about: str) -> Figure:
         several = [pairs.against_curator(f"servers-{m}", way) for m in SERVERS]
         _draw_line(over_servers, (1, *SERVERS), [pairs.against_curator("curator", way), *several], way, name)
     marks = (1, *SERVERS)
-    over_servers.plot(marks, [math.sqrt(m) for m in marks], color=GREY, linestyle=":", label="standard deviation of the noise")
+    over_servers.plot(
+        marks, [math.sqrt(m) for m in marks], color=GREY, linestyle=":", label="standard deviation of the noise"
+    )
     dress(over_b, None, "B", SCALINGS, logarithmic=True)
     dress(over_servers, None, "servers that add noise (1: a curator)", marks, logarithmic=False)
     over_b.set_title("Shuffle model: EMD over a curator's", fontsize=10.5, color=INK)
