@@ -104,11 +104,13 @@ class Receiver(Role):
 
     def _refuse_if_closed(self) -> None:
         if self.closed():
-            now = datetime.now(UTC).replace(microsecond=0)
-            raise Refused(
-                410, f"The collection is closed: its time was {self.collection.closes.isoformat()}, or its operator's "
-                f"word, and here it is {now.isoformat()}. Take part in the next one."
-            )  # fmt: skip
+            now, time = datetime.now(UTC).replace(microsecond=0), self.collection.closes
+            why = (
+                f"its time was {time.isoformat()}, and here it is {now.isoformat()}"
+                if now >= time
+                else "so its operator said"
+            )
+            raise Refused(410, f"The collection is closed: {why}. Take part in the next one.")
 
     def close(self, body: bytes) -> None:
         """Close early, if the operator says so."""
