@@ -15,7 +15,7 @@ from dpheatmap.collect.client import Client
 from dpheatmap.collect.collection import AnyTerms, Collection, Party
 from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.local import LocalTerms
-from dpheatmap.collect.network import Network
+from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.receiver import Receiver, Refused, Role, close_early
 from dpheatmap.collect.result import combined, publishers
 from dpheatmap.collect.server import Server
@@ -65,6 +65,8 @@ class Wires(Network):
             self._take(party, path, body)
         except Refused as refusal:
             raise DataError(str(refusal)) from refusal
+        except ConnectionError as error:
+            raise UnreachableError("nobody is there") from error
 
     def offer(self, party: Party, path: str, body: bytes) -> bool:
         try:

@@ -14,6 +14,7 @@ from collecting import ALPHA, OUTSIDE, Cast, local_terms, terms_of
 from dpheatmap.collect import server as server_module
 from dpheatmap.collect.client import NONCE, Client, message_size
 from dpheatmap.collect.keys import OVERHEAD, PrivateKey
+from dpheatmap.collect.network import UnreachableError
 from dpheatmap.collect.receiver import Refused
 from dpheatmap.collect.shuffler import random_order
 from dpheatmap.collect.state import State
@@ -138,6 +139,18 @@ def test_a_client_is_in_all_sums_or_in_none(tmp_path: Path) -> None:
     stage.steps()
     assert stage.result().mechanism.participants == 3
     assert abs(people_in_corner(stage) - 3) < 3
+
+
+def test_closing_reaches_those_that_are_up_and_names_the_others(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "servers")
+    stage.stop(0)
+    with pytest.raises(UnreachableError, match=r"https://127\.0\.0\.1:8000 could not be told"):
+        stage.close()
+    assert stage.role(1).closed()
+    stage.start(0)
+    assert not stage.role(0).closed()
+    stage.close()
+    assert stage.role(0).closed()
 
 
 def test_a_server_publishes_the_same_sum_after_a_restart(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from dpheatmap.collect.client import NONCE, body_size
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.keys import PrivateKey
-from dpheatmap.collect.network import Network
+from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
 
@@ -144,6 +144,12 @@ class Receiver(Role):
 
 
 def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:
-    """Tell all receivers, as the operator, to close now."""
+    """Tell all receivers, as the operator, to close now; those that don't answer are named once all others know."""
+    silent = []
     for party in collection.receivers:
-        network.deliver(party, "/close", key.sign(b"", collection.purpose(CLOSE)))
+        try:
+            network.deliver(party, "/close", key.sign(b"", collection.purpose(CLOSE)))
+        except UnreachableError:
+            silent.append(party.address)
+    if silent:
+        raise UnreachableError(f"{' and '.join(silent)} could not be told. Close it again when all are up.")
