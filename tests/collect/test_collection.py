@@ -67,6 +67,7 @@ LIES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no parties": lambda c: c.update(parties=None),
     "a truth for a number": lambda c: c.update(n_min=True),
     "from the future": lambda c: c.update(format=2),
+    "no number": lambda c: c.update(decay="3C4", epsilon="3C4"),
 }
 
 

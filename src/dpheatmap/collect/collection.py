@@ -143,7 +143,7 @@ class Collection:
             raise DataError(f"The collection {fspath(path)!r} can't be read. Check the path.") from None
         try:
             found = cls._understood(json.loads(text[:_LARGEST_FILE]), expected)
-        except (AttributeError, LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
             found = None
         if found is None:
             raise DataError(
