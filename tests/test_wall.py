@@ -117,7 +117,7 @@ def test_the_private_side_is_entered_by_its_doors_only(file: str) -> None:
     assert entered <= (DOORS if file.startswith(MAY_ENTER) else set()) | EXCEPTIONS.get(file, set())
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/")) or f == "heatmap.py"])
+@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/", "heatmap", "smoothing"))])
 def test_estimates_and_pictures_cannot_reach_events(file: str) -> None:
     """Not even through another module of ours: whatever they import, and what that imports, stays outside.
 
