@@ -105,7 +105,7 @@ class Study:
     title: str
     axis: str
     jobs: Callable[[Data], tuple[list[Job], Dataset]]
-    findings: Callable[[dict[str, Series]], list[Finding]]
+    findings: Callable[[dict[str, Series]], list[Finding]] = lambda panels: []
     judged: Callable[[Sequence[Job], Results], list[Finding]] = lambda jobs, results: []
     logarithmic: bool = False
     figures: Callable[[dict[str, Series], Dataset], list[tuple[str, Figure]]] | None = None
