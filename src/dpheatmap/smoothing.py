@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from dpheatmap.domain import Domain, Floats
-from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.parameters import check
+
+if TYPE_CHECKING:
+    from dpheatmap.estimate.distribution import Distribution
 
 _DEFAULT_SIGMA = 0.02  # of the longer side
 _DEFAULT_SIZE = 1024  # pixels on the longer side, at most
