@@ -19,7 +19,6 @@ from dpheatmap.app.session import GUESSES, Session
 from dpheatmap.cli import run
 from served import PLACE, Served, ended, serving, trips, wanted
 
-HOSTS = ["evil.example", "evil.example:80", "127.0.0.1", "localhost:1", "", "127.0.0.1.evil.example"]
 CHANGES = [
     ("POST", "/api/limit"),
     ("POST", "/api/releases"),
