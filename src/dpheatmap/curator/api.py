@@ -9,10 +9,9 @@ from fractions import Fraction
 from os import PathLike
 from typing import Any
 
-from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, read_epsilon
 from dpheatmap.curator.aggregate import aggregate, checked_domain
-from dpheatmap.curator.choice import chosen_design
+from dpheatmap.curator.choice import chosen_design, settings_in
 from dpheatmap.curator.counts import NOT_ADDED, Counts
 from dpheatmap.curator.ledger import Ledger
 from dpheatmap.curator.ledger_chain import Part
@@ -96,21 +95,14 @@ def release_from(
     domain: Domain | None,
     *,
     epsilon: Any,
-    design: str | AdaptiveDesign = "adaptive",
-    width: int = PAPER_WIDTH,
-    decay: float | Fraction = PAPER_DECAY,
-    users: int | None = None,
-    first_level: int | None = None,
-    depth: int | None = None,
-    sigma: float | None = None,
     ledger: str | PathLike[str] | Ledger | None = None,
     population: str | None = None,
     seen: Callable[[Counts], None] | None = None,
-    **columns: Any,
+    **options: Any,
 ) -> Release:
     """`release`, with the source of randomness given. Anything but os.urandom is stamped as NOT PRIVATE.
 
-    ``design`` may also be an adaptive design with other settings, for experiments.
+    The options are the settings of `chosen_design`, and those of `aggregate` if events are not counts already.
 
     Everything that can be refused is refused before the table is read, let alone noise drawn. The ledger is asked
     then, too, and charged after the reading: in between, others may have spent what was left.
@@ -119,14 +111,14 @@ def release_from(
         raise PrivacyRefusal(NOT_ADDED)
     given = events.domain if isinstance(events, Counts) else checked_domain(domain)
     exact = read_epsilon(epsilon)
-    chosen = chosen_design(given, exact, design, width, decay, first_level, depth, sigma, users)
-    part = events.part if isinstance(events, Counts) else Part.of(columns.get("partition"), columns.get("part"))
+    design = chosen_design(given, exact, **settings_in(options))
+    part = events.part if isinstance(events, Counts) else Part.of(options.get("partition"), options.get("part"))
     payment = Payment.asked_for(ledger, population, exact, part)
-    counts = _counts(events, domain, columns)
+    counts = _counts(events, domain, options)
     if seen is not None:
         seen(counts)
     entry = payment.charge()
-    return measured_release(counts, exact, chosen, source, payment.made, entry)
+    return measured_release(counts, exact, design, source, payment.made, entry)
 
 
 def measured_release(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, split_over_levels
@@ -14,22 +15,32 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import as_epsilon, check
 from dpheatmap.release import AnyDesign
 
+SETTINGS = ("design", "width", "decay", "users", "first_level", "depth", "sigma")
 MOST_FIRST_CELLS = 2**22
 FINEST_OF_SIGMA = 0.25
+
+
+def settings_in(options: dict[str, Any]) -> dict[str, Any]:
+    """The settings of `chosen_design` among the options of a release; they are taken out of these."""
+    return {name: options.pop(name) for name in SETTINGS if name in options}
 
 
 def chosen_design(
     domain: Domain,
     epsilon: Fraction,
+    *,
     design: str | AdaptiveDesign = "adaptive",
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
+    users: int | None = None,
     first_level: int | None = None,
     depth: int | None = None,
     sigma: float | None = None,
-    users: int | None = None,
 ) -> AnyDesign:
-    """The design that the settings of `release` name, after every refusal that they call for."""
+    """The design that the settings of `release` name, after every refusal that they call for.
+
+    ``design`` may also be an adaptive design with other settings, for experiments.
+    """
     check(design=design.name if isinstance(design, AdaptiveDesign) else design, width=width, decay=decay)
     _check_users(users, design)
     chosen: AnyDesign

@@ -29,7 +29,7 @@ from typing import Any
 from dpheatmap.budget import read_epsilon
 from dpheatmap.curator.aggregate import aggregate_pictures, checked_domain
 from dpheatmap.curator.api import measured_release
-from dpheatmap.curator.choice import chosen_design
+from dpheatmap.curator.choice import chosen_design, settings_in
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.payment import Payment
@@ -38,8 +38,6 @@ from dpheatmap.parameters import check
 from dpheatmap.release import Release
 
 __all__ = ["release_images"]
-
-_SETTINGS = ("design", "width", "decay", "users", "first_level", "depth", "sigma")
 
 
 def release_images(
@@ -73,8 +71,7 @@ def release_images(
     names = listed(images)
     whole = read_epsilon(epsilon)
     each = whole / (len(names) if split == "epsilon" else 1)
-    settings = {name: options.pop(name) for name in _SETTINGS if name in options}
-    design = chosen_design(checked_domain(domain), each, **settings)
+    design = chosen_design(checked_domain(domain), each, **settings_in(options))
     part = Part.of(options.get("partition"), options.get("part"))
     payment = Payment.asked_for(options.pop("ledger", None), options.pop("population", None), whole, part)
     together = [names] if split == "weight" else [[name] for name in names]
