@@ -361,6 +361,23 @@ def test_a_state_belongs_to_one_process_one_role_and_one_collection(tmp_path: Pa
     assert (tmp_path / "1.state").stat().st_mode & 0o077 == 0
 
 
+@each_model
+def test_what_is_deleted_is_nowhere_on_disk_while_the_process_goes_on(model: str, tmp_path: Path) -> None:
+    """Nor in the journal, in which SQLite keeps what was on a page before it was overwritten."""
+    stage = cast(tmp_path, model)
+    for number in range(3):
+        stage.send(number, *CORNER)
+    kept = [content for (content,) in stage.role(0).state.rows("SELECT content FROM contributions")]
+    stage.close()
+    stage.steps()
+    assert [stage.role(number).phase() for number in (0, 1)] == ["published"] * 2
+    on_disk = b"".join(path.read_bytes() for path in sorted(tmp_path.iterdir()))
+    size = message_size(stage.collection) + OVERHEAD if model == "shuffle" else 16
+    pieces = {content[at : at + size] for content in kept for at in range(0, len(content), size)}
+    assert len(pieces) >= 24
+    assert not any(piece in on_disk for piece in pieces)
+
+
 def test_what_fails_in_the_middle_is_not_written(tmp_path: Path) -> None:
     stage = cast(tmp_path, "servers")
     state = stage.role(0).state
