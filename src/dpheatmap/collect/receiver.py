@@ -10,9 +10,9 @@ import hashlib
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 
-from dpheatmap.collect.client import NONCE, body_size
+from dpheatmap.collect.client import NONCE, body_size, contribution_info
 from dpheatmap.collect.collection import Collection
-from dpheatmap.collect.keys import PrivateKey
+from dpheatmap.collect.keys import BadSeal, PrivateKey
 from dpheatmap.collect.network import Network
 from dpheatmap.collect.state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
@@ -71,10 +71,6 @@ class Receiver(Role):
         super().__init__(collection, key, state, network)
         self.largest_body = body_size(collection)
 
-    @abstractmethod
-    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
-        """What is kept of a contribution; refused if it is none."""
-
     def accept(self, body: bytes) -> None:
         """Take one contribution."""
         if len(body) != self.largest_body:
@@ -87,9 +83,16 @@ class Receiver(Role):
             raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
         if self.closed():
             raise Refused(410, "The collection is closed. Take part in the next one.")
-        content, digest = self.opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
+        content, digest = self._opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
         with self.state.transaction():
             self._admit(serial, digest, serial.to_bytes(8, "little") + nonce, content)
+
+    def _opened(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
+        """What a contribution holds; it must be sealed for this receiver, with this ticket and nonce."""
+        try:
+            return self.key.opener(contribution_info(self.collection, ticket, nonce))(sealed)
+        except BadSeal:
+            raise Refused(400, "This contribution is damaged or was sealed for somebody else. Make it again.") from None
 
     def _admit(self, serial: int, digest: bytes, entry: bytes, content: bytes) -> None:
         known = self.state.rows("SELECT digest FROM contributions WHERE serial = ?", serial)

@@ -17,10 +17,9 @@ import hashlib
 
 import numpy as np
 
-from dpheatmap.collect.client import NONCE, share_info
+from dpheatmap.collect.client import NONCE
 from dpheatmap.collect.collection import Party
 from dpheatmap.collect.contribution import server_noise
-from dpheatmap.collect.keys import BadSeal
 from dpheatmap.collect.packing import Words
 from dpheatmap.collect.receiver import Receiver, Refused
 
@@ -32,13 +31,6 @@ class Server(Receiver):
     """One of the servers."""
 
     name = "server"
-
-    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
-        """The share; it must be sealed for this server, as part of this contribution."""
-        try:
-            return self.key.opener(share_info(self.collection, ticket, nonce))(content)
-        except BadSeal:
-            raise Refused(400, "This share is damaged or was sealed for somebody else. Make it again.") from None
 
     def entries(self) -> bytes:
         """The frozen list of what has arrived, signed; refused while the collection is open."""
