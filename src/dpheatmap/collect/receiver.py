@@ -78,14 +78,19 @@ class Receiver(Role):
                 400, f"A contribution to this collection has {self.largest_body} bytes; this one had {len(body)}."
             )
         ticket, nonce = body[:SIZE], body[SIZE : SIZE + NONCE]
-        serial = serial_of(self.collection, ticket)
-        if serial is None:
-            raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
+        serial = self.serial_of(body)
         if self.closed():
             raise Refused(410, "The collection is closed. Take part in the next one.")
         content, digest = self._opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
         with self.state.transaction():
             self._admit(serial, digest, serial.to_bytes(8, "little") + nonce, content)
+
+    def serial_of(self, body: bytes) -> int:
+        """The number of the ticket that a contribution begins with; refused if it is none."""
+        serial = serial_of(self.collection, body[:SIZE])
+        if serial is None:
+            raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
+        return serial
 
     def _opened(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
         """What a contribution holds; it must be sealed for this receiver, with this ticket and nonce."""
