@@ -104,7 +104,8 @@ def _trust(mechanism: Mechanism) -> str:
         )
     return (
         "A shuffler that mixes all messages and no others, and does not work together with the one who adds them up; "
-        f"and {mechanism.enough} or more of the devices: each added a part of the noise before it sent anything. {sent}"
+        f"and at least {mechanism.enough} of the devices: each added a part of the noise before it sent anything. "
+        f"{sent}"
     )
 
 
