@@ -16,7 +16,9 @@ import pytest
 from dpheatmap.app.guard import Guard
 from dpheatmap.app.routes import Routes, application
 from dpheatmap.app.session import GUESSES, Session
+from dpheatmap.app.shelf import Shelf, held
 from dpheatmap.cli import run
+from dpheatmap.errors import DpheatmapError
 from served import PLACE, Served, ended, serving, trips, wanted
 
 HOSTS = ["evil.example", "evil.example:80", "127.0.0.1", "localhost:1", "", "127.0.0.1.evil.example"]
@@ -329,6 +331,19 @@ def test_the_password_is_asked_for(tmp_path: Path) -> None:
 def test_no_session_no_place(served: Served) -> None:
     with served.client() as stranger:
         assert stranger.post("/api/plan", json={"place": PLACE, "epsilon": "1", "users": 100}).status_code == 401
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
+    """The app removes what is in its folders for uploads and deleted releases; nobody else's may be called so."""
+    mine = tmp_path / "uploads" / "thesis.txt"
+    mine.parent.mkdir()
+    mine.write_text("years of work")
+    with pytest.raises(DpheatmapError, match="has other things in it"), held(tmp_path):
+        pass
+    assert mine.read_text() == "years of work"
+    for _ in range(2):
+        with held(tmp_path / "new"):
+            Shelf(tmp_path / "new")
 
 
 def test_uploads_are_gone_after_the_end(tmp_path: Path) -> None:
