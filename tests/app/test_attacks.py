@@ -13,13 +13,13 @@ from typing import Any
 import httpx
 import pytest
 
-from dpheatmap.app.guard import Guard
+from dpheatmap.app.guard import KEY, Guard
 from dpheatmap.app.routes import Routes, application
 from dpheatmap.app.session import GUESSES, Session
 from dpheatmap.app.shelf import Shelf, held
 from dpheatmap.cli import run
 from dpheatmap.errors import DpheatmapError
-from served import PLACE, Served, ended, serving, trips, wanted
+from served import PLACE, Served, ended, key_in, serving, trips, wanted
 
 HOSTS = ["evil.example", "evil.example:80", "127.0.0.1", "localhost:1", "", "127.0.0.1.evil.example"]
 CHANGES = [
@@ -58,7 +58,8 @@ def by_hand(served: Served, client: httpx.Client, request: str, header: str) -> 
     host = served.origin.removeprefix("http://")
     cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     raw = socket.create_connection((host.partition(":")[0], int(host.partition(":")[2])), timeout=60)
-    head = [f"{request} HTTP/1.1", f"Host: {host}", f"Origin: {served.origin}", f"Cookie: {cookie}", header]
+    head = [f"{request} HTTP/1.1", f"Host: {host}", f"Origin: {served.origin}", f"Cookie: {cookie}"]
+    head += [f"{KEY}: {client.headers[KEY]}", header]
     raw.sendall("\r\n".join([*head, "", ""]).encode())
     return raw
 
@@ -94,6 +95,18 @@ def test_the_cookie_is_for_this_site_alone(tmp_path: Path) -> None:
         with second as other:
             assert other.link == ""
         assert other.process.returncode == 1
+
+
+def test_the_cookie_alone_gets_nothing(served: Served, client: httpx.Client) -> None:
+    """A browser sends it to every server on this machine, whatever its port, so that others may know it."""
+    with served.client(cookies=client.cookies) as thief:
+        for key in ("", "guess", served.link, *client.cookies.values()):
+            for method, path in [*CHANGES, ("GET", "/api/start"), ("GET", "/api/budget"), ("GET", "/api/releases/0")]:
+                answer = thief.request(method, path, headers={KEY: key})
+                assert answer.status_code == 401
+                assert answer.json()["error"].startswith("This browser has not opened the link")
+        assert thief.get("/").status_code == 200, "the page itself, which is everybody's"
+        assert client.headers[KEY] not in thief.get("/").text
 
 
 @pytest.mark.parametrize(
@@ -137,12 +150,7 @@ def test_a_form_of_another_page_gets_nothing_done(served: Served, client: httpx.
     ],
 )
 def test_no_path_leads_out(served: Served, client: httpx.Client, path: str) -> None:
-    name, port = served.origin.removeprefix("http://").split(":")
-    cookie = "; ".join(f"{c.name}={c.value}" for c in client.cookies.jar)
-    with socket.create_connection((name, int(port))) as raw:  # httpx would tidy the path up
-        raw.sendall(
-            f"GET {path} HTTP/1.1\r\nHost: {name}:{port}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n".encode()
-        )
+    with by_hand(served, client, f"GET {path}", "Connection: close") as raw:  # httpx would tidy the path up
         answer = b"".join(iter(lambda: raw.recv(65536), b""))
     assert answer.split()[1] in (b"400", b"404")
     assert b"root:" not in answer
@@ -321,6 +329,7 @@ def test_the_password_is_asked_for(tmp_path: Path) -> None:
             assert "That was not the password." in wrong.text
             right = await client.post("/open", data={"token": link, "password": "a long password"})
             assert right.status_code == 200
+            client.headers[KEY] = key_in(right.text)
             assert (await client.get("/api/start")).json()["upload_limit"] == 10**6
 
     with ThreadPoolExecutor(1) as pool:  # in the tests' own thread a browser's loop may be running
