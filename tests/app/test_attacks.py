@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from dpheatmap.app import peer
 from dpheatmap.app.guard import KEY, Guard
 from dpheatmap.app.routes import Routes, application
 from dpheatmap.app.session import GUESSES, Session
@@ -84,6 +85,33 @@ def test_the_link_works_once(served: Served, client: httpx.Client) -> None:
             answer = second.get(link)
             assert answer.status_code == 403
             assert "set-cookie" not in answer.headers
+
+
+def test_the_system_tells_whose_a_connection_is() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as mine:
+        near, far = mine.getsockname(), mine.getpeername()
+        assert peer.owner_of(near, far) == os.getuid()
+        assert not peer.is_another_users(near, far)
+        assert peer.owner_of(near, ("127.0.0.1", 1)) is None, "another connection from the same port"
+        assert peer.owner_of(("::1", near[1]), far) is None
+    assert peer.owner_of(("192.0.2.7", 1), far) is None
+
+
+def test_another_user_of_the_machine_can_not_use_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They see it in the list of programs while it opens the browser. It still works for whose app it is."""
+    session = Session(80)
+    routes = Routes(session, tmp_path / "kept", str(tmp_path / "l"), 10**6)
+    app: Any = Guard(application(routes), session, ["127.0.0.1"])
+
+    async def visit() -> int:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            return (await client.get(f"/open?token={session.link}")).status_code
+
+    with ThreadPoolExecutor(1) as pool:
+        for owner, status in ((os.getuid() + 1, 401), (None, 200)):
+            monkeypatch.setattr(peer, "owner_of", lambda near, far, owner=owner: owner)
+            assert pool.submit(asyncio.run, visit()).result() == status
+    routes.close()
 
 
 def test_the_cookie_is_for_this_site_alone(tmp_path: Path) -> None:

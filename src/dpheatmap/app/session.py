@@ -1,8 +1,8 @@
 """The session: a one-time link, and the cookie and the key that it is exchanged for.
 
-Whoever started the app reads the link on their terminal; nobody else on the machine or in the network knows it. It
-works once, so that a link left in a history or a log opens nothing. Beyond loopback a password is asked for as well,
-and a few wrong ones void the link.
+Whoever started the app reads the link on their terminal; nobody in the network knows it, and nobody else on the machine
+can use it (`guard.py`). It works once, so that a link left in a history or a log opens nothing. Beyond loopback a
+password is asked for as well, and a few wrong ones void the link.
 
 A browser sends a cookie to every server at this address, whatever its port: also to one that another user of the
 machine runs, if a page of theirs is opened. So the cookie alone gets nothing done. The page keeps a key, in a storage
