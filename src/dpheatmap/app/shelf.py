@@ -172,7 +172,8 @@ def held(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not (folder / "lock").exists() and any(folder.iterdir()):
+        there = {path.name for path in folder.iterdir()}
+        if there and not there & {"lock", "secret"}:
             raise DpheatmapError(say("folder_of_others", folder=folder))
         lock = sqlite3.connect(folder / "lock", timeout=0.5, isolation_level=None)
     except (OSError, sqlite3.Error):
