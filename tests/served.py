@@ -65,7 +65,9 @@ class Served:
 
 def key_in(page: str) -> str:
     """The key that the page after the link goes on with."""
-    return re.findall(r'url=/#key=([\w-]+)"', page)[0]
+    found = re.search(r'url=/#key=([\w-]+)"', page)
+    assert found is not None
+    return found[1]
 
 
 @contextmanager

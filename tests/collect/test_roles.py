@@ -13,8 +13,8 @@ from audit import chi_square
 from collecting import ALPHA, OUTSIDE, Cast, terms_of
 from dpheatmap.collect import server as server_module
 from dpheatmap.collect.client import NONCE, Client, contribution_info, message_size
-from dpheatmap.collect.keys import OVERHEAD, BadSeal, PrivateKey
-from dpheatmap.collect.receiver import Refused
+from dpheatmap.collect.keys import OVERHEAD, SIGNATURE, BadSeal, PrivateKey
+from dpheatmap.collect.receiver import ENTRY, Refused, entry_of
 from dpheatmap.collect.shuffler import random_order
 from dpheatmap.collect.state import State
 from dpheatmap.collect.tickets import SIZE, make_tickets, ticket_bytes
@@ -212,6 +212,23 @@ def test_a_server_that_tells_two_stories_spoils_the_result_but_is_found_out(tmp_
     stage.steps()
     with pytest.raises(DataError, match="did not sum the same contributions"):
         stage.result()
+
+
+def test_a_list_does_not_tell_strangers_who_took_part(tmp_path: Path) -> None:
+    """Anybody may fetch it, and the operator knows to whom each number was given."""
+    stage = cast(tmp_path, "servers")
+    for number in (5, 0, 3):
+        stage.send(number, *CORNER)
+    stage.close()
+    stage.steps()
+    listed = [stage.role(number).entries()[SIGNATURE:] for number in (0, 1)]
+    assert listed[0] == listed[1]
+    entries = [listed[0][at : at + ENTRY] for at in range(0, len(listed[0]), ENTRY)]
+    assert len(entries) == 3
+    assert entries == sorted(entries), "nor by their order"
+    for number in range(6):
+        assert number.to_bytes(8, "little") not in listed[0]
+        assert entry_of(number, bytes(NONCE)) not in entries
 
 
 def test_lists_and_sums_must_be_signed(tmp_path: Path) -> None:

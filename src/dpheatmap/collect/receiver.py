@@ -18,6 +18,7 @@ from dpheatmap.collect.state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
 
 CLOSE = "close"
+ENTRY = 24
 
 
 class Refused(Exception):  # noqa: N818
@@ -83,7 +84,7 @@ class Receiver(Role):
             raise Refused(410, "The collection is closed. Take part in the next one.")
         content, digest = self._opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
         with self.state.transaction():
-            self._admit(serial, digest, serial.to_bytes(8, "little") + nonce, content)
+            self._admit(serial, digest, entry_of(serial, nonce), content)
 
     def serial_of(self, body: bytes) -> int:
         """The number of the ticket that a contribution begins with; refused if it is none."""
@@ -140,6 +141,14 @@ class Receiver(Role):
     def forget(self) -> None:
         """Delete all contributions."""
         self.state.write("DELETE FROM contributions")
+
+
+def entry_of(serial: int, nonce: bytes) -> bytes:
+    """What a contribution is called in a server's list, which everybody may fetch.
+
+    Devices, and those they send to, know its random nonce and can tell; to anybody else it does not say whose it is.
+    """
+    return hashlib.sha256(serial.to_bytes(8, "little") + nonce).digest()[:ENTRY]
 
 
 def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:
