@@ -165,9 +165,11 @@ def test_in_a_collection_only_devices_see_points() -> None:
         assert not {module for module in modules if module.startswith("dpheatmap.curator") and "noise" not in module}
 
 
-def test_the_shuffler_can_open_nothing() -> None:
+def test_the_shuffler_opens_what_devices_send_and_no_message() -> None:
     opening = {file for file in COLLECT if ".opener(" in (ROOT / file).read_text(encoding="utf-8")}
-    assert opening == {"collect/server.py", "collect/analyser.py"}
+    assert opening == {"collect/receiver.py", "collect/analyser.py"}
+    for file in ("collect/receiver.py", "collect/shuffler.py"):
+        assert 'purpose("message")' not in (ROOT / file).read_text(encoding="utf-8"), file
 
 
 def test_devices_and_servers_draw_from_the_operating_system() -> None:

@@ -157,6 +157,33 @@ def test_a_view_that_draws_lots_is_read_once(database: str, con: psycopg.Connect
         assert 0 <= counters["people"] * W - sum(cells.values()) < 500
 
 
+def test_what_else_may_differ_from_reading_to_reading_is_read_once(database: str, con: psycopg.Connection[Any]) -> None:
+    """A foreign table, which a program fills, also as a part of a table; and a table whose rows a policy draws."""
+    lots = 'od -An -v -N1500 -tu1 -w3 /dev/urandom | awk \'{print $1 % 40 "," $2 / 256 "," $3 / 256}\''
+    columns = "(u int, x float8, y float8)"
+    for statement in (
+        "CREATE EXTENSION IF NOT EXISTS file_fdw",
+        "DROP SERVER IF EXISTS programs CASCADE",
+        "CREATE SERVER programs FOREIGN DATA WRAPPER file_fdw",
+        f"CREATE FOREIGN TABLE fetched {columns} SERVER programs OPTIONS (format 'csv', program $${lots}$$)",
+        "DROP TABLE IF EXISTS parted",
+        f"CREATE TABLE parted {columns} PARTITION BY RANGE (u)",
+        f"CREATE FOREIGN TABLE part PARTITION OF parted DEFAULT SERVER programs OPTIONS (format 'csv', "
+        f"program $${lots}$$)",
+        "DROP TABLE IF EXISTS watched",
+        "CREATE TABLE watched AS SELECT i % 40 AS u, random() AS x, random() AS y FROM generate_series(1, 500) i",
+        "ALTER TABLE watched ENABLE ROW LEVEL SECURITY",
+        "CREATE POLICY half ON watched USING (random() < 0.5)",
+        "DO $$BEGIN CREATE ROLE reader LOGIN; EXCEPTION WHEN duplicate_object THEN END$$",
+        "GRANT SELECT ON watched TO reader",
+    ):
+        con.execute(statement)
+    by_reader = database.replace("tester", "reader")
+    for url, table in ((database, "fetched"), (database, "parted"), (by_reader, "watched")):
+        cells, counters = counted(url, dph.Domain.unit(3), table)
+        assert 0 <= counters["people"] * W - sum(cells.values()) < 500, table
+
+
 def test_without_statistics_it_does_not_take_for_ever(database: str, con: psycopg.Connection[Any]) -> None:
     """PostgreSQL takes a fresh table for tiny; going through all people for each event would take minutes."""
     con.execute("DROP TABLE IF EXISTS fresh")
