@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from collecting import Cast, local_terms
 from dpheatmap.collect import collector as collector_module
-from dpheatmap.collect.client import NONCE, share_info
+from dpheatmap.collect.client import NONCE, contribution_info
 from dpheatmap.collect.collection import terms_of
 from dpheatmap.collect.local import LocalTerms, Report, report
 from dpheatmap.collect.receiver import Refused
@@ -112,7 +112,7 @@ def test_what_is_sealed_but_no_report_is_refused(tmp_path: Path) -> None:
     good = report(TERMS, [0.5], [0.5]).padded(TERMS)
     rubbish = [b"\xff" * len(good), bytes(len(good)), b"\x09" + good[1:], bytes([2, 0, 0]).ljust(len(good), b"\1")]
     for text in rubbish:
-        sealed = stage.collection.parties[0].key.seal(text, share_info(stage.collection, ticket, nonce))
+        sealed = stage.collection.parties[0].key.seal(text, contribution_info(stage.collection, ticket, nonce))
         status, sentence = refused(role, ticket + nonce + sealed)
         assert (status, sentence.split(".")[0]) == (400, "A report is not one of this collection")
     body = stage.client(0).contribution([0.5], [0.5])[0]

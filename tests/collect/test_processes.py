@@ -16,7 +16,7 @@ import pytest
 import dpheatmap as dph
 from collecting import local_terms, terms_of
 from dpheatmap.cli import run
-from dpheatmap.collect.client import NONCE, share_info
+from dpheatmap.collect.client import NONCE, contribution_info
 from dpheatmap.collect.collection import AnyTerms, Collection, Party
 from dpheatmap.collect.demo import Stage
 from dpheatmap.collect.keys import PrivateKey
@@ -223,7 +223,7 @@ def opened_report(desk: Desk, terms: LocalTerms, kept: Path) -> Report:
     """The report in a file that a device kept, read with the server's key."""
     body, collection = kept.read_bytes(), Collection.read(desk.at("c.json"), desk.keys["operator"])
     ticket, nonce, sealed = body[:SIZE], body[SIZE : SIZE + NONCE], body[SIZE + NONCE :]
-    text = PrivateKey.read(desk.at("server.key")).opener(share_info(collection, ticket, nonce))(sealed)
+    text = PrivateKey.read(desk.at("server.key")).opener(contribution_info(collection, ticket, nonce))(sealed)
     return Report.from_padded(text, terms)
 
 

@@ -1,9 +1,12 @@
 """A device: one person's points to a contribution that nobody learns anything from, and its way to the receivers.
 
-What leaves the device is `sealed` for those who may read it: for servers one uniform share each, for the shuffle model
-one text for each message (coordinate, share), because two messages in one text would be known to come from one person;
-in the local model a report that anybody might read. That one must be made *once*: epsilon is the price of one report,
-and what a second one tells adds to it. So a contribution can be kept in a file, and is sent again from there.
+What leaves the device is sealed for whom it is sent to, with the ticket and a nonce: for each server its uniform share;
+for the shuffler all messages (coordinate, share), each of which is sealed for the analyser before, because two in one
+text would be known to come from one person. Whoever watches the line could otherwise tell the analyser whose messages
+are whose: encryption by TLS ends wherever that does, which may be at somebody else's machine.
+
+In the local model it is a report that anybody might read, and that must be made *once*: epsilon is the price of one
+report, and what a second one tells adds to it. So a contribution can be kept in a file, and is sent again from there.
 """
 
 from __future__ import annotations
@@ -104,20 +107,26 @@ class Client:
 
     def _sealed(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         nonce = secrets.token_bytes(NONCE)
-        if self.collection.terms.model == "shuffle":
-            return [self._ticket + nonce + b"".join(self._messages(codes, weights, source))]
-        info = share_info(self.collection, self._ticket, nonce)
-        texts = zip(self.collection.receivers, self._texts(codes, weights, source), strict=True)
-        return [self._ticket + nonce + party.key.seal(text, info) for party, text in texts]
+        info = contribution_info(self.collection, self._ticket, nonce)
+        return [
+            self._ticket + nonce + party.key.seal(content, info)
+            for party, content in zip(self.collection.receivers, self._contents(codes, weights, source), strict=True)
+        ]
 
-    def _texts(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
-        """What to seal for each receiver: its share, or the report."""
-        from dpheatmap.collect.contribution import vector_of
-        from dpheatmap.collect.shares import split
-
+    def _contents(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
+        """What is sealed for each receiver."""
         terms = self.collection.terms
         if isinstance(terms, LocalTerms):
             return [report_of(terms, codes, weights, source).padded(terms)]
+        if terms.model == "servers":
+            return self._shares(codes, weights, source)
+        return [b"".join(self._messages(codes, weights, source))]
+
+    def _shares(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
+        from dpheatmap.collect.contribution import vector_of
+        from dpheatmap.collect.shares import split
+
+        terms = self.collection.summed
         rows = split(vector_of(terms, codes, weights, source), terms.servers, WORD, source)
         return [row.astype("<u8").tobytes() for row in rows]
 
@@ -130,9 +139,9 @@ class Client:
             yield analyser.key.seal(message.to_bytes(size, "little"), info)
 
 
-def share_info(collection: Collection, ticket: bytes, nonce: bytes) -> bytes:
-    """What a share is sealed with, so that it can't be taken for anybody else's or of another contribution."""
-    return collection.purpose("share") + ticket + nonce
+def contribution_info(collection: Collection, ticket: bytes, nonce: bytes) -> bytes:
+    """What a contribution is sealed with, so that no part of it can be taken for another's, or of another one."""
+    return collection.purpose("contribution") + ticket + nonce
 
 
 def message_size(collection: Collection) -> int:
@@ -145,7 +154,8 @@ def body_size(collection: Collection) -> int:
     from dpheatmap.collect.keys import OVERHEAD
     from dpheatmap.collect.tickets import SIZE
 
-    if collection.terms.model != "shuffle":
-        return SIZE + NONCE + collection.terms.payload_bytes + OVERHEAD
-    terms = collection.summed
-    return SIZE + NONCE + terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)
+    content = collection.terms.payload_bytes
+    if collection.terms.model == "shuffle":
+        terms = collection.summed
+        content = terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)
+    return SIZE + NONCE + content + OVERHEAD

@@ -11,8 +11,7 @@ release, and check it.
 from __future__ import annotations
 
 from dpheatmap.collect.local import LocalTerms, Report
-from dpheatmap.collect.receiver import Refused
-from dpheatmap.collect.server import Opener
+from dpheatmap.collect.receiver import Receiver, Refused
 from dpheatmap.collect.tally import Tally
 from dpheatmap.errors import DataError
 
@@ -20,8 +19,10 @@ _AT_ONCE = 1000
 """Reports that are in memory at a time."""
 
 
-class Collector(Opener):
+class Collector(Receiver):
     """The server of the local model."""
+
+    name = "server"
 
     @property
     def terms(self) -> LocalTerms:
@@ -30,9 +31,9 @@ class Collector(Opener):
             raise TypeError("not a collection of the local model")
         return self.collection.terms
 
-    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
+    def _opened(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
         """The report, if it is one of this collection."""
-        text = super().opened(ticket, nonce, content)
+        text = super()._opened(ticket, nonce, sealed)
         try:
             Report.from_padded(text, self.terms)
         except DataError as problem:

@@ -35,9 +35,9 @@ from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.places import Dataset
 from dpheatmap.experiments.salicon import MAP
 from dpheatmap.experiments.study import Data, Finding, Job, Results, Study, panels_of
-from dpheatmap.heatmap import smoothed
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Measurements, Release
+from dpheatmap.smoothing import smoothed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
