@@ -81,7 +81,8 @@ class Counts:
         if len(self.turns):
             passed = self.turns.searchsorted(high, side="right") - self.turns.searchsorted(low, side="right")
             weights[passed > (after < before)] = FARTHEST  # a whole turn or more lies between
-        return weights.astype(np.int64)
+        held: Ints = weights.astype(np.int64)
+        return held
 
     def to_arrow(self) -> Any:
         """The occupied cells as an Arrow table: x, y, weight. Private: exact weights of people."""
