@@ -29,6 +29,7 @@ from dpheatmap.estimate.distribution import Distribution, rasters
 from dpheatmap.estimate.posterior import Observations, draws, posterior, seed_of
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release
+from dpheatmap.smoothing import gaussian_filter
 
 DRAWS, ROUGHLY = 200, 40
 _PIXELS_PER_SIGMA = 1.5
@@ -81,8 +82,6 @@ class Uncertainty:
 
     def _smoothed(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
         """The heat of each draw; one without anybody is uniform."""
-        from dpheatmap.heatmap import gaussian_filter
-
         domain, (rows, columns) = self.release.domain, self._coarse
         totals = masses.sum(axis=1)
         heat = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
