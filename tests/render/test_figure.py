@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import struct
 import xml.etree.ElementTree as ElementTree
@@ -25,6 +26,7 @@ from dpheatmap.render.colour import colours, greys
 from dpheatmap.render.figure import Figure, figure_of
 from dpheatmap.render.ground import ground_of
 from dpheatmap.render.scale import Contours, Scale
+from dpheatmap.render.text import FONT
 from render.conftest import CITY, MakeHeat
 
 SCREEN = Domain.image(64, 48)
@@ -388,6 +390,15 @@ def test_the_same_map_gives_the_same_file(make_heat: MakeHeat, tmp_path: Path, s
     assert first == second
     assert not re.search(rb"CreationDate|<dc:date>", first)
     assert first.startswith(b"%PDF" if suffix == ".pdf" else b"<?xml")
+
+
+def test_an_svg_carries_the_font_that_its_words_were_measured_with(make_heat: MakeHeat, tmp_path: Path) -> None:
+    make_heat(SCREEN, blob(SCREEN)).save(tmp_path / "map.svg", title="Zürich")
+    text = (tmp_path / "map.svg").read_text("utf-8")
+    carried = re.findall(r"@font-face{font-family:Inter;src:url\(data:font/ttf;base64,([^)]*)\)}", text)
+    assert [base64.b64decode(data) for data in carried] == [FONT.read_bytes()]
+    words = [element for element in ElementTree.fromstring(text).iter() if element.text == "Zürich"]
+    assert ["Inter" in element.attrib["style"] for element in words] == [True]
 
 
 def test_titles_are_drawn_in_the_letters_there_are(make_heat: MakeHeat) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
@@ -55,6 +56,16 @@ def save_figure(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], path
     with matplotlib.rc_context(_STYLE):
         canvas = draw(MatplotlibCanvas)
         canvas.figure.savefig(path, format=kind, metadata={"CreationDate" if kind == "pdf" else "Date": None})
+    if kind == "svg":
+        _carry_font(path)
+
+
+def _carry_font(path: Path) -> None:
+    """Put the font into an SVG file, as a PDF has it: elsewhere its words would be wider than the room they have."""
+    data = base64.b64encode(FONT.read_bytes()).decode("ascii")
+    face = f"@font-face{{font-family:{_FAMILIES[0]};src:url(data:font/ttf;base64,{data})}}"
+    style = '<style type="text/css">'
+    path.write_text(path.read_text("utf-8").replace(style, style + face, 1), "utf-8", newline="\n")
 
 
 @cache
