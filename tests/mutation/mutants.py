@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import random
+import re
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -12,6 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "src/dpheatmap"
 LEFT_OUT = {"curator/inspect.py"}
 """What makes no release: the data holder's own look at a table."""
+
+NOT_USED = re.compile(r"Variable(Replacer|Inserter)$|_(Eq|NotEq|Lt|LtE|Gt|GtE)_Is(Not)?$")
+"""Operators that need names of variables; and `==` as `is`: the same for words and small numbers in CPython."""
 
 
 class Mutant(NamedTuple):
@@ -53,21 +58,34 @@ def original(module: str) -> str:
     return (PACKAGE / module).read_text()
 
 
-def mutants(module: str) -> Iterator[Mutant]:
-    """Every mutant of a module that changes what runs."""
+def mutants(module: str) -> list[Mutant]:
+    """Every mutant of a module that changes what runs, in an order that is random but always the same."""
     from cosmic_ray.ast import get_ast
     from cosmic_ray.plugins import get_operator, operator_names
 
     source = original(module)
     nodes, silent = list(_nodes(get_ast(source))), _annotations(source)
+    found = []
     for name in operator_names():
-        if name.endswith(("VariableReplacer", "VariableInserter")):
+        if NOT_USED.search(name):
             continue
         operator = get_operator(name)()
         places = [place for node in nodes for place in operator.mutation_positions(node)]
         for occurrence, ((line, column), _) in enumerate(places):
             if not any(start <= (line, column) < end for start, end in silent):
-                yield Mutant(module, name, occurrence, line)
+                found.append(Mutant(module, name, occurrence, line))
+    random.Random(module).shuffle(found)
+    return found
+
+
+def in_order(found: dict[str, list[Mutant]]) -> list[Mutant]:
+    """All mutants, so mixed that the first ones are a random sample of each module, as large as the root of its size.
+
+    The root lies between equal samples, which know little of large modules, and samples in proportion, which know
+    nothing of small ones.
+    """
+    ranked = [(rank / len(mine) ** 0.5, mutant) for mine in found.values() for rank, mutant in enumerate(mine, start=1)]
+    return [mutant for _, mutant in sorted(ranked)]
 
 
 def _nodes(node: object) -> Iterator[object]:
@@ -80,11 +98,15 @@ Place = tuple[int, int]
 
 
 def _annotations(source: str) -> list[tuple[Place, Place]]:
-    """Where annotations are: they are never evaluated."""
+    """Where annotations are, and what is imported for them alone: neither is ever evaluated."""
     found = []
     for node in ast.walk(ast.parse(source)):
-        for name in ("annotation", "returns"):
-            at = getattr(node, name, None)
+        for at in (getattr(node, "annotation", None), getattr(node, "returns", None), _for_types(node)):
             if isinstance(at, ast.expr):
                 found.append(((at.lineno, at.col_offset), (at.end_lineno or 0, at.end_col_offset or 0)))
     return found
+
+
+def _for_types(node: ast.AST) -> ast.expr | None:
+    """The condition of ``if TYPE_CHECKING``."""
+    return node.test if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else None
