@@ -126,6 +126,20 @@ def test_parts_of_people_do_not_add_up_and_what_lags_behind_fits(place: str) -> 
     ledger.charge("riders", "1/2", of=north)
 
 
+def test_the_history_has_what_was_spent_after_each_charge(tmp_path: Path) -> None:
+    ledger, lists = dph.Ledger(tmp_path / "city.ledger"), ("north", "south")
+    north, south = (Part("district", value, lists) for value in lists)
+    for population in ("riders", "walkers"):
+        ledger.limit(population, 9)
+    days = [datetime(2024, 1, day, tzinfo=UTC) for day in range(1, 6)]
+    for day, epsilon, part in zip(days, (1, 2, 3, 1, 2), (None, north, south, north, None), strict=True):
+        ledger.charge("riders", epsilon, of=part, made=day)
+        ledger.limit("riders", 10)
+    spent = [1, 3, 4, 4, 6]  # of both parts together, what the larger one has spent
+    expected = [(day.isoformat(), total) for day, total in zip(days, spent, strict=True)]
+    assert ledger.history() == {"riders": expected}
+
+
 def test_a_population_needs_a_limit_unless_told_otherwise(place: str) -> None:
     for refused in (dph.Ledger(place).charge, dph.Ledger(place).check):
         with pytest.raises(PrivacyRefusal, match=r"'riders' has no limit in .*, so nothing may be spent"):

@@ -29,13 +29,14 @@ class Mutant(NamedTuple):
 
     @property
     def source(self) -> str | None:
-        """The changed module; None where cosmic-ray can't make the change."""
+        """The changed module; None where cosmic-ray can't make the change, or what it makes is not Python."""
         from cosmic_ray.mutating import mutate_code
         from cosmic_ray.plugins import get_operator
 
         try:
-            changed: str | None = mutate_code(original(self.module), get_operator(self.operator)(), self.occurrence)
-        except AttributeError:
+            changed: str = mutate_code(original(self.module), get_operator(self.operator)(), self.occurrence)
+            ast.parse(changed)
+        except (AttributeError, SyntaxError):
             return None
         return changed
 
@@ -64,7 +65,7 @@ def mutants(module: str) -> list[Mutant]:
     from cosmic_ray.plugins import get_operator, operator_names
 
     source = original(module)
-    nodes, silent = list(_nodes(get_ast(source))), _annotations(source)
+    nodes, silent, between = list(_nodes(get_ast(source))), _annotations(source), _between_operands(source)
     found = []
     for name in operator_names():
         if NOT_USED.search(name):
@@ -72,7 +73,8 @@ def mutants(module: str) -> list[Mutant]:
         operator = get_operator(name)()
         places = [place for node in nodes for place in operator.mutation_positions(node)]
         for occurrence, ((line, column), _) in enumerate(places):
-            if not any(start <= (line, column) < end for start, end in silent):
+            stars = "BinaryOperator" in name and not _in_any((line, column), between)  # the `*` of parameters
+            if not stars and not _in_any((line, column), silent):
                 found.append(Mutant(module, name, occurrence, line))
     random.Random(module).shuffle(found)
     return found
@@ -95,16 +97,31 @@ def _nodes(node: object) -> Iterator[object]:
 
 
 Place = tuple[int, int]
+Span = tuple[Place, Place]
 
 
-def _annotations(source: str) -> list[tuple[Place, Place]]:
+def _in_any(place: Place, spans: list[Span]) -> bool:
+    return any(start <= place < end for start, end in spans)
+
+
+def _annotations(source: str) -> list[Span]:
     """Where annotations are, and what is imported for them alone: neither is ever evaluated."""
     found = []
     for node in ast.walk(ast.parse(source)):
         for at in (getattr(node, "annotation", None), getattr(node, "returns", None), _for_types(node)):
             if isinstance(at, ast.expr):
-                found.append(((at.lineno, at.col_offset), (at.end_lineno or 0, at.end_col_offset or 0)))
+                found.append(((at.lineno, at.col_offset), _end(at)))
     return found
+
+
+def _between_operands(source: str) -> list[Span]:
+    """Where binary operators are."""
+    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.BinOp)]
+    return [(_end(node.left), (node.right.lineno, node.right.col_offset)) for node in found]
+
+
+def _end(node: ast.expr) -> Place:
+    return node.end_lineno or 0, node.end_col_offset or 0
 
 
 def _for_types(node: ast.AST) -> ast.expr | None:

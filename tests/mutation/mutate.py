@@ -54,7 +54,7 @@ def main() -> None:
             record.add(mutant, fate)
             print(f"{fate.word} {mutant.module}:{mutant.line} {mutant.difference}", *fate[1:], file=say, flush=True)
 
-        at_most = 300.0 if options.again else 15.0
+        at_most = 300.0 if options.again else 8.0
         children = [
             in_a_process(
                 folder, test_files(), partial(Trials, folder, to_try[worker :: options.workers], reach, at_most, done)
@@ -65,7 +65,7 @@ def main() -> None:
             codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
         except KeyboardInterrupt:
             for child in children:
-                os.kill(child, signal.SIGINT)
+                os.kill(child, signal.SIGTERM)
             raise
         if any(codes):
             sys.exit(f"Mutants could not be tried. See {options.folder}/*/log.")
@@ -144,7 +144,9 @@ def report(found: dict[str, list[Mutant]], fates: dict[Mutant, list[str]]) -> No
         scores = [score + weight * count / number for score, count in zip(scores, killed, strict=True)]
         likely = (killed[1] + 1) / (number + 2)  # so that few tries without a survivor are not taken for certainty
         variance += weight**2 * likely * (1 - likely) / number * (1 - len(tried) / len(mine))
-    print(f"| all, weighted | {every} | {len(fates)} | {scores[0]:.1%} | {scores[1]:.1%} ± {variance**0.5:.1%} |\n")
+    print(
+        f"| all, weighted | {every} | {sum(mutant in fates for mine in found.values() for mutant in mine)} | {scores[0]:.1%} | {scores[1]:.1%} ± {variance**0.5:.1%} |\n"
+    )
     for mutant in sorted(mutant for mutant, words in fates.items() if words[-1] == SURVIVED):
         print(f"- `{mutant.module}:{mutant.line}` {mutant.operator}: `{mutant.difference}`")
 

@@ -90,7 +90,7 @@ class Limits:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """The signal that ends the process comes when the time is over."""
         self.running.write_text(nodeid)
-        signal.setitimer(signal.ITIMER_PROF, 6 + 4 * self.seconds[nodeid])
+        signal.setitimer(signal.ITIMER_PROF, 3 + 4 * self.seconds[nodeid])
 
 
 def swap(functions: Sequence[FunctionType], place: Path, source: str) -> bool:
