@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterator
 from difflib import unified_diff
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,15 +31,7 @@ class Mutant(NamedTuple):
     @property
     def source(self) -> str | None:
         """The changed module; None where cosmic-ray can't make the change, or what it makes is not Python."""
-        from cosmic_ray.mutating import mutate_code
-        from cosmic_ray.plugins import get_operator
-
-        try:
-            changed: str = mutate_code(original(self.module), get_operator(self.operator)(), self.occurrence)
-            ast.parse(changed)
-        except (AttributeError, SyntaxError):
-            return None
-        return changed
+        return _changed(self)
 
     @property
     def difference(self) -> str:
@@ -46,6 +39,19 @@ class Mutant(NamedTuple):
         changed = (self.source or "").splitlines()
         lines = list(unified_diff(original(self.module).splitlines(), changed, n=0, lineterm=""))[3:]
         return " → ".join(line[1:].strip() for line in lines)
+
+
+@lru_cache(maxsize=1)
+def _changed(mutant: Mutant) -> str | None:
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator
+
+    try:
+        changed: str = mutate_code(original(mutant.module), get_operator(mutant.operator)(), mutant.occurrence)
+        ast.parse(changed)
+    except (AttributeError, SyntaxError):
+        return None
+    return changed
 
 
 def modules() -> list[str]:
