@@ -161,6 +161,10 @@ def test_points_that_are_not_in_degrees_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"'place' of m\.parquet are in the system 'WGS 84 / Pseudo-Mercator'"):
         outcome(mercator, BOX, x=None, y=None)
     assert outcome(mercator, dph.Domain.image(10, 50), x=None, y=None)[0], "of an image, no system is asked for"
+    rotated = "+proj=ob_tran +o_proj=longlat +o_lon_p=0 +o_lat_p=39.25 +lon_0=18 +type=crs"  # degrees of another pole
+    for system in (4807, rotated):  # the former in gradians, from Paris
+        with pytest.raises(DataError, match=r"'place' of o\.parquet are in the system"):
+            outcome(geoparquet(tmp_path / "o.parquet", crs=system), BOX, x=None, y=None)
     unknown = geoparquet(tmp_path / "u.parquet", crs=None)
     with pytest.raises(DataError, match="in an unknown system"):
         outcome(unknown, BOX, x=None, y=None, geometry="place")

@@ -25,6 +25,8 @@ from mutation.reach import Reach, Recorder, test_files  # noqa: E402
 from mutation.trials import Fate, Trials, in_a_process  # noqa: E402
 
 SURVIVED = "survived"
+FIRST_TESTS, ALL_TESTS = 8.0, 300.0
+"""Seconds of tests, by what they take on the code as it is, that a mutant meets: at first, and when tried again."""
 
 
 def main() -> None:
@@ -39,37 +41,41 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     os.environ["HYPOTHESIS_PROFILE"] = "ci" if options.again else "quick"
     found = {module: mutants(module) for module in options.only or modules()}
-    record = Record(options.folder.resolve() / "fates.jsonl")
-    folders = [copy_of_the_project(options.folder.resolve() / str(worker)) for worker in range(options.workers)]
+    place = options.folder.resolve()
+    record = Record(place / "fates.jsonl")
+    to_try = [mutant for mutant in in_order(found)[: options.sample] if mutant not in record.fates]
+    if options.again:
+        to_try = [mutant for mutant in in_order(found) if record.fates.get(mutant, [""])[-1] == SURVIVED]
+    folders = [copy_of_the_project(place / str(worker)) for worker in range(options.workers)]
     import_what_takes_long()
     with postgres.server() as database:
         os.environ["DPHEATMAP_TEST_DATABASE"] = database
-        reach = noted(options.folder.resolve() / "reach.json", folders[0])
-        to_try = [mutant for mutant in in_order(found)[: options.sample] if mutant not in record.fates]
-        if options.again:
-            to_try = [mutant for mutant in in_order(found) if record.fates.get(mutant, [""])[-1] == SURVIVED]
-        say = os.fdopen(os.dup(2), "w")
-
-        def done(mutant: Mutant, fate: Fate) -> None:
-            record.add(mutant, fate)
-            print(f"{fate.word} {mutant.module}:{mutant.line} {mutant.difference}", *fate[1:], file=say, flush=True)
-
-        at_most = 300.0 if options.again else 8.0
-        children = [
-            in_a_process(
-                folder, test_files(), partial(Trials, folder, to_try[worker :: options.workers], reach, at_most, done)
-            )
-            for worker, folder in enumerate(folders)
-        ]
-        try:
-            codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-        except KeyboardInterrupt:
-            for child in children:
-                os.kill(child, signal.SIGTERM)
-            raise
-        if any(codes):
-            sys.exit(f"Mutants could not be tried. See {options.folder}/*/log.")
+        reach = noted(place / "reach.json", folders[0])
+        if not tried(to_try, folders, reach, ALL_TESTS if options.again else FIRST_TESTS, record):
+            sys.exit(f"Mutants could not be tried. See the log in {folders[0]}.")
     report(found, Record(record.file).fates)
+
+
+def tried(to_try: list[Mutant], folders: list[Path], reach: Reach, at_most: float, record: Record) -> bool:
+    """Try mutants in several copies of the project at once."""
+    terminal = os.fdopen(os.dup(2), "w")
+
+    def done(mutant: Mutant, fate: Fate) -> None:
+        record.add(mutant, fate)
+        print(f"{fate.word} {mutant.module}:{mutant.line} {mutant.difference}", *fate[1:], file=terminal, flush=True)
+
+    shares = [to_try[worker :: len(folders)] for worker in range(len(folders))]
+    children = [
+        in_a_process(folder, test_files(), partial(Trials, folder, share, reach, at_most, done))
+        for folder, share in zip(folders, shares, strict=True)
+    ]
+    try:
+        codes = [os.waitpid(child, 0)[1] for child in children]
+    except KeyboardInterrupt:
+        for child in children:
+            os.kill(child, signal.SIGTERM)
+        raise
+    return not any(codes)
 
 
 class Record:
@@ -134,19 +140,18 @@ def copy_of_the_project(folder: Path) -> Path:
 def report(found: dict[str, list[Mutant]], fates: dict[Mutant, list[str]]) -> None:
     """A table by module, and the survivors. The score weighs each module by the number of its mutants."""
     print("| module | mutants | tried | killed at first | killed now |\n|---|---|---|---|---|")
-    every = sum(map(len, found.values()))
+    every, number = sum(map(len, found.values())), 0
     scores, variance = [0.0, 0.0], 0.0
     for module, mine in found.items():
-        tried = [fates[mutant] for mutant in mine if mutant in fates]
-        killed = [sum(words[at] != SURVIVED for words in tried) for at in (0, -1)]
-        print(f"| `{module}` | {len(mine)} | {len(tried)} | {killed[0]} | {killed[1]} |")
-        weight, number = len(mine) / every, max(len(tried), 1)
-        scores = [score + weight * count / number for score, count in zip(scores, killed, strict=True)]
-        likely = (killed[1] + 1) / (number + 2)  # so that few tries without a survivor are not taken for certainty
-        variance += weight**2 * likely * (1 - likely) / number * (1 - len(tried) / len(mine))
-    print(
-        f"| all, weighted | {every} | {sum(mutant in fates for mine in found.values() for mutant in mine)} | {scores[0]:.1%} | {scores[1]:.1%} ± {variance**0.5:.1%} |\n"
-    )
+        words = [fates[mutant] for mutant in mine if mutant in fates]
+        killed = [sum(of_mutant[at] != SURVIVED for of_mutant in words) for at in (0, -1)]
+        print(f"| `{module}` | {len(mine)} | {len(words)} | {killed[0]} | {killed[1]} |")
+        number += len(words)
+        weight = len(mine) / every
+        scores = [score + weight * count / max(len(words), 1) for score, count in zip(scores, killed, strict=True)]
+        likely = (killed[1] + 1) / (len(words) + 2)  # so that few tries without a survivor don't count as certainty
+        variance += weight**2 * likely * (1 - likely) / max(len(words), 1) * (1 - len(words) / len(mine))
+    print(f"| all, weighted | {every} | {number} | {scores[0]:.1%} | {scores[1]:.1%} ± {variance**0.5:.1%} |\n")
     for mutant in sorted(mutant for mutant, words in fates.items() if words[-1] == SURVIVED):
         print(f"- `{mutant.module}:{mutant.line}` {mutant.operator}: `{mutant.difference}`")
 

@@ -17,6 +17,9 @@ from mutation.mutants import PACKAGE, ROOT, modules, original
 KERNELS = {"curator/noise_kernels.py": "curator/noise.py"}
 """Compiled code is not seen line by line: it is reached by whatever reaches what calls it."""
 
+ALONE = {"tests/curator/test_spark.py": "curator/engines/spark.py"}
+"""Tests that start a Java machine, which takes longer than all others together: only for the module they are about."""
+
 IMPORT = ""
 """What runs before any test does, under coverage's name for it."""
 
@@ -107,7 +110,8 @@ class Reach:
         """
         of_module = {
             test: noted
-            for known in self.noted.values()
+            for file, known in self.noted.items()
+            if ALONE.get(file, module) == module
             for test, noted in known["tests"].items()
             if KERNELS.get(module, module) in noted["lines"] and test != IMPORT and test not in known["failed"]
         }
