@@ -25,7 +25,7 @@ from mutation.reach import Reach, Recorder, test_files  # noqa: E402
 from mutation.trials import Fate, Trials, in_a_process  # noqa: E402
 
 SURVIVED = "survived"
-FIRST_TESTS, ALL_TESTS = 8.0, 300.0
+FIRST_TESTS, MORE_TESTS = 8.0, 60.0
 """Seconds of tests, by what they take on the code as it is, that a mutant meets: at first, and when tried again."""
 
 
@@ -33,7 +33,9 @@ def main() -> None:
     """Try mutants, and print what was found."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--sample", type=int, help="how many mutants to try, with those tried before; all by default")
-    parser.add_argument("--again", action="store_true", help="try survivors once more, with all tests as CI runs them")
+    parser.add_argument(
+        "--again", action="store_true", help="try survivors once more, with more tests, as CI runs them"
+    )
     parser.add_argument("--only", nargs="+", choices=modules(), metavar="MODULE", help="such as curator/noise.py")
     parser.add_argument("--folder", type=Path, default=ROOT / ".mutation", help="where the record is kept")
     parser.add_argument("--workers", type=int, default=2)
@@ -51,7 +53,7 @@ def main() -> None:
     with postgres.server() as database:
         os.environ["DPHEATMAP_TEST_DATABASE"] = database
         reach = noted(place / "reach.json", folders[0])
-        if not tried(to_try, folders, reach, ALL_TESTS if options.again else FIRST_TESTS, record):
+        if not tried(to_try, folders, reach, MORE_TESTS if options.again else FIRST_TESTS, record):
             sys.exit(f"Mutants could not be tried. See the log in {folders[0]}.")
     report(found, Record(record.file).fates)
 
