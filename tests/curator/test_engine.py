@@ -264,6 +264,13 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert "not UTF-8" in refused(tmp_path / "t.csv")
 
 
+def test_a_word_for_a_number_takes_its_own_row_out(tmp_path: Path) -> None:
+    """Whatever the engine's optimizers would make of reading numbers from text: to stop would tell of the word."""
+    (tmp_path / "t.csv").write_text("user,x,y\na,0.5,0.5\nb,word,0.5\nc,0.5,\nd,1e999,0.5\n")
+    counters = outcome(tmp_path / "t.csv", UNIT)[1]
+    assert (counters["inside"], counters["invalid"], counters["people"]) == (1, 3, 1)
+
+
 def test_broken_parquet_and_json(tmp_path: Path) -> None:
     path = tmp_path / "trips.parquet"
     pq.write_table(pa.table({"user": [SECRET] * 9, "x": [4.321] * 9, "y": [0.1] * 9}), path)
