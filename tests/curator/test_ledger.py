@@ -232,6 +232,18 @@ def test_somebody_else_may_spend_while_the_table_is_read(place: str, drawn: list
     assert ledger.accounts()["riders"].charges == 1
 
 
+def test_times_are_whole_seconds(tmp_path: Path) -> None:
+    ledger = dph.Ledger(tmp_path / "city.ledger")
+    ledger.limit("riders", 9)
+    ledger.charge("riders", 1)
+    charged: dict[str, Any] = {"epsilon": 1, "ledger": ledger, "population": "riders", "user": "u", "x": "x", "y": "y"}
+    table = pd.DataFrame({"u": ["a"], "x": [0.5], "y": [0.5], "image": ["a.jpg"]})
+    dph.release(table, DOMAIN, **charged)
+    dph.release_images(table, DOMAIN, image="image", images=["a.jpg"], **charged)
+    dph.Domain.discover(table, **charged)
+    assert [datetime.fromisoformat(row.made).microsecond for row in ledger.entries()] == [0] * 5
+
+
 def test_what_is_refused_does_not_depend_on_the_table(tmp_path: Path) -> None:
     place, words = str(tmp_path / "city.ledger"), set()
     dph.Ledger(place).limit("riders", 1)

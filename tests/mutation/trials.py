@@ -22,7 +22,7 @@ from mutation.reach import KERNELS, Reach
 OPTIONS = ["-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist", "-W", "ignore"]
 STARTING = 30.0
 """Seconds of processor time for importing the package and collecting its tests: several times what they take."""
-IDLE = 20.0
+IDLE = 60.0
 """Seconds in which nothing that the tests have started takes any processor time: they wait for ever."""
 
 
