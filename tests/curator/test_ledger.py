@@ -136,7 +136,7 @@ def test_the_history_has_what_was_spent_after_each_charge(tmp_path: Path) -> Non
         ledger.charge("riders", epsilon, of=part, made=day)
         ledger.limit("riders", 10)
     spent = [1, 3, 4, 4, 6]  # of both parts together, what the larger one has spent
-    expected = [(day.isoformat(), total) for day, total in zip(days, spent, strict=True)]
+    expected = [(day.isoformat(), Fraction(total)) for day, total in zip(days, spent, strict=True)]
     assert ledger.history() == {"riders": expected}
 
 

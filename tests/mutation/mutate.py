@@ -142,6 +142,7 @@ def copy_of_the_project(folder: Path) -> Path:
 def report(found: dict[str, list[Mutant]], fates: dict[Mutant, list[str]]) -> None:
     """A table by module, and the survivors. The score weighs each module by the number of its mutants."""
     print("| module | mutants | tried | killed at first | killed now |\n|---|---|---|---|---|")
+    found = {module: mine for module, mine in found.items() if any(mutant in fates for mutant in mine)}
     every, number = sum(map(len, found.values())), 0
     scores, variance = [0.0, 0.0], 0.0
     for module, mine in found.items():
@@ -150,9 +151,9 @@ def report(found: dict[str, list[Mutant]], fates: dict[Mutant, list[str]]) -> No
         print(f"| `{module}` | {len(mine)} | {len(words)} | {killed[0]} | {killed[1]} |")
         number += len(words)
         weight = len(mine) / every
-        scores = [score + weight * count / max(len(words), 1) for score, count in zip(scores, killed, strict=True)]
+        scores = [score + weight * count / len(words) for score, count in zip(scores, killed, strict=True)]
         likely = (killed[1] + 1) / (len(words) + 2)  # so that few tries without a survivor don't count as certainty
-        variance += weight**2 * likely * (1 - likely) / max(len(words), 1) * (1 - len(words) / len(mine))
+        variance += weight**2 * likely * (1 - likely) / len(words) * (1 - len(words) / len(mine))
     print(f"| all, weighted | {every} | {number} | {scores[0]:.1%} | {scores[1]:.1%} ± {variance**0.5:.1%} |\n")
     for mutant in sorted(mutant for mutant, words in fates.items() if words[-1] == SURVIVED):
         print(f"- `{mutant.module}:{mutant.line}` {mutant.operator}: `{mutant.difference}`")
