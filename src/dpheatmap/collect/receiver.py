@@ -10,14 +10,15 @@ import hashlib
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 
-from dpheatmap.collect.client import NONCE, body_size
+from dpheatmap.collect.client import NONCE, body_size, contribution_info
 from dpheatmap.collect.collection import Collection
-from dpheatmap.collect.keys import PrivateKey
-from dpheatmap.collect.network import Network
+from dpheatmap.collect.keys import BadSeal, PrivateKey
+from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
 
 CLOSE = "close"
+ENTRY = 24
 
 
 class Refused(Exception):  # noqa: N818
@@ -29,9 +30,10 @@ class Refused(Exception):  # noqa: N818
 
 
 class Role(ABC):
-    """A process with a key and a state, and an outcome in the end."""
+    """A process with a key and a state, and an outcome in the end. ``waiting`` tells its operator what for."""
 
     name: str
+    waiting: str = ""
 
     def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
         self.collection, self.key, self.state, self.network = collection, key, state, network
@@ -71,10 +73,6 @@ class Receiver(Role):
         super().__init__(collection, key, state, network)
         self.largest_body = body_size(collection)
 
-    @abstractmethod
-    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
-        """What is kept of a contribution; refused if it is none."""
-
     def accept(self, body: bytes) -> None:
         """Take one contribution."""
         if len(body) != self.largest_body:
@@ -82,14 +80,25 @@ class Receiver(Role):
                 400, f"A contribution to this collection has {self.largest_body} bytes; this one had {len(body)}."
             )
         ticket, nonce = body[:SIZE], body[SIZE : SIZE + NONCE]
-        serial = serial_of(self.collection, ticket)
+        serial = self.serial_of(body)
+        self._refuse_if_closed()
+        content, digest = self._opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
+        with self.state.transaction():
+            self._admit(serial, digest, entry_of(serial, nonce), content)
+
+    def serial_of(self, body: bytes) -> int:
+        """The number of the ticket that a contribution begins with; refused if it is none."""
+        serial = serial_of(self.collection, body[:SIZE])
         if serial is None:
             raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
-        if self.closed():
-            raise Refused(410, "The collection is closed. Take part in the next one.")
-        content, digest = self.opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
-        with self.state.transaction():
-            self._admit(serial, digest, serial.to_bytes(8, "little") + nonce, content)
+        return serial
+
+    def _opened(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
+        """What a contribution holds; it must be sealed for this receiver, with this ticket and nonce."""
+        try:
+            return self.key.opener(contribution_info(self.collection, ticket, nonce))(sealed)
+        except BadSeal:
+            raise Refused(400, "This contribution is damaged or was sealed for somebody else. Make it again.") from None
 
     def _admit(self, serial: int, digest: bytes, entry: bytes, content: bytes) -> None:
         known = self.state.rows("SELECT digest FROM contributions WHERE serial = ?", serial)
@@ -97,11 +106,20 @@ class Receiver(Role):
             return
         if known:
             raise Refused(409, "This ticket was used for another contribution. One ticket is for one.")
-        if self.closed():
-            raise Refused(410, "The collection is closed. Take part in the next one.")
+        self._refuse_if_closed()
         if self.state.received() >= self.collection.terms.n_max:
             raise Refused(409, "The collection is full. Take part in the next one.")
         self.state.write("INSERT INTO contributions VALUES (?, ?, ?, ?)", serial, digest, entry, content)
+
+    def _refuse_if_closed(self) -> None:
+        if self.closed():
+            now, time = datetime.now(UTC).replace(microsecond=0), self.collection.closes
+            why = (
+                f"its time was {time.isoformat()}, and here it is {now.isoformat()}"
+                if now >= time
+                else "so its operator said"
+            )
+            raise Refused(410, f"The collection is closed: {why}. Take part in the next one.")
 
     def close(self, body: bytes) -> None:
         """Close early, if the operator says so."""
@@ -134,7 +152,21 @@ class Receiver(Role):
         self.state.write("DELETE FROM contributions")
 
 
+def entry_of(serial: int, nonce: bytes) -> bytes:
+    """What a contribution is called in a server's list, which everybody may fetch.
+
+    Devices, and those they send to, know its random nonce and can tell; to anybody else it does not say whose it is.
+    """
+    return hashlib.sha256(serial.to_bytes(8, "little") + nonce).digest()[:ENTRY]
+
+
 def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:
-    """Tell all receivers, as the operator, to close now."""
+    """Tell all receivers, as the operator, to close now; those that don't answer are named once all others know."""
+    silent = []
     for party in collection.receivers:
-        network.deliver(party, "/close", key.sign(b"", collection.purpose(CLOSE)))
+        try:
+            network.deliver(party, "/close", key.sign(b"", collection.purpose(CLOSE)))
+        except UnreachableError:
+            silent.append(party.address)
+    if silent:
+        raise UnreachableError(f"{' and '.join(silent)} could not be told. Close it again when all are up.")
