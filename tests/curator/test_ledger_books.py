@@ -164,6 +164,10 @@ def test_a_newer_ledger_is_left_to_newer_software(file: Path) -> None:
     altered(file, "PRAGMA user_version = 2")
     with pytest.raises(LedgerError, match=r"is a ledger of version 2, and this one reads 1\. Update"):
         dph.Ledger(file).verify()
+    for other in (1, 2**31 - 1):
+        altered(file, f"PRAGMA application_id = {other}")
+        with pytest.raises(LedgerError, match="is not a ledger"):
+            dph.Ledger(file).verify()
 
 
 def test_the_ledger_is_one_file_and_reading_makes_none(file: Path, tmp_path: Path) -> None:
