@@ -155,7 +155,9 @@ def report(found: dict[str, list[Mutant]], fates: dict[Mutant, list[str]]) -> No
         likely = (killed[1] + 1) / (len(words) + 2)  # so that few tries without a survivor don't count as certainty
         variance += weight**2 * likely * (1 - likely) / len(words) * (1 - len(words) / len(mine))
     print(f"| all, weighted | {every} | {number} | {scores[0]:.1%} | {scores[1]:.1%} ± {variance**0.5:.1%} |\n")
-    for mutant in sorted(mutant for mutant, words in fates.items() if words[-1] == SURVIVED):
+    for mutant in sorted(
+        mutant for mine in found.values() for mutant in mine if fates.get(mutant, [""])[-1] == SURVIVED
+    ):
         print(f"- `{mutant.module}:{mutant.line}` {mutant.operator}: `{mutant.difference}`")
 
 

@@ -134,17 +134,18 @@ def wait(child: int) -> tuple[str, float]:
     """How a process ended, and its processor time; it is ended if it waits for ever, and when we are."""
     handle, taken, ended = os.pidfd_open(child), -1.0, False
     try:
-        while not (ended := bool(select.select([handle], [], [], IDLE)[0])) and taken < (
-            taken := processor_time(child)
-        ):
-            pass
+        while not (ended := bool(select.select([handle], [], [], IDLE)[0])):
+            before, taken = taken, processor_time(child)
+            if taken <= before:
+                break
     finally:
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)  # what its tests have started and left, too
         os.close(handle)
     _, status, used = os.wait4(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    word = "waited" if not ended else "survived" if code == 0 else "killed" if code in (1, 2) else f"ended by {code}"
+    words = {0: "survived", 1: "killed", 2: "killed", -signal.SIGPROF: "took too long"}  # 2: could not be collected
+    word = words.get(code, f"ended by {code}") if ended else "waited"
     return word, round(used.ru_utime + used.ru_stime, 2)
 
 
