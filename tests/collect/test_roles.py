@@ -412,6 +412,9 @@ def test_a_state_belongs_to_one_process_one_role_and_one_collection(tmp_path: Pa
     with pytest.raises(DataError, match="The state rubbish can't be used"):
         State(tmp_path / "rubbish", stage.collection, "analyser")
     assert (tmp_path / "1.state").stat().st_mode & 0o077 == 0
+    (tmp_path / "made before").touch(0o666)
+    State(tmp_path / "made before", stage.collection, "analyser").close()
+    assert (tmp_path / "made before").stat().st_mode & 0o077 == 0
 
 
 @each_model
