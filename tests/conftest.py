@@ -18,12 +18,8 @@ from playwright.sync_api import Browser, Playwright, sync_playwright
 import network
 from browser import launch
 
-collect_ignore = [
-    "fuzz/long.py",
-    "mutation/mutate.py",
-    "mutation/reach.py",
-    "mutation/trials.py",
-]  # programs that need what the tests don't
+# Programs that need what the tests don't.
+collect_ignore = ["fuzz/long.py", "mutation/mutate.py", "mutation/reach.py", "mutation/trials.py"]
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("dev", deadline=None)
