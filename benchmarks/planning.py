@@ -28,8 +28,7 @@ from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE = 0.02, 128
 SIGNALS = (10, 30, 100, 200, 300, 1000, 3000, 10**4, 3 * 10**4, 10**5)
-CITIES, PEOPLE = {"adaptive": 12, "dense": 6}, 1000
-METHODS = {"adaptive": "posterior", "dense": "dense"}
+CITIES, PEOPLE = {"adaptive": 12, "paper": 6, "dense": 4}, 1000
 DISTRICTS, VENUES = 12, 400
 
 
@@ -59,7 +58,7 @@ def generated_city(people: int, seed: int) -> Place:
 
 def error(counts: dph.Counts, epsilon: Fraction, seed: int, design: str = "adaptive") -> float:
     made = seeded_release(counts, seed=seed, epsilon=epsilon, design=design)
-    heat = made.heatmap(sigma=SIGMA, size=SIZE, method=METHODS[design])
+    heat = made.heatmap(sigma=SIGMA, size=SIZE)
     true = smoothed(true_distribution(counts), SIGMA, SIZE)
     return dph.metrics.emd(true, heat.values, tolerance=0.005).middle
 

@@ -68,14 +68,20 @@ def refuse(domain: Domain, path: str | PathLike[str]) -> None:
 
 
 def columns_of(places: Places) -> dict[str, list[Any]]:
-    """One row a place: where it is, the people nearest to it, and how far they are on average."""
+    """One row a place: where it is, the people nearest to it, and how far they are on average.
+
+    Where it is known how sure the numbers of people are, their interval of 90 % stands beside them.
+    """
     names = ("lon", "lat") if places.domain.kind == "bbox" else ("x", "y")
     unit = {"bbox": "metres", "image": "pixels", "unit": "sides"}[places.domain.kind]
+    ends = places.intervals() if places.has_intervals else ()
+    sure = {name: end.tolist() for name, end in zip(("people_low", "people_high"), ends, strict=False)}
     return {
         "place": list(range(1, len(places.centres) + 1)),
         names[0]: places.centres[:, 0].tolist(),
         names[1]: places.centres[:, 1].tolist(),
         "people": places.weights.tolist(),
+        **sure,
         "share": places.shares.tolist(),
         f"distance_in_{unit}": places.distances.tolist(),
     }
@@ -83,7 +89,7 @@ def columns_of(places: Places) -> dict[str, list[Any]]:
 
 def _table(places: Places) -> str:
     columns = columns_of(places)
-    rows = (",".join(map(repr, row)) for row in zip(*columns.values(), strict=True))
+    rows = (",".join(f"{value:.10g}" for value in row) for row in zip(*columns.values(), strict=True))
     return "\n".join([",".join(columns), *rows]) + "\n"
 
 
