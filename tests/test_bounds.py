@@ -247,7 +247,7 @@ def test_the_best_algorithm_that_there_is_does_not_beat_the_lower_bound(epsilon:
     row = 0
     for counts in inputs:
         for point in range(4):
-            more = counts[:point] + (counts[point] + 1,) + counts[point + 1 :]
+            more = (*counts[:point], counts[point] + 1, *counts[point + 1 :])
             if more not in number:
                 continue
             for k in range(len(outputs)):
