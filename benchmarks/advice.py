@@ -36,6 +36,11 @@ CLEAR, RIGHT, SEED = 1.2, 0.9, 20_262
 Case = tuple[str, int, str]
 
 
+def everywhere(people: int, rng: np.random.Generator) -> Floats:
+    """Evenly."""
+    return rng.random((people, 2))
+
+
 def roads(people: int, rng: np.random.Generator) -> Floats:
     """Along twelve straight roads between random places."""
     ends, road = rng.random((12, 2, 2)), rng.integers(12, size=people)
@@ -95,8 +100,8 @@ def crossing(people: int, rng: np.random.Generator) -> Floats:
 
 
 SHAPES = {
-    "roads": roads, "a ring": ring, "a slope": slope, "towns": towns, "half a crowd": half_a_crowd, "a spiral": spiral,
-    "a coast": coast, "villages": villages, "a crossing": crossing,
+    "everywhere": everywhere, "roads": roads, "a ring": ring, "a slope": slope, "towns": towns,
+    "half a crowd": half_a_crowd, "a spiral": spiral, "a coast": coast, "villages": villages, "a crossing": crossing,
 }  # fmt: skip
 
 

@@ -31,11 +31,11 @@ _SIMULATED = {
     ),
 }  # fmt: skip
 # The paper's is FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than guessing
-# does. The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept / eps_i;
-# SCALE and POWER are fitted to means of 6 of the same cities at width 20, from a signal of 10 to 10^5. The floor is what
-# a tree of 20 cells a level can't show even without noise. Noise is the same everywhere, but this depends on the map:
-# from 0.002 of the side for two Gaussians to 0.014 for a net of roads. It is the mean of eleven kinds, real cities
-# (0.004) among them; of people in no more places than cells kept, everything is shown.
+# does. The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept over
+# eps_i; SCALE and POWER are fitted to means of 6 of the same cities at width 20, from a signal of 10 to 10^5. The floor
+# is what a tree of 20 cells a level can't show even without noise. Noise is the same everywhere, but this depends on
+# the map: from 0.002 of the side for two Gaussians to 0.014 for a net of roads. It is the mean of eleven kinds, real
+# cities (0.004) among them; of people in no more places than cells kept, everything is shown.
 _FLOOR, _SCALE, _POWER, _CEILING = 0.007, 0.21, 0.877, 0.26
 # The local model's depends on people over the variance of one report: means of `dpheatmap reproduce local`, on city
 # cells, at epsilon 0.5 to 4.
