@@ -3,7 +3,7 @@
 A case is a kind of people, their number and epsilon; its errors are means over draws of people and noise, of the
 heatmaps that a release gives by default. It is clear if the errors of the two designs differ by more than 20 %. Two
 questions: the default design or the dense one, and the paper's design or the dense one. Of people in few places the
-plan is told how many; of the others nothing. The last four shapes were not looked at before the rule was fixed.
+plan is told how many; of the others nothing.
 """
 
 from __future__ import annotations
