@@ -44,13 +44,15 @@ def everywhere(people: int, rng: np.random.Generator) -> Floats:
 def roads(people: int, rng: np.random.Generator) -> Floats:
     """Along twelve straight roads between random places."""
     ends, road = rng.random((12, 2, 2)), rng.integers(12, size=people)
-    return ends[road, 0] + rng.random((people, 1)) * (ends[road, 1] - ends[road, 0])
+    points: Floats = ends[road, 0] + rng.random((people, 1)) * (ends[road, 1] - ends[road, 0])
+    return points
 
 
 def ring(people: int, rng: np.random.Generator) -> Floats:
     """Around an empty middle."""
     turn, radius = rng.uniform(0, 2 * np.pi, people), rng.normal(0.3, 0.02, people)
-    return 0.5 + radius[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    points: Floats = 0.5 + radius[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    return points
 
 
 def slope(people: int, rng: np.random.Generator) -> Floats:
@@ -75,7 +77,9 @@ def spiral(people: int, rng: np.random.Generator) -> Floats:
     """Along a line that winds outwards three times."""
     way = np.sqrt(rng.random(people))
     at = 6 * np.pi * way
-    return 0.5 + 0.45 * way[:, None] * np.stack([np.cos(at), np.sin(at)], axis=1) + rng.normal(0, 0.004, (people, 2))
+    turns = np.stack([np.cos(at), np.sin(at)], axis=1)
+    points: Floats = 0.5 + 0.45 * way[:, None] * turns + rng.normal(0, 0.004, (people, 2))
+    return points
 
 
 def coast(people: int, rng: np.random.Generator) -> Floats:
@@ -86,7 +90,8 @@ def coast(people: int, rng: np.random.Generator) -> Floats:
 
 def villages(people: int, rng: np.random.Generator) -> Floats:
     """In 8 x 8 villages of one size."""
-    return (rng.integers(8, size=(people, 2)) + 0.5) / 8 + rng.normal(0, 0.008, (people, 2))
+    points: Floats = (rng.integers(8, size=(people, 2)) + 0.5) / 8 + rng.normal(0, 0.008, (people, 2))
+    return points
 
 
 def crossing(people: int, rng: np.random.Generator) -> Floats:

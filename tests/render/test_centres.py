@@ -18,8 +18,9 @@ from dpheatmap.cli import run
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.cluster import Places, kmedian
+from dpheatmap.render.canvas import Box
 from dpheatmap.render.outline import outlines
-from dpheatmap.render.places import catchments
+from dpheatmap.render.places import _beside, catchments
 from dpheatmap.testing import seeded_release
 from people import people_in
 
@@ -104,6 +105,19 @@ def test_borders_are_where_the_nearest_place_changes() -> None:
     for row, column in ((3, 4), (40, 60), (24, 30)):
         away = np.abs(places.centres - [column + 0.5, row + 0.5]).sum(axis=1)
         assert away[nearest[row, column]] == away.min()
+
+
+def test_numbers_stand_where_there_is_room() -> None:
+    """To the right, unless a ring is there or the picture ends; every number inside, none over another's ring."""
+    box = Box(0, 0, 400, 200)
+    centres = [(50.0, 50.0), (76.0, 50.0), (390.0, 50.0), (200.0, 100.0), (228.0, 100.0), (172.0, 100.0), (200.0, 72.0)]
+    spots = _beside(centres, box, 9.0, 14.0)
+    sides = [
+        "right" if x > at[0] + 9 else "left" if x < at[0] - 9 else "above" if y < at[1] else "below"
+        for at, (x, y, _) in zip(centres, spots, strict=True)
+    ]
+    assert sides == ["left", "right", "left", "below", "right", "left", "right"]
+    assert spots == _beside(centres, box, 9.0, 14.0)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".pdf"])
