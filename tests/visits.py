@@ -29,15 +29,10 @@ class Visit:
 
     def watch(self, page: Page) -> Page:
         """Note what a page says and asks."""
-        page.on("console", lambda message: self.hear(message.type, message.text))
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         page.on("request", lambda request: self.asked.append(request.url))
         return page
-
-    def hear(self, kind: str, text: str) -> None:
-        """Note what is said on the console, but for MapLibre's rare remark on a tile that it cuts off at its edge."""
-        if (kind, text.partition(",")[0]) != ("warning", "Geometry exceeds allowed extent"):
-            self.said.append(f"{kind}: {text}")
 
     def check(self) -> None:
         """Nothing was said, and nobody but the app was asked for anything."""

@@ -100,7 +100,7 @@ export function worldStyle(basemap: Basemap): StyleSpecification {
 export function worldData(basemap: Basemap): Record<string, GeoJSON.FeatureCollection> {
   return {
     land: landOf(basemap),
-    coast: linesOf(basemap.land),
+    coast: linesOf(basemap.land.flat()),
     borders: linesOf(basemap.borders),
     cities: citiesOf(basemap, () => false),
   };
@@ -117,7 +117,7 @@ function addBasemap(
   sources.land = { type: "geojson", data: landOf(basemap), tolerance: 0.1 };
   below.push({ id: "land", type: "fill", source: "land", paint: { "fill-antialias": false } });
   if (tiles) return;
-  sources.coast = { type: "geojson", data: linesOf(basemap.land), tolerance: 0.1 };
+  sources.coast = { type: "geojson", data: linesOf(basemap.land.flat()), tolerance: 0.1 };
   sources.borders = { type: "geojson", data: linesOf(basemap.borders), tolerance: 0.1 };
   sources.cities = { type: "geojson", data: citiesOf(basemap, onHeat) };
   above.push(
@@ -156,21 +156,15 @@ function linesOf(lines: number[][]): GeoJSON.FeatureCollection {
   return { type: "FeatureCollection", features: lines.map((steps) => line(pointsOf(steps))) };
 }
 
-/** Shores run clockwise; a ring that runs the other way is an inland sea in the land before it. */
-export function landOf(basemap: Basemap): GeoJSON.FeatureCollection<GeoJSON.Polygon> {
-  const features: GeoJSON.Feature<GeoJSON.Polygon>[] = [];
-  for (const ring of basemap.land.map(pointsOf)) {
-    const last = features.at(-1);
-    if (last && turn(ring) > 0) last.geometry.coordinates.push(ring);
-    else features.push({ type: "Feature", properties: {}, geometry: { type: "Polygon", coordinates: [ring] } });
-  }
-  return { type: "FeatureCollection", features };
-}
-
-function turn(ring: [number, number][]): number {
-  let sum = 0;
-  for (let i = 1; i < ring.length; i++) sum += ring[i - 1][0] * ring[i][1] - ring[i][0] * ring[i - 1][1];
-  return sum;
+function landOf(basemap: Basemap): GeoJSON.FeatureCollection {
+  return {
+    type: "FeatureCollection",
+    features: basemap.land.map((shores) => ({
+      type: "Feature",
+      properties: {},
+      geometry: { type: "Polygon", coordinates: shores.map(pointsOf) },
+    })),
+  };
 }
 
 function citiesOf(basemap: Basemap, onHeat: (at: LngLat) => boolean): GeoJSON.FeatureCollection {

@@ -318,3 +318,16 @@ def test_a_map_of_the_world_and_one_of_a_garden(make_picture: MakePicture, open_
         opened = open_picture(make_picture(domain))
         assert opened.page.locator(".maplibregl-ctrl-scale").inner_text().endswith(("km", "m"))
         opened.check()
+
+
+def test_land_far_around_can_be_seen(make_picture: MakePicture, open_picture: Callable[..., Opened]) -> None:
+    """Coarse as it is there: islands of the Adriatic, seen from Bern, once were taken for inland seas of others."""
+    opened = open_picture(make_picture(Domain.bbox(7.3, 46.9, 7.5, 47.02, depth=12)))
+    for zoom in (5, 6, 7):
+        opened.page.evaluate(
+            f"""new Promise(done => {{
+              dpheatmap.map.map.once("idle", done);
+              dpheatmap.map.map.jumpTo({{ center: [4.5, 45.5], zoom: {zoom} }});
+            }})"""
+        )
+    opened.check()
