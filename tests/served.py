@@ -20,6 +20,7 @@ from dpheatmap.testing import generated_people
 
 BOX = (7.30, 46.90, 7.50, 47.02)
 PLACE = {"kind": "bbox", "bounds": list(BOX)}
+PATIENCE = 180  # seconds after which something is taken to never happen, on however busy a machine
 COLUMNS = {"user": "rider", "x": "lon", "y": "lat"}
 
 
@@ -39,7 +40,7 @@ class Served:
 
     def client(self, **options: Any) -> httpx.Client:
         """A client without a session."""
-        settings: dict[str, Any] = {"base_url": self.origin, "headers": {"Origin": self.origin}, "timeout": 60}
+        settings: dict[str, Any] = {"base_url": self.origin, "headers": {"Origin": self.origin}, "timeout": PATIENCE}
         return httpx.Client(trust_env=False, **(settings | options))
 
     @contextmanager
@@ -70,7 +71,7 @@ def serving(folder: Path, ledger: str, *options: str, **environment: str) -> Ite
         yield Served(process, process.stdout.readline().strip(), folder, ledger)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE)
         assert process.stdout is not None
         process.stdout.close()
 
@@ -101,7 +102,7 @@ def ended(client: httpx.Client, id: str) -> dict[str, Any]:
 OVER = ("done", "failed", "cancelled", "stopped", "lost")
 
 
-def until(ask: Callable[[], Any], good: Callable[[Any], bool], seconds: float = 90) -> Any:
+def until(ask: Callable[[], Any], good: Callable[[Any], bool], seconds: float = PATIENCE) -> Any:
     """Ask until the answer is good."""
     end = time.monotonic() + seconds
     while not good(found := ask()):

@@ -11,6 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from browser import window
 from served import Served
 
 AXE = Path(__file__).parent.parent / "web/node_modules/axe-core/axe.min.js"
@@ -58,14 +59,14 @@ class Visit:
 @contextmanager
 def visiting(browser: Browser, served: Served, *, width: int, height: int, scheme: Any) -> Iterator[Visit]:
     """Open the app's link in a window of its own."""
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
-    )
-    page = context.new_page()
-    visit = Visit(page, context, served, width)
-    visit.watch(page)
-    page.goto(served.link)
-    page.wait_for_selector("body[data-ready]")
-    yield visit
-    visit.check()
-    context.close()
+    context = window(browser, width, height, scheme)
+    try:
+        page = context.new_page()
+        visit = Visit(page, context, served, width)
+        visit.watch(page)
+        page.goto(served.link)
+        page.wait_for_selector("body[data-ready]")
+        yield visit
+        visit.check()
+    finally:
+        context.close()

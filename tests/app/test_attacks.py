@@ -17,7 +17,7 @@ from dpheatmap.app.guard import Guard
 from dpheatmap.app.routes import Routes, application
 from dpheatmap.app.session import GUESSES, Session
 from dpheatmap.cli import run
-from served import PLACE, Served, ended, serving, trips, wanted
+from served import PATIENCE, PLACE, Served, ended, serving, trips, wanted
 
 HOSTS = ["evil.example", "evil.example:80", "127.0.0.1", "localhost:1", "", "127.0.0.1.evil.example"]
 CHANGES = [
@@ -40,9 +40,7 @@ BROKEN = [
 PATHS = ["/", "/static/app.js", "/api/start", "/api/releases", "/api/budget", "/api/nothing"]
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:80", "127.0.0.1", "localhost:1", "", "127.0.0.1.evil.example"]
-)
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("path", ["/", "/open?token=x", "/api/releases"])
 def test_a_foreign_host_gets_nothing(client: httpx.Client, host: str, path: str) -> None:
     """After DNS rebinding the browser would send the attacker's name, along with what it has for it."""
@@ -55,7 +53,7 @@ def by_hand(served: Served, client: httpx.Client, request: str, header: str) -> 
     """A connection on which the head of a request was sent, with everything that the app asks for."""
     host = served.origin.removeprefix("http://")
     cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
-    raw = socket.create_connection((host.partition(":")[0], int(host.partition(":")[2])), timeout=60)
+    raw = socket.create_connection((host.partition(":")[0], int(host.partition(":")[2])), timeout=PATIENCE)
     head = [f"{request} HTTP/1.1", f"Host: {host}", f"Origin: {served.origin}", f"Cookie: {cookie}", header]
     raw.sendall("\r\n".join([*head, "", ""]).encode())
     return raw
@@ -63,7 +61,7 @@ def by_hand(served: Served, client: httpx.Client, request: str, header: str) -> 
 
 def test_two_hosts_get_nothing(served: Served, client: httpx.Client) -> None:
     with by_hand(served, client, "GET /api/start", "Host: evil.example") as raw:
-        assert raw.recv(100).split()[1] in (b"400", b"421")
+        assert raw.makefile("rb").readline().split()[1] in (b"400", b"421")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -146,9 +144,7 @@ def test_no_path_leads_out(served: Served, client: httpx.Client, path: str) -> N
     assert b"root:" not in answer
 
 
-@pytest.mark.parametrize(
-    "name", ["../../evil.csv", "..\\evil.csv", "/etc/passwd.csv", "a\x00b.csv", "x" * 300 + ".csv"]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_names_of_uploads_are_no_paths(served: Served, client: httpx.Client, name: str) -> None:
     answer = client.put("/api/uploads", params={"name": name}, content=b"rider,lon,lat\n1,7.4,46.95\n")
     assert answer.status_code == 200

@@ -74,7 +74,7 @@ export function go(hash: string): void {
 }
 
 /** Call later, and only once however often it is asked for in between. */
-export function soon(action: () => void, milliseconds = 350): () => void {
+export function soon(action: () => unknown, milliseconds = 350): () => void {
   let waiting = 0;
   return () => {
     window.clearTimeout(waiting);

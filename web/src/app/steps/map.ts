@@ -17,14 +17,25 @@ export function mapStep(root: HTMLElement, id: string, repeated: boolean): () =>
   const below = el("div", {});
   const status = el("div", { class: "following" });
   let view: HeatmapView | null = null;
+  let mounted: Promise<void> = Promise.resolve();
+  let asked = 0;
   let over = false;
 
+  /** Draw the map; of several that are asked for at once, whatever their order of arrival, the last one stays. */
   const draw = async (sigma: number | null): Promise<MapData | null> => {
+    const turn = ++asked;
     frame.setAttribute("aria-busy", "true");
     const [{ HeatmapView }, data] = await Promise.all([maps(), api.map(id, sigma)]);
-    if (over) return null;
-    view?.destroy();
-    view = await HeatmapView.mount(frame, data);
+    await mounted.catch(() => undefined);
+    if (over || turn !== asked) return null;
+    mounted = (async () => {
+      view?.destroy();
+      view = null;
+      view = await HeatmapView.mount(frame, data);
+    })();
+    await mounted;
+    if (over) view?.destroy();
+    if (over || turn !== asked) return null;
     Object.assign(window, { dpheatmap: view });
     frame.removeAttribute("aria-busy");
     frame.setAttribute("data-ready", String(sigma ?? "first"));
@@ -61,7 +72,7 @@ function afterwards(release: Release, about: About, data: MapData, redraw: (sigm
   const changed = (value: number): void => {
     sigma = value;
     redraw(value);
-    void api.about(release.id, value).then(show);
+    void api.about(release.id, value).then((now) => value === sigma && show(now), () => undefined); // redrawing tells
   };
   return [
     smoothing(about, changed),

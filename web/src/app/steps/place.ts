@@ -94,7 +94,7 @@ function boxPanel(root: HTMLElement, problem: Problem): () => void {
   const hint = el("p", { class: "status", role: "status" });
   const frame = el("div", { class: "boxmap" });
   root.append(
-    townField((lon, lat) => set(around(lon, lat), true)),
+    townField((lon, lat) => set(around(lon, lat), true), problem),
     el("div", { class: "buttons" }, draw, button(t.place.view, () => map && set(map.view(), false)), undo),
     hint,
     frame,
@@ -136,18 +136,18 @@ function around(lon: number, lat: number): Box {
   return [lon - across, lat - up, lon + across, lat + up].map((edge) => Number(edge.toFixed(4))) as Box;
 }
 
-function townField(chosen: (lon: number, lat: number) => void): HTMLElement {
+function townField(chosen: (lon: number, lat: number) => void, problem: Problem): HTMLElement {
   const list = el("div", { class: "towns" });
-  const ask = soon(() => {
-    const name = field.value.trim();
-    if (!name) return list.replaceChildren();
-    void api.towns(name).then((towns) =>
-      list.replaceChildren(...towns.map((town) => button(town.name, () => {
-        chosen(town.lon, town.lat);
-        list.replaceChildren();
-      }))),
-    );
-  }, 200);
+  const show = async (name: string): Promise<void> => {
+    const towns = name ? await api.towns(name) : [];
+    if (name !== field.value.trim()) return; // something else was typed meanwhile
+    list.replaceChildren(...towns.map((town) => button(town.name, () => {
+      chosen(town.lon, town.lat);
+      list.replaceChildren();
+    })));
+    list.setAttribute("data-ready", name);
+  };
+  const ask = soon(() => show(field.value.trim()).catch((error: unknown) => problem.show(error)), 200);
   const field = input({ type: "search", autocomplete: "off" }, ask, "input");
   const made = labelled(t.place.town, field, t.place.town_note);
   made.append(list);
