@@ -12,7 +12,7 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from browser import window
-from served import Served
+from served import BOX, Served
 
 AXE = Path(__file__).parent.parent / "web/node_modules/axe-core/axe.min.js"
 
@@ -70,3 +70,23 @@ def visiting(browser: Browser, served: Served, *, width: int, height: int, schem
         visit.check()
     finally:
         context.close()
+
+
+def open_path(visit: Visit, path: Path) -> None:
+    """Take the first step."""
+    visit.page.get_by_label("Path on this machine").fill(str(path))
+    visit.page.get_by_role("button", name="Open the path").click()
+    visit.heading("What the app makes of it")
+
+
+def next_step(visit: Visit, heading: str) -> None:
+    """Go on to a step of this heading."""
+    visit.page.get_by_role("button", name="Next").click()
+    visit.heading(heading)
+
+
+def type_box(page: Page, box: tuple[float, ...] = BOX) -> None:
+    """Fill in the edges of a box."""
+    for name, edge in zip(("West", "South", "East", "North"), box, strict=True):
+        page.get_by_label(name, exact=True).fill(str(edge))
+    page.get_by_label("North", exact=True).press("Tab")

@@ -9,32 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
 import dpheatmap as dph
 from browser import pointed
-from dpheatmap.app.shelf import Shelf
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX
 from dpheatmap.render.picture import picture_of
-from served import BOX, serving, trips
-from visits import Visit, visiting
-
-
-def open_path(visit: Visit, path: Path) -> None:
-    visit.page.get_by_label("Path on this machine").fill(str(path))
-    visit.page.get_by_role("button", name="Open the path").click()
-    visit.heading("What the app makes of it")
-
-
-def next_step(visit: Visit, heading: str) -> None:
-    visit.page.get_by_role("button", name="Next").click()
-    visit.heading(heading)
-
-
-def type_box(page: Page, box: tuple[float, ...] = BOX) -> None:
-    for name, edge in zip(("West", "South", "East", "North"), box, strict=True):
-        page.get_by_label(name, exact=True).fill(str(edge))
-    page.get_by_label("North", exact=True).press("Tab")
+from served import BOX, trips
+from visits import Visit, next_step, open_path, type_box
 
 
 def release(visit: Visit, population: str, epsilon: str = "1") -> None:
@@ -319,18 +301,3 @@ def test_problems_are_told_in_words(visit: Visit) -> None:
     expect(alert).to_contain_text("Choose the person, x and y first.")
     assert all(said.startswith("error: Failed to load resource") for said in visit.said), visit.said
     visit.said.clear()  # the browser itself notes the refusal on the console
-
-
-def test_the_next_start_says_what_happened(browser: Browser, tmp_path: Path) -> None:
-    """After a crash, on the first page that is opened."""
-    wanted = {"epsilon": "1", "population": "riders", "place": {"kind": "unit"}, "columns": {}}
-    Shelf(tmp_path / "kept").add("map", "trips.csv", wanted, "a")
-    with (
-        serving(tmp_path / "kept", str(tmp_path / "l")) as served,
-        visiting(browser, served, width=400, height=800, scheme="light") as visit,
-    ):
-        told = visit.page.get_by_role("complementary", name="Since the last time")
-        expect(told).to_contain_text("trips.csv: The app was ended in the middle of this release, before anything was")
-        visit.judge()
-        told.get_by_role("button", name="Got it").click()
-        expect(told).to_have_count(0)

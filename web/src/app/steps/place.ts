@@ -21,27 +21,38 @@ export function placeStep(root: HTMLElement): () => void {
   }
   const problem = new Problem();
   const panel = el("div", { class: "panel-of-place" });
+  const told = el("p", { class: "stored", role: "status", hidden: "" });
   let end: () => void = () => undefined;
   const choose = (kind: Kind): void => {
     end();
     panel.replaceChildren();
     problem.clear();
+    told.hidden = true;
     if (kind !== "discover" && draft.place?.kind !== kind) change({ place: kind === "unit" ? { kind } : null, picture: null });
     if (kind === "bbox") end = boxPanel(panel, problem);
     else if (kind === "image") end = imagePanel(panel, problem);
-    else if (kind === "discover") end = discoverPanel(panel, problem);
+    else if (kind === "discover") end = discoverPanel(panel, problem, discovered);
     else {
       panel.append(el("p", { class: "note" }, t.place.unit_note));
       end = () => undefined;
     }
   };
+  const discovered = (place: Place, words: string): void => {
+    change({ place, picture: null });
+    choose(place.kind);
+    choice.querySelectorAll("input").forEach((radio) => (radio.checked = radio.value === place.kind));
+    told.textContent = words;
+    told.hidden = false;
+  };
   const kinds: [Kind, string][] = [["bbox", t.place.bbox], ["image", t.place.image], ["unit", t.place.unit], ["discover", t.place.discover]];
   const first: Kind = draft.place?.kind ?? "bbox";
+  const choice = radios(t.place.kind, kinds, first, (kind) => choose(kind as Kind));
   root.append(
     el("h1", { tabindex: "-1" }, t.place.heading),
     el("p", { class: "lead" }, t.place.lead),
     problem.element,
-    radios(t.place.kind, kinds, first, (kind) => choose(kind as Kind)),
+    choice,
+    told,
     panel,
     steps("columns", {
       text: t.shell.next,
