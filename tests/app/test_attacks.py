@@ -13,8 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
+from dpheatmap.app.answers.parts import Parts
 from dpheatmap.app.guard import Guard
-from dpheatmap.app.routes import Routes, application
+from dpheatmap.app.routes import application
 from dpheatmap.app.session import GUESSES, Session
 from dpheatmap.cli import run
 from served import PATIENCE, PLACE, Served, ended, serving, trips, wanted
@@ -299,8 +300,8 @@ def test_a_few_wrong_passwords_void_the_link() -> None:
 def test_the_password_is_asked_for(tmp_path: Path) -> None:
     """At an address beyond loopback, where tests may not listen: without the network in between."""
     session = Session(80, "a long password")
-    routes = Routes(session, tmp_path / "kept", str(tmp_path / "l"), 10**6)
-    app: Any = Guard(application(routes), session, ["192.0.2.7"])
+    parts = Parts(session, tmp_path / "kept", str(tmp_path / "l"), 10**6)
+    app: Any = Guard(application(parts), session, ["192.0.2.7"])
 
     async def visit() -> None:
         transport = httpx.ASGITransport(app)
@@ -319,7 +320,7 @@ def test_the_password_is_asked_for(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(1) as pool:  # in the tests' own thread a browser's loop may be running
         pool.submit(asyncio.run, visit()).result()
-    routes.close()
+    parts.close()
 
 
 def test_no_session_no_place(served: Served) -> None:

@@ -35,7 +35,7 @@ def test_a_place_is_discovered_for_the_price_that_is_shown(visit: Visit, tmp_pat
     expect(told).to_contain_text("This cost epsilon = 0.5.")
 
     account = dph.Ledger(served.ledger).accounts()["riders"]
-    assert (account.spent, account.charges, account.limit) == (Fraction(1, 2), 1, 3)
+    assert (account.spent, account.charges, account.limit) == (Fraction(1, 2), 1, Fraction(3))
     (journal,) = (json.loads(path.read_text()) for path in served.folder.glob("releases/*/job.json"))
     assert journal["wanted"]["epsilon"] == "0.5"
 
@@ -63,7 +63,9 @@ def test_a_place_is_discovered_for_the_price_that_is_shown(visit: Visit, tmp_pat
 
     next_step(visit, "How strongly to protect people")
     next_step(visit, "What it costs, and release")
-    west, south, east, north = (Decimal(edge).quantize(Decimal("0.00001"), ROUND_HALF_UP).normalize() for edge in bounds)
+    west, south, east, north = (
+        Decimal(edge).quantize(Decimal("0.00001"), ROUND_HALF_UP).normalize() for edge in bounds
+    )
     expect(page.locator("dl")).to_contain_text(f"{west:f}° E to {east:f}° E, {south:f}° N to {north:f}° N")
     expect(page.locator(".budget")).to_contain_text("This costs 1. Afterwards 1.5 will be left.")
 
