@@ -40,6 +40,10 @@ const PAINTS: [layer: string, property: string, ink: keyof Inks][] = [
   ["edge", "line-color", "name"],
 ];
 
+/** White with a dark rim can be read on every colour that heat may have; on changes, most of them pale, the reverse. */
+const ON_DARK = { "text-color": "#ffffff", "text-halo-color": "#14161de0" };
+const ON_PALE = { "text-color": LIGHT.name, "text-halo-color": "#ffffffe0" };
+
 /** The colours of a theme, as paint properties of the layers that are there. */
 export function inks(dark: boolean): [layer: string, property: string, colour: string][] {
   const chosen = dark ? DARK : LIGHT;
@@ -61,7 +65,7 @@ export function styleOf(
   const above: LayerSpecification[] = [];
   if (basemap) {
     const onHeat = (at: LngLat) => pixelAt(data, at) !== null;
-    addBasemap(basemap, onHeat, data.tiles !== null, sources, below, above);
+    addBasemap(basemap, onHeat, data.signed ? ON_PALE : ON_DARK, data.tiles !== null, sources, below, above);
   }
   if (data.tiles) {
     sources.tiles = { type: "raster", tiles: [data.tiles.url], tileSize: 256, maxzoom: 19 };
@@ -92,7 +96,7 @@ export function worldStyle(basemap: Basemap): StyleSpecification {
   const sources: Record<string, SourceSpecification> = {};
   const below: LayerSpecification[] = [{ id: "sea", type: "background" }];
   const above: LayerSpecification[] = [];
-  addBasemap(basemap, () => false, false, sources, below, above);
+  addBasemap(basemap, () => false, ON_DARK, false, sources, below, above);
   return { version: 8, transition: { duration: 0, delay: 0 }, sources, layers: [...below, ...above] };
 }
 
@@ -109,6 +113,7 @@ export function worldData(basemap: Basemap): Record<string, GeoJSON.FeatureColle
 function addBasemap(
   basemap: Basemap,
   onHeat: (at: LngLat) => boolean,
+  inkOnHeat: SymbolLayerSpecification["paint"],
   tiles: boolean,
   sources: Record<string, SourceSpecification>,
   below: LayerSpecification[],
@@ -124,8 +129,7 @@ function addBasemap(
     { id: "coast", type: "line", source: "coast", paint: { "line-width": 1.1 } },
     { id: "borders", type: "line", source: "borders", paint: { "line-width": 1.1, "line-dasharray": [4, 2] } },
     names("names", false, {}),
-    // White with a dark rim can be read on every colour that the heat may have.
-    names("names-on-heat", true, { "text-color": "#ffffff", "text-halo-color": "#14161de0" }),
+    names("names-on-heat", true, inkOnHeat),
   );
 }
 

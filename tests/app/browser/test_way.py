@@ -282,7 +282,7 @@ def test_tabs_share_one_release_and_deleting_can_be_undone(visit: Visit, tmp_pat
     page.wait_for_selector(".map-frame[data-ready=first]")
 
 
-def test_problems_are_told_in_words(visit: Visit) -> None:
+def test_problems_are_told_in_words(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     alert = page.get_by_role("alert")
     page.get_by_label("Path on this machine").fill("/no/such/file.csv")
@@ -299,5 +299,36 @@ def test_problems_are_told_in_words(visit: Visit) -> None:
     expect(page.locator(".warning-list")).to_contain_text("no column looks like a person's id")
     page.get_by_role("button", name="Next").click()
     expect(alert).to_contain_text("Choose the person, x and y first.")
+
+    # Each step keeps what it can't go on with, and says why.
+    page.get_by_role("link", name="New map").click()
+    open_path(visit, trips(tmp_path / "trips.csv", 20))
+    next_step(visit, "Choose the place")
+    type_box(page, (7.5, 46.9, 7.3, 47.02))
+    page.get_by_role("button", name="Next").click()
+    expect(alert).to_contain_text("is inverted: west must be below east")
+    type_box(page)
+    next_step(visit, "How strongly to protect people")
+    page.get_by_label("Epsilon", exact=True).fill("0")
+    page.get_by_role("button", name="Next").click()
+    expect(alert).to_contain_text("epsilon must be a number above 0")
+    page.get_by_role("link", name="Back").click()
+    visit.heading("Choose the place")
+    next_step(visit, "How strongly to protect people")
+    page.get_by_label("Epsilon", exact=True).fill("1")
+    next_step(visit, "What it costs, and release")
+    page.get_by_role("button", name="Release for epsilon 1").click()
+    expect(alert).to_contain_text("Say first who these people are.")
+    page.get_by_label("Who are these people?").fill("riders")
+    page.get_by_label("All releases about them together").fill("many")
+    expect(page.locator(".budget .over")).to_have_text("The limit must be a number above 0.")
+    dph.Ledger(visit.served.ledger).limit("riders", "0.5")
+    dph.Ledger(visit.served.ledger).charge("riders", "0.5")
+    page.get_by_role("link", name="Back").click()
+    visit.heading("How strongly to protect people")
+    next_step(visit, "What it costs, and release")
+    expect(page.locator(".budget .over")).to_contain_text("nothing is left: the limit of these people is used up")
+    page.get_by_role("button", name="Release for epsilon 1").click()
+    expect(alert).to_contain_text("has 0 of its limit of 0.5 left")
     assert all(said.startswith("error: Failed to load resource") for said in visit.said), visit.said
     visit.said.clear()  # the browser itself notes the refusal on the console

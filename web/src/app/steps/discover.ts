@@ -36,7 +36,7 @@ export function discoverPanel(root: HTMLElement, problem: Problem, discovered: (
     budget.load().catch(() => undefined);
   };
   const begin = button(words(), () => void start());
-  root.append(el("p", { class: "note" }, t.place.discover_note), labelled(t.place.price, price), budget.element, begin, status);
+  root.append(el("p", { class: "note" }, t.place.discover_note), labelled(t.place.price, price, t.place.price_note), budget.element, begin, status);
   if (draft.place) change({ place: null, picture: null });
   budget.load().catch((error: unknown) => problem.show(error));
   return () => void (over = true);

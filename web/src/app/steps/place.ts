@@ -4,7 +4,7 @@ import { api, type Place, upload } from "../api";
 import type { Box, BoxMap } from "../boxmap";
 import { change, draft } from "../draft";
 import { maps } from "../maps";
-import { go, input, labelled, Problem, radios, soon, steps } from "../parts";
+import { go, goIfPlanned, input, labelled, Problem, radios, soon, steps } from "../parts";
 import { fill, t } from "../texts";
 import { discoverPanel } from "./discover";
 
@@ -57,8 +57,8 @@ export function placeStep(root: HTMLElement): () => void {
     steps("columns", {
       text: t.shell.next,
       action: () => {
-        if (draft.place) go("strength");
-        else problem.show(t.place.incomplete);
+        if (!draft.place) return problem.show(t.place.incomplete);
+        goIfPlanned("strength", draft.place, "1", problem); // epsilon is the next step's
       },
     }),
   );
@@ -82,8 +82,8 @@ function boxPanel(root: HTMLElement, problem: Problem): () => void {
   if (place?.kind === "bbox" && place.resolution) resolution.value = String(place.resolution);
 
   const store = (box: Box | null): void => {
-    const detail = Number(resolution.value);
-    change({ place: box && { kind: "bbox", bounds: box, ...(detail > 0 ? { resolution: detail } : {}) } });
+    const detail = resolution.value === "" ? {} : { resolution: Number(resolution.value) };
+    change({ place: box && { kind: "bbox", bounds: box, ...detail } });
   };
   const show = (box: Box | null, fit: boolean): void => {
     store(box);
@@ -156,6 +156,7 @@ function townField(chosen: (lon: number, lat: number) => void, problem: Problem)
       chosen(town.lon, town.lat);
       list.replaceChildren();
     })));
+    if (name && !towns.length) list.replaceChildren(el("p", { class: "note" }, fill(t.place.no_town, { name })));
     list.setAttribute("data-ready", name);
   };
   const ask = soon(() => show(field.value.trim()).catch((error: unknown) => problem.show(error)), 200);
@@ -182,7 +183,7 @@ function imagePanel(root: HTMLElement, problem: Problem): () => void {
   const show = (): void => {
     const { picture } = draft;
     if (!picture) return;
-    const words = fill(t.place.size, { name: picture.name, width: picture.width, height: picture.height });
+    const words = fill(t.place.size, { name: picture.name, pixels: fill(t.place.pixels, { width: picture.width, height: picture.height }) });
     shown.replaceChildren(el("img", { src: `/api/uploads/${picture.upload}/picture?show=1`, alt: "" }), el("p", {}, words));
   };
   const take = async (file: File | undefined): Promise<void> => {
