@@ -13,9 +13,11 @@ from dpheatmap.budget import split_over_levels
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.heatmap import gaussian_filter, render
+from dpheatmap.evaluate import metrics
+from dpheatmap.heatmap import render
 from dpheatmap.quadtree import encode
 from dpheatmap.release import Measurements, Release
+from dpheatmap.smoothing import gaussian_filter
 
 UNIT, IMAGE = Domain.unit(4), Domain.image(11, 6)
 CITY = Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12)
@@ -150,6 +152,17 @@ def test_a_heatmap_carries_its_facts(domain: Domain) -> None:
     assert heat.values.sum() == pytest.approx(1, abs=1e-12)
     assert heat.values.shape == random_raster(domain).shape
     assert "NOT PRIVATE" in repr(heat)
+
+
+def test_a_heatmap_is_an_array_to_numpy() -> None:
+    people, release = distribution_of(UNIT, random_raster(UNIT)), release_of(UNIT)
+    one, other = (render(people, sigma=sigma, release=release) for sigma in (0.05, 0.2))
+    assert np.array_equal(np.asarray(one), one.values)
+    assert np.asarray(one, np.float32).dtype == np.float32
+    changed = np.array(one)
+    changed[0, 0] = 7
+    assert one.values[0, 0] < 1
+    assert metrics.emd(one, other) == metrics.emd(one.values, other.values) > 0
 
 
 @by_name

@@ -123,12 +123,12 @@ def _plane(name: str, values: ArrayLike) -> Floats:
     except (TypeError, ValueError) as error:
         raise ParameterError(
             f"{name} must be an array of numbers; it was a {type(values).__name__} that numpy can't read as one. "
-            "Give a two-dimensional array, such as the values of a Heatmap."
+            "Give a two-dimensional array, or a Heatmap."
         ) from error
     if array.ndim != 2 or array.size == 0:
         raise ParameterError(
             f"{name} must be an array of rows and columns; its shape was {array.shape}. "
-            "Give a two-dimensional array, such as the values of a Heatmap."
+            "Give a two-dimensional array, or a Heatmap."
         )
     if not np.isfinite(array).all():
         raise ParameterError(

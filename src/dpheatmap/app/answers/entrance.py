@@ -21,12 +21,8 @@ class Entrance:
     """The way in."""
 
     def __init__(self, parts: Parts) -> None:
-        self._session, self._uploads, self._notices, self._worker = (
-            parts.session,
-            parts.uploads,
-            parts.notices,
-            parts.worker,
-        )
+        self._session, self._worker = parts.session, parts.worker
+        self._uploads, self._notices = parts.uploads, parts.notices
         self._warmed = False
 
     def routes(self) -> list[Route]:
@@ -39,7 +35,7 @@ class Entrance:
         ]
 
     async def open(self, request: Request) -> Response:
-        """Exchange the one-time link, and a password where one is needed, for the cookie."""
+        """Exchange the one-time link, and a password where one is needed, for the cookie and the page's key."""
         if request.method == "GET":
             link, password = request.query_params.get("token", ""), None
             if self._session.needs_password and self._session.knows(link):
@@ -52,7 +48,7 @@ class Entrance:
         if cookie is None:
             again = self._session.needs_password and self._session.knows(link)
             return HTMLResponse(opening(link, wrong=True), 403) if again else HTMLResponse(opened(None), 403)
-        answer = HTMLResponse(opened("/"))
+        answer = HTMLResponse(opened(f"/#key={self._session.key}"))  # which no browser sends to anybody
         answer.set_cookie(self._session.cookie, cookie, httponly=True, samesite="strict", path="/")
         return answer
 
