@@ -23,7 +23,7 @@ EDGES = ("West", "South", "East", "North")
 
 def test_a_place_is_discovered_for_the_price_that_is_shown(visit: Visit, tmp_path: Path) -> None:
     page, served = visit.page, visit.served
-    open_path(visit, trips(tmp_path / "trips.parquet", 3000))
+    open_path(visit, trips(tmp_path / "trips.parquet", 12_000))  # a box is found for sure
     next_step(visit, "Choose the place")
     page.get_by_label("Let it be discovered, for a price").check()
     page.get_by_label("Price in epsilon").fill("1/2")
