@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from dpheatmap.cli.options import check_outputs, json_option
@@ -52,6 +54,17 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
         "places": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "outputs": list(outputs),
     }
-    lines = [" ".join(f"{name:>20}" for name in columns)]
-    lines += [" ".join(f"{value:>20.8g}" for value in row) for row in zip(*columns.values(), strict=True)]
-    answer(as_json, values, "\n".join(outputs or lines))
+    answer(as_json, values, "\n".join(outputs or _table(columns)))
+
+
+def _table(columns: dict[str, list[Any]]) -> list[str]:
+    """The columns with as many digits as mean something, each as wide as it has to be."""
+    texts = [[name, *(_figure(name, value) for value in values)] for name, values in columns.items()]
+    aligned = [[text.rjust(max(map(len, column))) for text in column] for column in texts]
+    return ["  ".join(row) for row in zip(*aligned, strict=True)]
+
+
+def _figure(name: str, value: float) -> str:
+    if name in ("lon", "lat", "x", "y"):
+        return f"{value:.7g}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
