@@ -68,7 +68,7 @@ def _problems(table: Table, guesses: Mapping[str, tuple[str, ...]]) -> list[str]
         if table.columns[name] in FLOATS
     ]
     if not guesses["user"]:
-        problems.append("no column looks like a person's id; without one, only each_row_is_a_person can be released")
+        problems.append("no column looks like a person's id: name it, or say that each row is another person")
     return problems
 
 
