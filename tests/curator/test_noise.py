@@ -249,7 +249,8 @@ def llvm(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
 def test_the_kernels_compile_to_integer_code() -> None:
     for size in (1, SMALL):
         DiscreteLaplace(Fraction(1, 1000)).sample(size)
-    for kernel in (noise_kernels.look_up, noise_kernels.search, noise_kernels.finish):
+    kernels: list[Any] = [noise_kernels.look_up, noise_kernels.search, noise_kernels.finish]
+    for kernel in kernels:
         signatures = kernel.signatures
         assert len(signatures) == 1  # one for all that a sampler ever passes
         assert not FLOATS.search(llvm(kernel.py_func, signatures[0]))

@@ -25,8 +25,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.likelihood import log_density
 from dpheatmap.quadtree import Ints

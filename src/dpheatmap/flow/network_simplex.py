@@ -33,9 +33,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpheatmap.compiled import njit
 from dpheatmap.quadtree import Ints
 
 Nodes = NDArray[np.int32]
