@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli import terminal
-from dpheatmap.cli.options import domain_from, json_option, place_options, table_options
-from dpheatmap.errors import ParameterError
+from dpheatmap.cli.options import check_outputs, domain_from, json_option, place_options, table_options
 
 if TYPE_CHECKING:
     from dpheatmap.evaluate.table import Series
@@ -53,11 +52,14 @@ def command(
     dpheatmap compare trips.csv --user rider --x lon --y lat --bbox=7.3,46.9,7.5,47.02 --epsilon 1,5 -o compare.png
     """
     from dpheatmap.curator.api import aggregate
+    from dpheatmap.evaluate.chart import new_figure
     from dpheatmap.evaluate.comparison import Settings, compare
     from dpheatmap.evaluate.table import as_text
 
     domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
-    _check_outputs(outputs)
+    check_outputs(outputs, (".csv", ".json", *PICTURES), read=(file,))
+    if any(Path(output).suffix.lower() in PICTURES for output in outputs):
+        new_figure()  # or say what is missing, before anything is read
     settings = Settings.for_domain(
         domain,
         epsilons=epsilons.split(","),
@@ -84,20 +86,6 @@ def _marked(series: Series) -> dict[str, Any]:
     from dpheatmap.evaluate.table import records
 
     return {"private": PRIVATE, "caution": NOT_COVERED, "results": records(series, "epsilon")}
-
-
-def _check_outputs(outputs: tuple[str, ...]) -> None:
-    """Refuse what can't be written before anything is read."""
-    known = (".csv", ".json", *PICTURES)
-    for output in outputs:
-        if Path(output).suffix.lower() not in known:
-            raise ParameterError(f"An output must end in one of {', '.join(known)}; it was {output!r}. Choose one.")
-        if not Path(output).parent.is_dir():
-            raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")
-        if Path(output).suffix.lower() in PICTURES:
-            from dpheatmap.evaluate.chart import new_figure
-
-            new_figure()
 
 
 def _write(output: str, series: Series) -> None:

@@ -8,7 +8,7 @@ import click
 
 from dpheatmap.cli import terminal
 from dpheatmap.cli.budget import budget_from, budget_options, charged
-from dpheatmap.cli.options import json_option, table_options
+from dpheatmap.cli.options import check_place, json_option, table_options
 from dpheatmap.domain import Domain
 
 
@@ -32,13 +32,15 @@ def command(file: str, private_report: str | None, as_json: bool, **options: Any
     """
     from dpheatmap.curator.api import Counts
 
+    if private_report is not None:
+        check_place(private_report, read=(file, options["ledger"]))
     budget = budget_from(
         file, *(options.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part"))
     )
     seen: list[Counts] = []
     with terminal.progress("Discovering") as tick:
         found = Domain.discover(file, progress=tick, seen=seen.append, **options, **budget)
-    terminal.private_reports(seen, private_report)
     terminal.say(found.in_words)
     terminal.say(charged(found, **budget))
     terminal.answer(as_json, found.to_dict(), found.bbox)
+    terminal.private_reports(seen, private_report)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from dpheatmap.cli.options import json_option
+from dpheatmap.cli.options import check_place, json_option
 from dpheatmap.cli.terminal import answer, say, write_private
 
 
@@ -21,6 +21,8 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
     """
     from dpheatmap.curator.inspect import inspect_table
 
+    if private_report is not None:
+        check_place(private_report, read=(file,))
     terminal = sys.stderr.isatty()
     found = inspect_table(file, read_rows=terminal or private_report is not None)
     lines = [f"{name:<24} {kind}" for name, kind in found.columns.items()]

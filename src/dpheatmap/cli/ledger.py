@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli.budget import open_ledger
-from dpheatmap.cli.options import json_option
+from dpheatmap.cli.options import check_place, json_option
 from dpheatmap.cli.terminal import answer, say
 
 if TYPE_CHECKING:
@@ -130,6 +130,8 @@ def export(ledger: str | None, output: str | None) -> None:
     from dpheatmap.curator.ledger import Ledger
     from dpheatmap.files import replace_whole
 
+    if output is not None:
+        check_place(output, read=(ledger or Ledger.default_place(),))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Ledger.COLUMNS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import glob
 import io
 import os
 import re
@@ -21,7 +20,7 @@ from dpheatmap.curator.csv_lines import UNREADABLE, counted, each_line_for_itsel
 from dpheatmap.curator.engines.duckdb import quietly, run
 from dpheatmap.curator.table import NOBODY, Table, describe, literal
 from dpheatmap.errors import DataError, PrivacyRefusal
-from dpheatmap.files import not_a_pattern
+from dpheatmap.files import matching, not_a_pattern
 
 _FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
@@ -43,23 +42,13 @@ def unchanged(events: Any) -> Iterator[None]:
 def _stamps(events: Any) -> list[tuple[int, ...]]:
     if not isinstance(events, (str, PathLike)):
         return []
-    stats = [os.stat(file) for file in _matching(fspath(events))]
+    stats = [os.stat(file) for file in matching(fspath(events))]
     return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
-
-
-def _matching(path: str) -> list[str]:
-    """The file, those that match the pattern, or all in the folder but what writers keep for themselves."""
-    if Path(path).is_file():
-        return [path]
-    if path and Path(path).is_dir():
-        below = (file for file in Path(path).rglob("*") if file.is_file())
-        return sorted(str(f) for f in below if not any(p.startswith((".", "_")) for p in f.relative_to(path).parts))
-    return sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
 
 
 def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_lines: str = "stop") -> Table:
     """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them."""
-    files = _stored(con, path) if _STORES.match(path) else _matching(path)
+    files = _stored(con, path) if _STORES.match(path) else matching(path)
     if not files:
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     formats = {_format(file) for file in files}

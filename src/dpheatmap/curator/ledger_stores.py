@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from dpheatmap.curator.ledger_chain import Row
 from dpheatmap.databases import WAIT, driver, is_database, shown
 from dpheatmap.errors import LedgerError
+from dpheatmap.files import data_folder
 
 _COLUMNS = ", ".join(Row._fields)
 _TABLE = f"""CREATE TABLE %s (
@@ -73,7 +74,7 @@ class SqliteStore:
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
-        self.name = self.path.name
+        self.name = str(self.path) if self.path.parent == data_folder() else self.path.name
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:
