@@ -144,6 +144,31 @@ def test_inspect_keeps_exact_numbers_off_stdout(table: str, tmp_path: Path, caps
     assert "rows:" in on_a_terminal(["inspect", table])
 
 
+@pytest.mark.parametrize(
+    ("rows", "hint"),
+    [
+        (["ann;7,45;46,95"], "no value of 'lon' and 'lat' reads as a number"),
+        (["ann;7.45;46.95°N"], "no value of 'lat' reads as a number"),
+        (["ann;829330;5933600"], "these are not degrees"),
+        (["ann;46.95;97.45"], "are x and y swapped?"),
+        ([], ""),
+        (["ann;7.45;46.95"], ""),
+    ],
+)
+def test_inspect_hints_at_coordinates_that_wont_do(
+    tmp_path: Path, rows: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, report = tmp_path / "t.csv", tmp_path / "report.json"
+    table.write_text("\n".join(["rider;lon;lat", *rows]) + "\n", encoding="utf-8")
+    assert run(["inspect", str(table), "--private-report", str(report)]) == 0
+    hints = json.loads(report.read_text())["hints"]
+    assert [hint in one for one in hints] == ([True] if hint else [])
+    out, err = capsys.readouterr()
+    assert not hint or hint not in out + err
+    assert "Next: dpheatmap release" in err
+    assert "--user rider --x lon --y lat" in err
+
+
 def test_inspect_does_not_read_out_a_row_in_place_of_a_header(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -308,3 +333,19 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
     assert "Interrupted" in err
     assert not output.exists()
     assert os.listdir(spill) == []
+
+
+def test_a_mistyped_command_is_answered_with_the_one_that_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["relase"]) == 2
+    assert "There is no command 'relase'. Did you mean 'release'?" in capsys.readouterr().err
+    assert run(["bake"]) == 2
+    assert "Did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_answer_that_cant_be_written_is_told() -> None:
+    with open("/dev/full", "w") as full:
+        plan = [*DPHEATMAP, "plan", "--epsilon", "1", "--users", "500", "--unit"]
+        done = subprocess.run(plan, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "Error: The answer could not be written: No space left on device. Send it to another place.\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,10 @@ def test_the_command_writes_and_tells(saved: str, tmp_path: Path, capsys: pytest
 
 def test_without_a_file_the_table_is_printed_or_json(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cluster", saved, "-k", "3"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 4
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header.split() == ["place", "lon", "lat", "people", "share", "distance"]
+    assert [len(row) for row in rows] == [len(header)] * 3
+    assert all(re.fullmatch(r" *\d +[-\d.]+ +[-\d.]+ +[\d,]+ +[\d.]+% +[\d.,]+ k?m", row) for row in rows)
     assert run(["cluster", saved, "-k", "3", "--metric", "euclidean", "--json"]) == 0
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert answer["metric"] == "euclidean"

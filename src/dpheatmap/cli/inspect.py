@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -42,7 +44,22 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
     if terminal:
         say("\nFor your eyes only:")
         for name, numbers in found.private["columns"].items():
-            say(f"{name:<24} " + ", ".join(f"{key} {value}" for key, value in numbers.items()))
+            say(f"{name:<24} " + ", ".join(f"{key} {_shown(value)}" for key, value in numbers.items()))
         say(f"rows: {found.private['rows']:,}")
         for hint in found.private["hints"]:
             say(f"Hint: {hint}")
+    if not as_json:
+        say(f"\nNext: {_release_of(file, found.guesses)}")
+
+
+def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
+    """The command that these guesses lead to, if they are right; the place is not read off the data."""
+    roles = ("user",) if guesses.get("geometry") else ("user", "x", "y")
+    columns = " ".join(f"--{role} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles)
+    place = "--bbox=W,S,E,N (or --image WxH, or --unit)"
+    return f"dpheatmap release {shlex.quote(file)} --epsilon 1 {columns} -o map.dph.parquet -o map.html {place}"
+
+
+def _shown(value: float | None) -> str:
+    """A number for people; there is no lowest of none."""
+    return "none" if value is None else f"{value:,}"

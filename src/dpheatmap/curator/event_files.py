@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
@@ -50,7 +51,10 @@ def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_
     """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them."""
     files = _stored(con, path) if _STORES.match(path) else matching(path)
     if not files:
+        if Path(path).is_dir():
+            raise DataError(f"There is no file in the folder {path!r}. Check the path.")
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
+    _refuse_names_that_are_no_text(files)
     formats = {_format(file) for file in files}
     if len(formats) != 1:
         raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
@@ -64,6 +68,17 @@ def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_
     if kind == "csv":
         return _csv_table(con, files, names, name, keys, bad_lines)
     return _parquet_table(con, files, names, name, keys)
+
+
+def _refuse_names_that_are_no_text(files: Iterable[str]) -> None:
+    for file in files:
+        try:
+            file.encode()
+        except UnicodeEncodeError:
+            raise DataError(
+                f"The name of {Path(file).name!r} is not UTF-8, or this terminal is not. Rename the file, or set "
+                "LC_ALL=C.UTF-8."
+            ) from None
 
 
 def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
@@ -107,7 +122,8 @@ def _format(file: str) -> str:
         suffixes.pop()
     if not suffixes or suffixes[-1] not in _FORMATS:
         raise DataError(
-            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, or load it yourself."
+            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, also compressed (.gz, .zst): "
+            "save a spreadsheet as CSV in UTF-8, and read other files in Python, which takes data frames."
         )
     return _FORMATS[suffixes[-1]]
 
@@ -215,6 +231,11 @@ def _unlike(first: str, other: str) -> DataError:
 
 def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool = False) -> str:
     """The first line; if tolerant, the first that is text."""
+    if os.path.isfile(file):
+        with open(file, "rb") as opened:
+            if opened.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                name = Path(file).name
+                raise DataError(f"{name!r} is UTF-16, and CSV is read as UTF-8. Save it as UTF-8 (iconv -f UTF-16).")
     lines = one_column(literal(not_a_pattern(file)), "hive_partitioning=false", header=False, tolerant=tolerant)
     row = quietly(lambda: con.execute(f"SELECT line FROM {lines} LIMIT 1").fetchone(), Path(file).name)
     if row is None or not row[0]:
