@@ -131,6 +131,45 @@ def test_a_terminal_shows_them_to_the_data_holder(arguments: list[str]) -> None:
     assert "a second" in shown
 
 
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("ann;7.45;46.95", "Are x and y swapped, or is the place another one?"),
+        ("ann;0,1;0,2", "No coordinates could be read"),
+        (";0.1;0.2", "Is this the column of people?"),
+        ("", "Is the file empty, or does --where leave everything out?"),
+        ("ann;0.1;0.2", None),
+    ],
+)
+def test_the_data_holder_is_told_why_nobody_is_on_a_map(
+    row: str, why: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(f"u;x;y\n{row}".strip() + "\n")
+    release = ["release", str(tmp_path / "t.csv"), "--epsilon", "1", "--user", "u", "--x", "x", "--y", "y", "--unit"]
+    release += ["--no-ledger", "-o", str(tmp_path / "a.dph.parquet")]
+    assert run(release) == 0
+    assert "Nobody is on this map" not in capsys.readouterr().err  # of a pipe, anybody may be at the end
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert run(release) == 0
+    told = capsys.readouterr().err
+    assert (f"Nobody is on this map. {why}" in told) if why else ("Nobody is on" not in told)
+
+
+@pytest.mark.parametrize("scheme", ["mysql", "ftp", "postgresql"])
+def test_passwords_of_addresses_are_never_shown(scheme: str, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"{scheme}://ann:secret@nowhere.invalid/city?key=secret"
+    columns = ["--epsilon", "1", "--user", "u", "--x", "x", "--y", "y"]
+    for command in (["inspect", url], ["release", "--counts", url, "--epsilon", "1", "--unit", "-o", "a.png"],
+                    ["discover", url, *columns, "--no-ledger"], ["compare", url, *columns, "--unit"]):  # fmt: skip
+        assert run(command) in (2, 3)
+        said = "".join(capsys.readouterr())
+        assert f"{scheme}://nowhere.invalid/city" in said
+        assert "secret" not in said
+    if scheme != "postgresql":
+        assert run(["ledger", "show", url]) == 2
+        assert f"it was {scheme}://nowhere.invalid/city. Name one." in capsys.readouterr().err
+
+
 def test_inspect_keeps_exact_numbers_off_stdout(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "report.json"
     assert run(["inspect", table, "--json", "--private-report", str(report)]) == 0

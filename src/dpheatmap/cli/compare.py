@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli import terminal
-from dpheatmap.cli.options import check_outputs, domain_from, json_option, place_options, table_options
+from dpheatmap.cli.options import check_outputs, domain_from, engine_options, json_option, place_options, table_options
 
 if TYPE_CHECKING:
     from dpheatmap.evaluate.table import Series
@@ -25,6 +25,7 @@ PICTURES = (".png", ".svg", ".pdf")
 @click.argument("file")
 @click.option("--epsilon", "epsilons", default="0.5,1,2,5", show_default=True, help="Epsilons, separated by commas.")
 @table_options
+@engine_options
 @place_options
 @click.option("--methods", metavar="NAMES", help="Methods, separated by commas; all by default.")
 @click.option("--trials", type=click.IntRange(1, 1000), default=5, show_default=True, help="Runs of each method.")

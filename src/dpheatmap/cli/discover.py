@@ -8,7 +8,7 @@ import click
 
 from dpheatmap.cli import terminal
 from dpheatmap.cli.budget import budget_from, budget_options, charged
-from dpheatmap.cli.options import check_place, json_option, table_options
+from dpheatmap.cli.options import check_place, engine_options, json_option, table_options
 from dpheatmap.domain import Domain
 
 
@@ -20,6 +20,7 @@ from dpheatmap.domain import Domain
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="With which probability it does.")
 @budget_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
+@engine_options
 @click.option("--memory", type=int, metavar="MB", help="Memory of the aggregation; the rest goes to disk.")
 @json_option
 def command(file: str, private_report: str | None, as_json: bool, **options: Any) -> None:

@@ -59,6 +59,21 @@ def table_options(command: Command) -> Command:
     return command
 
 
+def engine_options(command: Command) -> Command:
+    """--table and --engine."""
+    for option in reversed(
+        [
+            click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one."),
+            click.option(
+                "--engine",
+                help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows.",
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
 def place_options(command: Command) -> Command:
     """--bbox, --image, --unit, --resolution and --depth."""
     for option in reversed(

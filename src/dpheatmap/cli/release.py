@@ -19,6 +19,7 @@ from dpheatmap.cli.options import (
     check_outputs,
     check_place,
     domain_from,
+    engine_options,
     json_option,
     look_for,
     look_from,
@@ -50,10 +51,7 @@ from dpheatmap.render import RELEASE_SUFFIX
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
 @click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
-@click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one.")
-@click.option(
-    "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
-)
+@engine_options
 @click.option(
     "--counts", metavar="FILE", help="A warehouse's answer to dpheatmap sql, instead of FILE and its columns."
 )

@@ -20,6 +20,7 @@ from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.csv_lines import UNREADABLE, counted, each_line_for_itself, one_column
 from dpheatmap.curator.engines.duckdb import quietly, run
 from dpheatmap.curator.table import NOBODY, Table, describe, literal
+from dpheatmap.databases import shown
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.files import matching, not_a_pattern
 
@@ -53,6 +54,8 @@ def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_
     if not files:
         if Path(path).is_dir():
             raise DataError(f"There is no file in the folder {path!r}. Check the path.")
+        if "://" in path:
+            raise DataError(f"{shown(path, 'input')} is no address that can be read here. Give the path of a file.")
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     _refuse_names_that_are_no_text(files)
     formats = {_format(file) for file in files}
@@ -90,7 +93,8 @@ def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
             "fetched by itself. Run: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\""
         )
     con.execute("LOAD httpfs")
-    found = quietly(lambda: con.execute("SELECT file FROM glob(?) ORDER BY file", [address]).fetchall(), address)
+    name = shown(address, "input")
+    found = quietly(lambda: con.execute("SELECT file FROM glob(?) ORDER BY file", [address]).fetchall(), name)
     return [file for (file,) in found]
 
 
