@@ -18,7 +18,7 @@ from dpheatmap.errors import DataError
 # Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
 _WORDS = {
     "user": ("user", "userid", "person", "rider", "member", "customer", "client", "participant", "subject", "visitor",
-             "player", "device", "account", "uid", "pid", "id"),
+             "viewer", "observer", "patient", "passenger", "driver", "player", "device", "account", "uid", "pid", "id"),
     "x": ("lon", "lng", "long", "longitude", "x", "easting"),
     "y": ("lat", "latitude", "y", "northing"),
 }  # fmt: skip
