@@ -14,15 +14,12 @@ from numba.core import caching
 import dpheatmap
 from dpheatmap.compiled import njit
 
-Decorator = Callable[..., Any]
 
-
-def doubled_by(decorator: Decorator) -> int:
-    @decorator(cache=True)
+def doubled_by(decorator: Callable[..., Any]) -> int:
     def double(n: int) -> int:
         return 2 * n
 
-    return int(double(21))
+    return int(decorator(cache=True)(double)(21))
 
 
 def test_no_folder_can_be_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
