@@ -244,7 +244,7 @@ def release_from(
     if seen is not None:
         seen(counts)
     # No noise before this line, and nothing that can be refused after it.
-    entry = account.charge(str(population), exact, of=counts.part, made=made) if account is not None else None
+    entry = charged(account, population, exact, of=counts.part, made=made)
     return measured_release(counts, exact, chosen, source, made, entry)
 
 
@@ -341,6 +341,21 @@ def account_of(ledger: str | PathLike[str] | Ledger | None, population: str | No
             "population='riders'."
         )
     return ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
+
+
+def charged(
+    account: Ledger | None, population: str | None, epsilon: Fraction, *, of: Part | None, made: datetime
+) -> LedgerEntry | None:
+    """Charge the ledger, if there is one, once all that draws noise is loaded.
+
+    What comes between a charge and its release is short that way: being interrupted there loses what was paid for.
+    """
+    if account is None:
+        return None
+    from dpheatmap.curator.noise_kernels import load
+
+    load()
+    return account.charge(str(population), epsilon, of=of, made=made)
 
 
 def _measured_levels(

@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.budget import UNITS, read_epsilon
-from dpheatmap.curator.api import Curator, account_of, aggregate
+from dpheatmap.curator.api import Curator, account_of, aggregate, charged
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger import Ledger
 from dpheatmap.curator.ledger_chain import Part
@@ -112,7 +112,7 @@ def discover(
     if seen is not None:
         seen(counts)
     # No noise before this line, and nothing that can be refused after it.
-    entry = account.charge(str(population), exact, of=counts.part, made=made) if account is not None else None
+    entry = charged(account, population, exact, of=counts.part, made=made)
     box, people = find_box(Curator(counts, exact), float(share), float(confidence))
     domain = _world() if box is None else _of_tiles(box)
     return Discovery(domain, box is not None, float(share), float(confidence), exact, people, entry)

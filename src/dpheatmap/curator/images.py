@@ -28,7 +28,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dpheatmap.budget import read_epsilon
-from dpheatmap.curator.api import account_of, aggregate_pictures, checked_domain, chosen_design, measured_release
+from dpheatmap.curator.api import (
+    account_of,
+    aggregate_pictures,
+    charged,
+    checked_domain,
+    chosen_design,
+    measured_release,
+)
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.domain import Domain
@@ -86,7 +93,7 @@ def release_images(
         if seen is not None:
             seen(of_image)
     # No noise before this line, and nothing that can be refused after it. All images together cost epsilon, once.
-    entry = account.charge(population, whole, of=of, made=made) if account is not None else None
+    entry = charged(account, population, whole, of=of, made=made)
     return {
         name: measured_release(of_image, part, design, os.urandom, made, entry)
         for name, of_image in zip(names, counts, strict=True)
