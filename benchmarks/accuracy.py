@@ -20,7 +20,7 @@ from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
-from dpheatmap.heatmap import smoothed
+from dpheatmap.smoothing import smoothed
 
 SIGMA, PEOPLE, TRIALS = 0.02, 200, 2
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5), Fraction(10))

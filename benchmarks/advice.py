@@ -20,7 +20,7 @@ from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments.bounds import few_places
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.heatmap import smoothed
+from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE, DEPTH, DRAWS = 0.02, 64, 7, 3

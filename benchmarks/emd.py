@@ -20,7 +20,7 @@ from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.metrics import emd
 from dpheatmap.flow.masses import difference
-from dpheatmap.heatmap import gaussian_filter
+from dpheatmap.smoothing import gaussian_filter
 from dpheatmap.testing import generated_people
 
 EPSILONS, PEOPLE, SIGMA, TOLERANCE = (0.5, 1, 5), (200, 2000), 0.02, 0.001

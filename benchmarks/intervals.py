@@ -23,7 +23,7 @@ from dpheatmap.experiments import stand_in
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.experiments.places import Place
-from dpheatmap.heatmap import smoothed
+from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import seeded_release
 
 EPSILONS = ("1", "2", "5", "10")

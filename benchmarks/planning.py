@@ -23,7 +23,7 @@ from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
 from dpheatmap.experiments.places import Place
-from dpheatmap.heatmap import smoothed
+from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE = 0.02, 128

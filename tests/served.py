@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 import dpheatmap as dph
+from dpheatmap.app.guard import KEY
 from dpheatmap.testing import generated_people
 
 BOX = (7.30, 46.90, 7.50, 47.02)
@@ -46,7 +48,9 @@ class Served:
     def opened(self) -> Iterator[httpx.Client]:
         """A client that has opened the link."""
         with self.client() as client:
-            assert client.get(self.link).status_code == 200
+            answer = client.get(self.link)
+            assert answer.status_code == 200
+            client.headers[KEY] = key_in(answer.text)
             yield client
 
     def memory(self) -> int:
@@ -57,6 +61,13 @@ class Served:
     def charges(self, population: str) -> int:
         account = dph.Ledger(self.ledger).accounts().get(population)
         return 0 if account is None else account.charges
+
+
+def key_in(page: str) -> str:
+    """The key that the page after the link goes on with."""
+    found = re.search(r'url=/#key=([\w-]+)"', page)
+    assert found is not None
+    return found[1]
 
 
 @contextmanager

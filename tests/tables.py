@@ -120,7 +120,6 @@ KINDS: dict[str, Callable[[Columns, Path], Any]] = {
     "relation": as_relation,
 }
 by_kind = pytest.mark.parametrize("kind", KINDS)
-TEXT_KINDS = [kind for kind in KINDS if "dictionary" not in kind]
 
 
 def table(kind: str, columns: Columns, folder: Path) -> Any:

@@ -20,11 +20,11 @@ from dpheatmap.errors import ReleaseFileError
 from dpheatmap.estimate.likelihood import laplace_sum, law_of
 from dpheatmap.estimate.posterior import Observations, infer, posterior
 from dpheatmap.estimate.worth import WORTH, worth_reading
-from dpheatmap.heatmap import smoothed
 from dpheatmap.mechanism import CURATOR, Mechanism, local, served, shuffled
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Measurements, Release
 from dpheatmap.release_file import describe
+from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import SeededSource
 from stored import metadata_of, write_again
 

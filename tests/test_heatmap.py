@@ -14,9 +14,10 @@ from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate import metrics
-from dpheatmap.heatmap import gaussian_filter, render
+from dpheatmap.heatmap import render
 from dpheatmap.quadtree import encode
 from dpheatmap.release import Measurements, Release
+from dpheatmap.smoothing import gaussian_filter
 
 UNIT, IMAGE = Domain.unit(4), Domain.image(11, 6)
 CITY = Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import dpheatmap
+from imported import FILES, ROOT, files_of, imports
 
-ROOT = Path(dpheatmap.__file__).parent
 PRIVATE = ("curator", "collect")
 COLLECTING = {
     "client": ["Client", "body_size"],
@@ -78,23 +74,8 @@ EXCEPTIONS = {
     },
 }
 MAY_ENTER = ("__init__.py", "testing.py", "app/", "cli/", "evaluate/", "experiments/")
-FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 EXACT = re.compile(r"\bcounts\.(sums|codes|at)\b")
 OUTSIDE = [file for file in FILES if file.split("/")[0] not in PRIVATE]
-
-
-def imports(file: str) -> Iterator[tuple[str, str | None]]:
-    """Every (module, name) that a file imports, at the top or inside functions; relative imports made absolute."""
-    package = ["dpheatmap", *file.split("/")[:-1]]
-    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            yield from ((module, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
-            yield ast.unparse(node.args[0]).strip("'\""), None
 
 
 def private(module: str, name: str | None) -> bool:
@@ -117,7 +98,7 @@ def test_the_private_side_is_entered_by_its_doors_only(file: str) -> None:
     assert entered <= (DOORS if file.startswith(MAY_ENTER) else set()) | EXCEPTIONS.get(file, set())
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/")) or f == "heatmap.py"])
+@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/", "heatmap", "smoothing"))])
 def test_estimates_and_pictures_cannot_reach_events(file: str) -> None:
     """Not even through another module of ours: whatever they import, and what that imports, stays outside.
 
@@ -129,11 +110,8 @@ def test_estimates_and_pictures_cannot_reach_events(file: str) -> None:
         here = queue.pop()
         seen.add(here)
         assert not here.startswith(PRIVATE), f"{file} reaches {here}"
-        for module, name in set(imports(here)) - EXCEPTIONS.get(here, set()):
-            for full in (f"{module}.{name}", module):
-                inside = full.removeprefix("dpheatmap.").replace(".", "/") if full.startswith("dpheatmap.") else ""
-                found = [path for path in (f"{inside}.py", f"{inside}/__init__.py") if inside and path in FILES]
-                queue += [path for path in found if path not in seen]
+        for module, name in imports(here) - EXCEPTIONS.get(here, set()):
+            queue += [path for path in files_of(module, name) if path not in seen]
 
 
 def test_only_the_private_side_reads_tables() -> None:
@@ -187,9 +165,11 @@ def test_in_a_collection_only_devices_see_points() -> None:
         assert not {module for module in modules if module.startswith("dpheatmap.curator") and "noise" not in module}
 
 
-def test_the_shuffler_can_open_nothing() -> None:
+def test_the_shuffler_opens_what_devices_send_and_no_message() -> None:
     opening = {file for file in COLLECT if ".opener(" in (ROOT / file).read_text(encoding="utf-8")}
-    assert opening == {"collect/server.py", "collect/analyser.py"}
+    assert opening == {"collect/receiver.py", "collect/analyser.py"}
+    for file in ("collect/receiver.py", "collect/shuffler.py"):
+        assert 'purpose("message")' not in (ROOT / file).read_text(encoding="utf-8"), file
 
 
 def test_devices_and_servers_draw_from_the_operating_system() -> None:

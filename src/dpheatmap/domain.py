@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpheatmap import projection
+from dpheatmap.box import checked_box, longest_circle, zoom_for_resolution
 from dpheatmap.errors import DomainError
 from dpheatmap.parameters import DEEPEST, check
 from dpheatmap.quadtree import Ints
@@ -103,12 +104,12 @@ class Domain:
         >>> city.depth, city.cells(city.depth).columns
         (20, 874)
         """
-        extent = Bounds(*_checked_box(west, south, east, north))
+        extent = Bounds(*checked_box(west, south, east, north))
         if depth is not None and resolution is not None:
             raise DomainError("A box takes a resolution or a depth, and was given both. Leave one of them out.")
         if resolution is not None:
             check(resolution=resolution)
-            depth = _zoom_for_resolution(extent, float(resolution))
+            depth = zoom_for_resolution(extent.y0, extent.y1, float(resolution))
         elif depth is None:
             depth = _zoom_for_cells(extent, _DEFAULT_CELLS)
         check(depth=depth)
@@ -214,7 +215,7 @@ class Domain:
         >>> Domain.unit(8).level_for(0.07)
         4
         """
-        widest = _around(self.extent) if self.kind == "bbox" else self.root_side
+        widest = longest_circle(self.extent.y0, self.extent.y1) if self.kind == "bbox" else self.root_side
         return next((level for level in range(self.depth) if widest / 2**level <= length), self.depth)
 
     def meets(self, level: int, x: Ints, y: Ints) -> NDArray[np.bool_]:
@@ -331,59 +332,6 @@ class Domain:
         x0, y0 = (min(max(math.floor(start * side), 0), side - 1) for start in (float(u[0]), float(v[0])))
         x1, y1 = (min(math.ceil(end * side), side) for end in (float(u[1]), float(v[1])))
         return CellRange(x0, y0, max(x1, x0 + 1), max(y1, y0 + 1))
-
-
-def _checked_box(west: float, south: float, east: float, north: float) -> tuple[float, float, float, float]:
-    """The four edges as floats, or the one sentence that tells what is wrong with them."""
-    try:
-        if any(isinstance(v, (str, bytes, bool)) for v in (west, south, east, north)):
-            raise TypeError
-        w, s, e, n = (float(v) for v in (west, south, east, north))
-    except (TypeError, ValueError, OverflowError):
-        raise DomainError("The edges of a box must be four numbers. Give west, south, east, north.") from None
-    box = f"({w:g}, {s:g}, {e:g}, {n:g})"
-    if not all(math.isfinite(v) for v in (w, s, e, n)):
-        raise DomainError(f"The edges of a box must be finite; they were {box}. Give west, south, east, north.")
-    if max(abs(s), abs(n)) > 90 and max(abs(w), abs(e)) <= 90:
-        raise DomainError(
-            f"Latitudes run from -90 to 90, and those of {box} don't: latitude and longitude look swapped. "
-            f"Give west, south, east, north: ({s:g}, {w:g}, {n:g}, {e:g})?"
-        )
-    if max(abs(s), abs(n)) > 90:
-        raise DomainError(f"Latitudes run from -90 to 90; the box was {box}. Give west, south, east, north.")
-    if max(abs(w), abs(e)) > 180 or w - e > 180:
-        raise DomainError(
-            f"The box {box} crosses the antimeridian, and one domain lies on one side of it. "
-            "Release the part up to 180 and the part from -180 on separately; their epsilons add up."
-        )
-    if w > e or s > n:
-        raise DomainError(f"The box {box} is inverted: west must be below east and south below north. Swap the edges.")
-    if w == e or s == n:
-        raise DomainError(f"The box {box} has no area. Give west < east and south < north.")
-    if max(abs(s), abs(n)) > projection.NORTHERNMOST:
-        raise DomainError(
-            f"Web Mercator ends at latitude {projection.NORTHERNMOST:.4f}, before the pole that {box} reaches for. "
-            "Cut the box at 85.05 degrees."
-        )
-    return w, s, e, n
-
-
-def _zoom_for_resolution(extent: Bounds, resolution: float) -> int:
-    """The first zoom whose cells are at most ``resolution`` metres wide anywhere in the box."""
-    around = _around(extent)
-    for zoom in range(DEEPEST + 1):
-        if around / 2**zoom <= resolution:
-            return zoom
-    raise DomainError(
-        f"A resolution of {resolution:g} m needs a zoom above {DEEPEST}, the deepest. "
-        f"Ask for {math.ceil(1000 * around / 2**DEEPEST) / 1000:g} m or more."
-    )
-
-
-def _around(extent: Bounds) -> float:
-    """The length in metres of the longest circle of latitude in a box: the width of the root cell there."""
-    nearest_to_equator = 0.0 if extent.y0 <= 0 <= extent.y1 else min(abs(extent.y0), abs(extent.y1))
-    return projection.EARTH_CIRCUMFERENCE * math.cos(math.radians(nearest_to_equator))
 
 
 def _zoom_for_cells(extent: Bounds, cells: int) -> int:

@@ -1,4 +1,4 @@
-"""A Heatmap: a distribution smoothed by the Gaussian filter, and the place and promise that it belongs to."""
+"""A Heatmap: a smoothed distribution, and the place and promise that it belongs to."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.mechanism import CURATOR, Mechanism
 from dpheatmap.parameters import check
+from dpheatmap.smoothing import default_sigma, middle_rows, pixel_sides, smoothed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpheatmap.estimate.uncertainty import Uncertainty
     from dpheatmap.release import LedgerEntry, Release
-
-_DEFAULT_SIGMA = 0.02  # of the longer side
-_DEFAULT_SIZE = 1024  # pixels on the longer side, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +100,8 @@ class Heatmap:
     @property
     def _even(self) -> Floats:
         """What each pixel would have if people were spread evenly on the ground."""
-        width, height = _pixel_sides(self.domain, *self.values.shape)
-        area = np.repeat((width * height)[:, None], self.values.shape[1], axis=1)
-        even: Floats = area / area.sum()
+        areas = np.repeat(self.pixel_areas[:, None], self.values.shape[1], axis=1)
+        even: Floats = areas / areas.sum()
         return even
 
     def _known(self) -> Uncertainty:
@@ -125,7 +122,7 @@ class Heatmap:
     @property
     def y(self) -> Floats:
         """The middles of the rows: degrees of latitude, pixels or fractions of the side."""
-        at = _middle_rows(self.domain, self.values.shape[0]) / 2.0**self.domain.depth
+        at = middle_rows(self.domain, self.values.shape[0]) / 2.0**self.domain.depth
         if self.domain.kind == "bbox":
             return np.array([projection.latitude_of_row(row) for row in at.tolist()])
         return at * self.domain.root_side
@@ -139,7 +136,7 @@ class Heatmap:
     @property
     def pixel_areas(self) -> Floats:
         """The area of the pixels of each row: square metres on the ground, square pixels of the image, or sides."""
-        width, height = _pixel_sides(self.domain, *self.values.shape)
+        width, height = pixel_sides(self.domain, *self.values.shape)
         area: Floats = width * height
         return area
 
@@ -245,90 +242,3 @@ def render(
         values, domain, float(sigma), release.epsilon, release.made, release.seeded, empty, known, release, method,
         release.delta, release.mechanism,
     )  # fmt: skip
-
-
-def default_sigma(domain: Domain) -> float:
-    """The smoothing if none is asked for: 2 % of the longer side."""
-    return _DEFAULT_SIGMA * domain.longer_side
-
-
-def smoothed(distribution: Distribution, sigma: float, size: int | None = None) -> Floats:
-    """A distribution as pixels, ``size`` on the longer side, smoothed by the paper's Gaussian filter.
-
-    A uniform map that stands in for an estimate of zero stays uniform: the filter would dim its edges, and they
-    would look like a finding.
-    """
-    domain = distribution.domain
-    finest = domain.cells(domain.depth)
-    longer = max(finest.columns, finest.rows)
-    size = min(longer, _DEFAULT_SIZE) if size is None else size
-    check(sigma=sigma, size=size)
-    columns, rows = (max(1, round(cells * int(size) / longer)) for cells in (finest.columns, finest.rows))
-    values = distribution.raster(columns, rows)
-    return values if distribution.empty else gaussian_filter(values, domain, float(sigma))
-
-
-def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
-    """Spread the mass p of each pixel over the domain by a bell that keeps all of it inside:
-
-        H(x, y) = sum over pixels (x', y') of p(x', y') exp(-d^2 / 2 sigma^2) / Z(x', y'),
-
-    d the distance from (x, y) to (x', y') and Z(x', y') the sum of the exponentials over all pixels (x, y). The
-    paper prints Z with its variables the wrong way round; with this one, each pixel keeps its mass.
-
-    The exponential is a product over the two axes, and so is Z. Sigma is a length on the ground, which Web Mercator
-    draws larger away from the equator: each *source* row has its own sigma in pixels. Filtering the rows across, each
-    by its own bell, and then down gives exactly the sum above.
-    """
-    rows, columns = raster.shape
-    width, height = _pixel_sides(domain, rows, columns)
-    with np.errstate(over="ignore"):  # sigmas beyond these bounds do what the bounds do: nothing, or level everything
-        across, down = (np.clip(sigma / side, 1e-100, 1e100) for side in (width, height))
-    if np.ptp(width) <= 1e-12 * width.max():
-        smoothed = raster @ _kernel(np.full(columns, across[0])).T
-    else:
-        smoothed = _filter_rows(raster, across)
-    result: Floats = _kernel(down) @ smoothed
-    return result
-
-
-def _kernel(sigmas: Floats) -> Floats:
-    """The matrix that spreads pixel ``j`` of a line by a bell of width ``sigmas[j]``; each column adds up to 1."""
-    at = np.arange(len(sigmas), dtype=np.float64)
-    bells = _bell(at[:, None] - at, sigmas)
-    kernel: Floats = bells / bells.sum(axis=0)
-    return kernel
-
-
-def _filter_rows(raster: Floats, sigmas: Floats) -> Floats:
-    """Spread row ``i`` along itself by a bell of width ``sigmas[i]``, one convolution each."""
-    columns = raster.shape[1]
-    distance = np.arange(1 - columns, columns, dtype=np.float64)
-    smoothed = np.zeros_like(raster)
-    for row, sigma, target in zip(raster, sigmas, smoothed, strict=True):
-        if row.any():
-            bell = _bell(distance, sigma)
-            # Of the bell at j, half[j] falls at or before it and half[columns - 1 - j] at or after it.
-            half = np.cumsum(bell[columns - 1 :])
-            target[:] = np.convolve(bell, row / (half + half[::-1] - 1.0), mode="valid")
-    return smoothed
-
-
-def _bell(distance: Floats, sigma: Floats | float) -> Floats:
-    """exp(-d^2 / 2 sigma^2), 0 where it underflows."""
-    bell: Floats = np.exp(-0.5 * (distance / sigma) ** 2)
-    return bell
-
-
-def _middle_rows(domain: Domain, rows: int) -> Floats:
-    """The middles of the pixel rows, in rows of finest cells from the root square's top."""
-    finest = domain.cells(domain.depth)
-    middles: Floats = finest.y0 + (np.arange(rows, dtype=np.float64) + 0.5) * (finest.rows / rows)
-    return middles
-
-
-def _pixel_sides(domain: Domain, rows: int, columns: int) -> tuple[Floats, Floats]:
-    """Width and height of the pixels of each row, in ground metres, pixels of the image or sides."""
-    finest = domain.cells(domain.depth)
-    cell = domain.lengths_of_cells(domain.depth, _middle_rows(domain, rows))
-    return cell * (finest.columns / columns), cell * (finest.rows / rows)

@@ -103,8 +103,9 @@ def _trust(mechanism: Mechanism) -> str:
             f"own. If all of them work together, they see everybody's data. {sent}"
         )
     return (
-        "A shuffler that mixes messages and does not work together with the one who adds them up, and at least "
-        f"{mechanism.enough} of the devices: each added a part of the noise before it sent anything. {sent}"
+        "A shuffler that mixes all messages and no others, and does not work together with the one who adds them up; "
+        f"and at least {mechanism.enough} of the devices: each added a part of the noise before it sent anything. "
+        f"{sent}"
     )
 
 

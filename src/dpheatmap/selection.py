@@ -11,6 +11,8 @@ from dpheatmap.quadtree import Ints, children, decode, encode
 def all_cells(domain: Domain, level: int) -> Ints:
     """The Morton codes, ascending, of all cells of a level that meet the domain."""
     r = domain.cells(level)
+    if r.count == 4**level:  # the whole square
+        return np.arange(4**level)
     x, y = np.meshgrid(np.arange(r.x0, r.x1), np.arange(r.y0, r.y1))
     return np.sort(encode(x.ravel(), y.ravel()))
 
@@ -18,6 +20,8 @@ def all_cells(domain: Domain, level: int) -> Ints:
 def children_inside(domain: Domain, level: int, cells: Ints) -> Ints:
     """The children, one level down, of cells of a level, as far as they meet the domain."""
     four = children(cells)
+    if domain.cells(level + 1).count == 4 ** (level + 1):  # the whole square
+        return four
     return four[domain.meets(level + 1, *decode(four))]
 
 

@@ -13,13 +13,15 @@ from typing import Any
 import httpx
 import pytest
 
-from dpheatmap.app.guard import Guard
+from dpheatmap.app import peer
+from dpheatmap.app.guard import KEY, Guard
 from dpheatmap.app.routes import Routes, application
 from dpheatmap.app.session import GUESSES, Session
+from dpheatmap.app.shelf import Shelf, held
 from dpheatmap.cli import run
-from served import PLACE, Served, ended, serving, trips, wanted
+from dpheatmap.errors import DpheatmapError
+from served import PLACE, Served, ended, key_in, serving, trips, wanted
 
-HOSTS = ["evil.example", "evil.example:80", "127.0.0.1", "localhost:1", "", "127.0.0.1.evil.example"]
 CHANGES = [
     ("POST", "/api/limit"),
     ("POST", "/api/releases"),
@@ -56,7 +58,8 @@ def by_hand(served: Served, client: httpx.Client, request: str, header: str) -> 
     host = served.origin.removeprefix("http://")
     cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     raw = socket.create_connection((host.partition(":")[0], int(host.partition(":")[2])), timeout=60)
-    head = [f"{request} HTTP/1.1", f"Host: {host}", f"Origin: {served.origin}", f"Cookie: {cookie}", header]
+    head = [f"{request} HTTP/1.1", f"Host: {host}", f"Origin: {served.origin}", f"Cookie: {cookie}"]
+    head += [f"{KEY}: {client.headers[KEY]}", header]
     raw.sendall("\r\n".join([*head, "", ""]).encode())
     return raw
 
@@ -83,6 +86,33 @@ def test_the_link_works_once(served: Served, client: httpx.Client) -> None:
             assert "set-cookie" not in answer.headers
 
 
+def test_the_system_tells_whose_a_connection_is() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as mine:
+        near, far = mine.getsockname(), mine.getpeername()
+        assert peer.owner_of(near, far) == os.getuid()
+        assert not peer.is_another_users(near, far)
+        assert peer.owner_of(near, ("127.0.0.1", 1)) is None, "another connection from the same port"
+        assert peer.owner_of(("::1", near[1]), far) is None
+    assert peer.owner_of(("192.0.2.7", 1), far) is None
+
+
+def test_another_user_of_the_machine_can_not_use_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They see it in the list of programs while it opens the browser. It still works for whose app it is."""
+    session = Session(80)
+    routes = Routes(session, tmp_path / "kept", str(tmp_path / "l"), 10**6)
+    app: Any = Guard(application(routes), session, ["127.0.0.1"])
+
+    async def visit() -> int:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            return (await client.get(f"/open?token={session.link}")).status_code
+
+    with ThreadPoolExecutor(1) as pool:
+        for owner, status in ((os.getuid() + 1, 401), (None, 200)):
+            monkeypatch.setattr(peer, "owner_of", lambda near, far, owner=owner: owner)
+            assert pool.submit(asyncio.run, visit()).result() == status
+    routes.close()
+
+
 def test_the_cookie_is_for_this_site_alone(tmp_path: Path) -> None:
     with serving(tmp_path / "kept", str(tmp_path / "l")) as served, served.client() as client:
         cookie = client.get(served.link).headers["set-cookie"]
@@ -92,6 +122,18 @@ def test_the_cookie_is_for_this_site_alone(tmp_path: Path) -> None:
         with second as other:
             assert other.link == ""
         assert other.process.returncode == 1
+
+
+def test_the_cookie_alone_gets_nothing(served: Served, client: httpx.Client) -> None:
+    """A browser sends it to every server on this machine, whatever its port, so that others may know it."""
+    with served.client(cookies=client.cookies) as thief:
+        for key in ("", "guess", served.link, *client.cookies.values()):
+            for method, path in [*CHANGES, ("GET", "/api/start"), ("GET", "/api/budget"), ("GET", "/api/releases/0")]:
+                answer = thief.request(method, path, headers={KEY: key})
+                assert answer.status_code == 401
+                assert answer.json()["error"].startswith("This browser has not opened the link")
+        assert thief.get("/").status_code == 200, "the page itself, which is everybody's"
+        assert client.headers[KEY] not in thief.get("/").text
 
 
 @pytest.mark.parametrize(
@@ -135,12 +177,7 @@ def test_a_form_of_another_page_gets_nothing_done(served: Served, client: httpx.
     ],
 )
 def test_no_path_leads_out(served: Served, client: httpx.Client, path: str) -> None:
-    name, port = served.origin.removeprefix("http://").split(":")
-    cookie = "; ".join(f"{c.name}={c.value}" for c in client.cookies.jar)
-    with socket.create_connection((name, int(port))) as raw:  # httpx would tidy the path up
-        raw.sendall(
-            f"GET {path} HTTP/1.1\r\nHost: {name}:{port}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n".encode()
-        )
+    with by_hand(served, client, f"GET {path}", "Connection: close") as raw:  # httpx would tidy the path up
         answer = b"".join(iter(lambda: raw.recv(65536), b""))
     assert answer.split()[1] in (b"400", b"404")
     assert b"root:" not in answer
@@ -319,6 +356,7 @@ def test_the_password_is_asked_for(tmp_path: Path) -> None:
             assert "That was not the password." in wrong.text
             right = await client.post("/open", data={"token": link, "password": "a long password"})
             assert right.status_code == 200
+            client.headers[KEY] = key_in(right.text)
             assert (await client.get("/api/start")).json()["upload_limit"] == 10**6
 
     with ThreadPoolExecutor(1) as pool:  # in the tests' own thread a browser's loop may be running
@@ -329,6 +367,19 @@ def test_the_password_is_asked_for(tmp_path: Path) -> None:
 def test_no_session_no_place(served: Served) -> None:
     with served.client() as stranger:
         assert stranger.post("/api/plan", json={"place": PLACE, "epsilon": "1", "users": 100}).status_code == 401
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
+    """The app removes what is in its folders for uploads and deleted releases; nobody else's may be called so."""
+    mine = tmp_path / "uploads" / "thesis.txt"
+    mine.parent.mkdir()
+    mine.write_text("years of work")
+    with pytest.raises(DpheatmapError, match="has other things in it"), held(tmp_path):
+        pass
+    assert mine.read_text() == "years of work"
+    for _ in range(2):
+        with held(tmp_path / "new"):
+            Shelf(tmp_path / "new")
 
 
 def test_uploads_are_gone_after_the_end(tmp_path: Path) -> None:

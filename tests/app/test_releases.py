@@ -182,6 +182,20 @@ def test_recipes_of_every_place(place: dict[str, Any], option: str) -> None:
     compile(found["python"], "recipe", "exec")
 
 
+@pytest.mark.parametrize(
+    "name", ["--no-ledger.csv", "--counts=evil.parquet", "-o.csv", "; rm -rf ~.csv", "$(id).csv", "a'b`c`.csv"]
+)
+def test_no_files_name_says_what_to_do(name: str) -> None:
+    """Neither to the shell nor to the command: it stands where the file does, as one word."""
+    columns = {"user": "u", "x": "x", "y": "y", "weight": None}
+    chosen = {"path": None, "columns": columns, "place": {"kind": "unit"}, "epsilon": "1", "population": "p"}
+    found = recipe(Record("0", "map", "done", "", name, chosen, ""))
+    word = shlex.split(found["command"])[2]
+    assert not word.startswith("-")
+    assert word.removeprefix("./") == name
+    assert repr(word) in found["python"]
+
+
 def test_what_is_refused_costs_nothing(served: Served, client: httpx.Client, population: str, table: Path) -> None:
     source = {"path": str(table)}
     for status, body, words in (

@@ -363,11 +363,10 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
         [*DPHEATMAP, "release", str(big), "--epsilon", "1", *columns, "-o", str(output)],
         env={**os.environ, "TMPDIR": str(spill)}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while not os.listdir(spill) and process.poll() is None and time.monotonic() < deadline:
+    while not os.listdir(spill) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == 130, err
     assert "Interrupted" in err
     assert not output.exists()

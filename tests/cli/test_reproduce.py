@@ -33,8 +33,9 @@ def test_a_study_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     whole = STUDIES["comparison"].jobs
 
     def few(data: Data) -> tuple[list[Job], Dataset]:
+        """All epsilons on one place, of 64 x 64 cells."""
         jobs, dataset = whole(data)
-        return jobs[:6], dataset
+        return [replace(job, place=job.place.at_depth(6)) for job in jobs[:6]], dataset
 
     study = STUDIES["comparison"]
     monkeypatch.setitem(figures.STUDIES, "comparison", replace(study, jobs=few))

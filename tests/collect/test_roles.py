@@ -12,12 +12,12 @@ import pytest
 from audit import chi_square
 from collecting import ALPHA, OUTSIDE, Cast, terms_of
 from dpheatmap.collect import server as server_module
-from dpheatmap.collect.client import NONCE, Client, message_size
-from dpheatmap.collect.keys import OVERHEAD, PrivateKey
-from dpheatmap.collect.receiver import Refused
+from dpheatmap.collect.client import NONCE, Client, contribution_info, message_size
+from dpheatmap.collect.keys import OVERHEAD, SIGNATURE, BadSeal, PrivateKey
+from dpheatmap.collect.receiver import ENTRY, Refused, entry_of
 from dpheatmap.collect.shuffler import random_order
 from dpheatmap.collect.state import State
-from dpheatmap.collect.tickets import SIZE, make_tickets
+from dpheatmap.collect.tickets import SIZE, make_tickets, ticket_bytes
 from dpheatmap.errors import DataError, PrivacyRefusal
 
 CORNER = ([0.03], [0.03])
@@ -76,6 +76,13 @@ def refusal_of(role: Any, body: bytes) -> tuple[int, str]:
     return refusal.value.status, str(refusal.value)
 
 
+def sealed_for(stage: Cast, party: int, number: int, content: bytes) -> bytes:
+    """Anything as a contribution, as a device that does not keep to the protocol may send it."""
+    ticket, nonce = ticket_bytes(stage.tickets[number]), bytes(NONCE)
+    info = contribution_info(stage.collection, ticket, nonce)
+    return ticket + nonce + stage.collection.parties[party].key.seal(content, info)
+
+
 @each_model
 def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothing(model: str, tmp_path: Path) -> None:
     stage = cast(tmp_path, model)
@@ -91,11 +98,10 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
         assert refusal_of(role, strange)[0] == 400
     stranger = Client(stage.collection, make_tickets(stage.collection, PrivateKey.make(), 9)[8])
     assert refusal_of(role, stranger.contribution(*CORNER)[0])[0] == 403
-    if model == "servers":
-        sealed_for_the_other = stage.client(1).contribution(*CORNER)[1]
-        assert refusal_of(role, sealed_for_the_other)[0] == 400
-        mine, others = (stage.client(number).contribution(*CORNER)[0] for number in (1, 2))
-        assert refusal_of(role, mine[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "another's share"
+    sealed_for_the_other = sealed_for(stage, 1, 1, bytes(role.largest_body - SIZE - NONCE - OVERHEAD))
+    assert refusal_of(role, sealed_for_the_other)[0] == 400
+    mine, others = (stage.client(number).contribution(*CORNER)[0] for number in (1, 2))
+    assert refusal_of(role, mine[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "what another sent"
     for number in range(1, 6):
         role.accept(stage.client(number).contribution(*CORNER)[0])
     assert refusal_of(role, stage.client(6).contribution(*CORNER)[0]) == (
@@ -208,6 +214,23 @@ def test_a_server_that_tells_two_stories_spoils_the_result_but_is_found_out(tmp_
         stage.result()
 
 
+def test_a_list_does_not_tell_strangers_who_took_part(tmp_path: Path) -> None:
+    """Anybody may fetch it, and the operator knows to whom each number was given."""
+    stage = cast(tmp_path, "servers")
+    for number in (5, 0, 3):
+        stage.send(number, *CORNER)
+    stage.close()
+    stage.steps()
+    listed = [stage.role(number).entries()[SIGNATURE:] for number in (0, 1)]
+    assert listed[0] == listed[1]
+    entries = [listed[0][at : at + ENTRY] for at in range(0, len(listed[0]), ENTRY)]
+    assert len(entries) == 3
+    assert entries == sorted(entries), "nor by their order"
+    for number in range(6):
+        assert number.to_bytes(8, "little") not in listed[0]
+        assert entry_of(number, bytes(NONCE)) not in entries
+
+
 def test_lists_and_sums_must_be_signed(tmp_path: Path) -> None:
     stage = cast(tmp_path, "servers")
     for number in range(3):
@@ -230,20 +253,23 @@ def test_lists_and_sums_must_be_signed(tmp_path: Path) -> None:
 def test_the_shuffler_forwards_what_it_mixed_and_keeps_nothing_of_senders(tmp_path: Path) -> None:
     stage = cast(tmp_path, "shuffle")
     size = message_size(stage.collection) + OVERHEAD
-    sent: list[bytes] = []
-    for number in range(4):
-        body = stage.client(number).contribution(*CORNER)[0]
+    bodies = [stage.client(number).contribution(*CORNER)[0] for number in range(4)]
+    for body in bodies:
         stage.role(0).accept(body)
-        sent += [body[at : at + size] for at in range(SIZE + NONCE, len(body), size)]
+    kept = [content for (content,) in stage.role(0).state.rows("SELECT content FROM contributions")]
+    sent = [content[at : at + size] for content in kept for at in range(0, len(content), size)]
     stage.close()
     stage.role(0).step()
     content = b"".join(batch for (batch,) in stage.role(1).state.rows("SELECT content FROM batches ORDER BY number"))
     got = [content[at : at + size] for at in range(0, len(content), size)]
     assert sorted(got) == sorted(sent)
     assert got != sent
+    assert not any(message in body for message in got for body in bodies), "on the line nobody's can be told"
+    with pytest.raises(BadSeal):
+        stage.keys[0].opener(stage.collection.purpose("message"))(got[0])
     stage.stop(0)
-    kept = (tmp_path / "0.state").read_bytes()
-    assert not any(message in kept for message in sent[:50]), "deleted, and overwritten"
+    state = (tmp_path / "0.state").read_bytes()
+    assert not any(message in state for message in sent[:50]), "deleted, and overwritten"
 
 
 def test_the_order_is_uniform() -> None:
@@ -289,15 +315,22 @@ def test_batches_survive_restarts_and_are_the_same(tmp_path: Path, monkeypatch: 
     assert stage.network.fetch(stage.collection.parties[1], "/sum") == before
 
 
-def garbage_like(body: bytes) -> bytes:
-    return body[: SIZE + NONCE] + bytes(len(body) - SIZE - NONCE)
+def partly_garbage(stage: Cast, part: float = 1.0) -> bytes:
+    """A contribution whose messages can't be opened, but for the first part of them."""
+    size, messages = stage.role(0).largest_body - SIZE - NONCE - OVERHEAD, b""
+    if part < 1:
+        stage.role(0).accept(stage.client(4).contribution(*CORNER)[0])
+        ((messages,),) = stage.role(0).state.rows("SELECT content FROM contributions WHERE serial = 4")
+        stage.role(0).state.write("DELETE FROM contributions WHERE serial = 4")
+    good = messages[: round(size * (1 - part))]
+    return sealed_for(stage, 0, 4, good + bytes(size - len(good)))
 
 
 def test_garbage_is_left_out_and_half_garbage_is_a_clear_refusal(tmp_path: Path) -> None:
     stage = cast(tmp_path, "shuffle")
     for number in range(4):
         stage.send(number, *CORNER)
-    stage.role(0).accept(garbage_like(stage.client(4).contribution(*CORNER)[0]))
+    stage.role(0).accept(partly_garbage(stage))
     stage.close()
     stage.steps()
     assert stage.result().mechanism.participants == 4
@@ -307,8 +340,7 @@ def test_garbage_is_left_out_and_half_garbage_is_a_clear_refusal(tmp_path: Path)
     stage = cast(tmp_path / "half", "shuffle")
     for number in range(4):
         stage.send(number, *CORNER)
-    body = stage.client(4).contribution(*CORNER)[0]
-    stage.role(0).accept(body[: len(body) // 2] + bytes(len(body) - len(body) // 2))
+    stage.role(0).accept(partly_garbage(stage, 0.5))
     stage.close()
     stage.steps()
     with pytest.raises(PrivacyRefusal, match="missing or too many"):
@@ -319,7 +351,7 @@ def test_too_few_that_can_be_read_are_refused(tmp_path: Path) -> None:
     stage = cast(tmp_path, "shuffle")
     for number in range(2):
         stage.send(number, *CORNER)
-    stage.role(0).accept(garbage_like(stage.client(4).contribution(*CORNER)[0]))
+    stage.role(0).accept(partly_garbage(stage))
     stage.close()
     stage.steps()
     with pytest.raises(PrivacyRefusal, match="Only 2 of the contributions can be read, and 3 are needed"):
@@ -359,6 +391,23 @@ def test_a_state_belongs_to_one_process_one_role_and_one_collection(tmp_path: Pa
     with pytest.raises(DataError, match="The state rubbish can't be used"):
         State(tmp_path / "rubbish", stage.collection, "analyser")
     assert (tmp_path / "1.state").stat().st_mode & 0o077 == 0
+
+
+@each_model
+def test_what_is_deleted_is_nowhere_on_disk_while_the_process_goes_on(model: str, tmp_path: Path) -> None:
+    """Nor in the journal, in which SQLite keeps what was on a page before it was overwritten."""
+    stage = cast(tmp_path, model)
+    for number in range(3):
+        stage.send(number, *CORNER)
+    kept = [content for (content,) in stage.role(0).state.rows("SELECT content FROM contributions")]
+    stage.close()
+    stage.steps()
+    assert [stage.role(number).phase() for number in (0, 1)] == ["published"] * 2
+    on_disk = b"".join(path.read_bytes() for path in sorted(tmp_path.iterdir()))
+    size = message_size(stage.collection) + OVERHEAD if model == "shuffle" else 16
+    pieces = {content[at : at + size] for content in kept for at in range(0, len(content), size)}
+    assert len(pieces) >= 24
+    assert not any(piece in on_disk for piece in pieces)
 
 
 def test_what_fails_in_the_middle_is_not_written(tmp_path: Path) -> None:

@@ -44,6 +44,12 @@ def test_rounding_keeps_the_sum_and_every_range(weights: Ints, units: int) -> No
     check_rounding(tree.rounded, weights, units)
 
 
+def test_weights_beyond_64_bits_are_rounded_exactly() -> None:
+    """As a table of many ids has them; 64-bit integers would turn over, and a person weigh any number of units."""
+    for weights in ([2**31] * 40, [2**61 - 1, 1, 0, 2**40], [3, 2**33, 5]):
+        check_rounding(tree.rounded, np.array(weights), 2**30)
+
+
 def test_floors_and_nearest_integers_would_be_seen() -> None:
     """The planted bugs: floors lose mass, and rounding each cell for itself makes up or loses some."""
     weights = np.array([1, 1, 1])

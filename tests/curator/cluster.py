@@ -84,13 +84,12 @@ def try_a_cluster() -> None:
             raise CancelledError
 
     forever = session.range(0, 10**11, numPartitions=8).selectExpr("id AS u", "id / 1e11D AS x", "0.5D AS y", "1 AS w")
-    start, was_cancelled = time.perf_counter(), False
+    was_cancelled = False
     try:
         dph.aggregate(forever, dph.Domain.unit(4), progress=cancel, **COLUMNS)
     except CancelledError:
         was_cancelled = True
-    seconds = time.perf_counter() - start
-    deadline = time.perf_counter() + 20
+    deadline = time.perf_counter() + 120
     active = [1]
     while active and time.perf_counter() < deadline:
         time.sleep(0.2)
@@ -104,7 +103,6 @@ def try_a_cluster() -> None:
         "retried": sum(stage.numFailedTasks > 0 or stage.currentAttemptId > 0 for stage in stages),
         "forward": parts == sorted(parts),
         "cancelled": was_cancelled,
-        "seconds": seconds,
         "still_active": len(active),
     }))  # fmt: skip
     session.stop()

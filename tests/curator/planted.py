@@ -16,7 +16,7 @@ import pytest
 from dpheatmap import adaptive, design
 from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import SHARES, UNITS
-from dpheatmap.curator import api, measure, query
+from dpheatmap.curator import aggregate, measure, query
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
 from dpheatmap.dense import DenseDesign
@@ -218,4 +218,4 @@ def rows_weigh_like_people(patch: pytest.MonkeyPatch) -> None:
         return steps, placed.replace("totals.share AS units", f"{UNITS} AS units")
 
     patch.setattr(query, "_of_people", careless)
-    patch.setattr(api, "_verify", lambda counts, report: None)
+    patch.setattr(aggregate, "_verify", lambda counts, report: None)

@@ -14,7 +14,7 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -44,6 +44,21 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+class WholeRun(NamedTuple):
+    """What an aggregation of the crowd takes that nobody ends, and what it tells meanwhile: parts and seconds."""
+
+    cpu_seconds: float
+    told: list[tuple[float, float]]
+
+
+@pytest.fixture(scope="module")
+def whole(crowd: Path) -> WholeRun:
+    told: list[tuple[float, float]] = []
+    start = time.process_time()
+    dph.aggregate(crowd, UNIT, **COLUMNS, progress=lambda part, seconds: told.append((part, seconds)))  # type: ignore[arg-type]
+    return WholeRun(time.process_time() - start, told)
+
+
 def leftovers(folder: Path) -> list[str]:
     return [name for name in os.listdir(folder) if name.startswith("dpheatmap-")]
 
@@ -56,27 +71,30 @@ import os, signal, sys, time, dpheatmap as dph
 def interrupt(part, seconds):
     print("spilling to", [n for n in os.listdir(os.environ["TMPDIR"]) if n.startswith("dpheatmap-")], flush=True)
     global told
-    told = time.perf_counter()
+    told = time.process_time()
     os.kill(os.getpid(), signal.SIGINT)
 
 try:
     dph.aggregate(sys.argv[1], dph.Domain.unit(4), user="user", x="x", y="y", memory=64, progress=interrupt)
 except KeyboardInterrupt:
-    print("interrupted after", time.perf_counter() - told)
+    print("interrupted after", time.process_time() - told)
 """
 
 
-def test_ctrl_c_ends_an_aggregation_at_once_and_leaves_nothing(crowd: Path, tmp_path: Path) -> None:
-    """The child interrupts itself a tenth of a second into a query that takes seconds."""
+def test_ctrl_c_ends_an_aggregation_at_once_and_leaves_nothing(crowd: Path, whole: WholeRun, tmp_path: Path) -> None:
+    """The child interrupts itself a tenth of a second into the query; what it computes after that is next to nothing.
+
+    CPU seconds don't depend on what else the machine does. Measured: 0.01, of 0.8 to 1.1 of a whole run.
+    """
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(crowd)],
-        env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert re.search(r"spilling to \['dpheatmap-\w+'\]", done.stdout)
     found = re.search(r"interrupted after ([\d.]+)", done.stdout)
     assert found
-    assert float(found.group(1)) < 1.5
+    assert float(found.group(1)) < whole.cpu_seconds / 4
     assert done.stdout.count("spilling") == 1
     assert leftovers(tmp_path) == []
 
@@ -85,7 +103,7 @@ def test_a_signal_from_outside_ends_it_too(crowd: Path, tmp_path: Path) -> None:
     code = (
         "import sys, dpheatmap as dph\n"
         "tell = lambda part, seconds: print('running', flush=True)\n"
-        "for _ in range(99):\n"
+        "while True:\n"
         "    dph.aggregate(sys.argv[1], dph.Domain.unit(4), user='user', x='x', y='y', memory=64, progress=tell)\n"
     )
     child = subprocess.Popen(
@@ -94,10 +112,8 @@ def test_a_signal_from_outside_ends_it_too(crowd: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert child.stdout is not None
     assert child.stdout.readline() == "running\n"
-    start = time.perf_counter()
     child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
-    assert time.perf_counter() - start < 5
+    _, errors = child.communicate()
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert child.returncode in (1, 130, -signal.SIGINT)
     assert leftovers(tmp_path) == []
@@ -107,29 +123,29 @@ class StopError(Exception):
     pass
 
 
-def test_whatever_progress_raises_ends_it(crowd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_progress_raises_ends_it(
+    crowd: Path, whole: WholeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    seen = []
+    seen, told = [], []
 
     def stop(part: float, seconds: float) -> None:
         seen.append(leftovers(tmp_path))
+        told.append(time.process_time())
         raise StopError
 
-    start = time.perf_counter()
     with pytest.raises(StopError):
         dph.aggregate(crowd, UNIT, **COLUMNS, progress=stop)  # type: ignore[arg-type]
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - told[0] < whole.cpu_seconds / 4
     assert len(seen) == 1
     assert len(seen[0]) == 1
     assert leftovers(tmp_path) == []
 
 
-def test_progress_is_told_in_seconds_and_parts(crowd: Path) -> None:
-    told: list[tuple[float, float]] = []
-    dph.aggregate(crowd, UNIT, **COLUMNS, progress=lambda part, seconds: told.append((part, seconds)))  # type: ignore[arg-type]
-    assert len(told) >= 2
-    assert [seconds for _, seconds in told] == sorted(seconds for _, seconds in told)
-    assert all(part <= 1 for part, _ in told)
+def test_progress_is_told_in_seconds_and_parts(whole: WholeRun) -> None:
+    assert len(whole.told) >= 2
+    assert [seconds for _, seconds in whole.told] == sorted(seconds for _, seconds in whole.told)
+    assert all(part <= 1 for part, _ in whole.told)
 
 
 # Memory and temporary files

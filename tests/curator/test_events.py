@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ import pyarrow.dataset
 import pytest
 
 from dpheatmap.curator.event_files import unchanged
+from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, PrivacyRefusal
 from tables import (
     COUNTERS,
@@ -228,6 +230,38 @@ def test_a_sample_never_decides_what_a_pandas_column_holds(late: bool) -> None:
     frame = pd.DataFrame({"user": pd.Series(ids, dtype=object), "x": pd.Series(xs, dtype=object), "y": 0.1})
     _, counters = outcome(frame)
     assert (counters["people"], counters["invalid"]) == (2, 1)
+
+
+ODD_ROWS = {
+    "many keys": json.dumps({"user": "z", "x": 0.5, "y": 0.5, **{f"k{k}": k for k in range(300)}}),
+    "other keys": json.dumps({f"k{k}": k for k in range(300)}),
+    "an empty key": '{"": 1, "user": "z", "x": 0.5, "y": 0.5}',
+    "keys in capitals": '{"USER": "z", "X": 0.5, "Y": 0.5}',
+    "both": '{"USER": "y", "user": "z", "X": 0.1, "x": 0.5, "y": 0.5}',
+    "a key twice": '{"user": "z", "user": "y", "x": 0.5, "x": 0.1, "y": 0.5}',
+    "a deep value": '{"user": "z", "x": 0.5, "y": 0.5, "more": ' + "[" * 500 + "]" * 500 + "}",
+    "values that are none": '{"user": {"a": 1}, "x": [1], "y": {"b": 2}}',
+    "strange keys": json.dumps({"user": "z", "x": 0.5, "y": 0.5, "a'b\"c": 1, "\n": 2, "~/$*": 3, "\0": 4}),
+    "nothing": "{}",
+    **{value: value for value in ("null", "5", "true", '"text"', "[1, 2]")},
+}
+
+
+@pytest.mark.parametrize("kind", ["lines", "array"])
+@pytest.mark.parametrize("row", ODD_ROWS.values(), ids=ODD_ROWS)
+def test_whatever_is_in_one_persons_row_of_json_changes_nobody_elses(row: str, kind: str, tmp_path: Path) -> None:
+    """It is not refused either: that would tell that they are there."""
+
+    def counted(*rows: str) -> tuple[Any, Any]:
+        (tmp_path / "t.json").write_text("\n".join(rows) if kind == "lines" else f"[{','.join(rows)}]")
+        return outcome(tmp_path / "t.json", Domain.unit(3), user="user", x="x", y="y")
+
+    others = [json.dumps({"user": f"u{k}", "x": k / 20, "y": 0.25}) for k in range(20)]
+    without, _ = counted(*others)
+    cells, counters = counted(others[0], row, *others[1:])
+    assert counters["rows"] == 21
+    more = {at: cells.get(at, 0) - without.get(at, 0) for at in cells.keys() | without.keys()}
+    assert {at: weight for at, weight in more.items() if weight} in ({}, {(4, 4): W})
 
 
 def test_json_keeps_7_and_its_text_apart_and_knows_its_escapes(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS
-from dpheatmap.curator import api, query
-from dpheatmap.curator.api import aggregate_pictures
+from dpheatmap.curator import aggregate, query
+from dpheatmap.curator.aggregate import aggregate_pictures
 from dpheatmap.curator.measure import measure_counts
 from dpheatmap.curator.query import COUNTERS, aggregation
 from dpheatmap.design import PaperDesign
@@ -121,7 +121,7 @@ def a_person_weighs_one_in_every_image(patch: pytest.MonkeyPatch) -> None:
         return {**steps, "tallies": tallies}, placed.replace("located.person = totals.person", same)
 
     patch.setattr(query, "_of_people", careless)
-    patch.setattr(api, "_verify", lambda counts, report: None)
+    patch.setattr(aggregate, "_verify", lambda counts, report: None)
 
 
 def most_that_one_person_adds(looks: list[Look], others: list[Look]) -> int:

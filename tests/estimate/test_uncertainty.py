@@ -16,7 +16,8 @@ import dpheatmap as dph
 from dpheatmap.domain import Floats
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import invented
-from dpheatmap.heatmap import Heatmap, smoothed
+from dpheatmap.heatmap import Heatmap
+from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE = 0.03, 48

@@ -21,8 +21,8 @@ from dpheatmap.evaluate import emd as solvers
 from dpheatmap.evaluate.metrics import emd, emd_norm, kl, similarity
 from dpheatmap.flow import masses, multilevel, network_simplex, proof
 from dpheatmap.flow.network_simplex import Flow, Grid, Tree, bits_of_perturbation
-from dpheatmap.heatmap import gaussian_filter
 from dpheatmap.quadtree import Ints
+from dpheatmap.smoothing import gaussian_filter
 
 shapes = st.tuples(st.integers(1, 8), st.integers(1, 8))
 

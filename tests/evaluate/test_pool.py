@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -52,7 +51,7 @@ import sys, time
 from dpheatmap.evaluate.pool import run_all
 if __name__ == "__main__":
     try:
-        for task, _ in run_all(time.sleep, [0.2] * 500, 2):
+        for task, _ in run_all(time.sleep, [0.2] * 20_000, 2):
             print(task, flush=True)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -60,14 +59,15 @@ if __name__ == "__main__":
 
 
 def test_an_interrupt_ends_it_soon(tmp_path: Path) -> None:
-    """What was not begun is dropped: 500 tasks of 0.2 s would take 50 s."""
+    """What was not begun is dropped: all 20,000 tasks of 0.2 s would take over half an hour."""
     script = tmp_path / "sleeper.py"
     script.write_text(SLEEPER)
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout is not None
     assert process.stdout.readline()
-    start = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=30)
+    try:
+        process.communicate(timeout=300)
+    finally:
+        process.kill()
     assert process.returncode == 130
-    assert time.monotonic() - start < 20

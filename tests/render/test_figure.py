@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import struct
 import xml.etree.ElementTree as ElementTree
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 import rasterio
 import rasterio.warp
-from PIL import Image
+from PIL import EpsImagePlugin, Image
 
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, ParameterError
@@ -158,6 +160,33 @@ def test_a_background_must_fit(make_heat: MakeHeat, photo: Path, tmp_path: Path)
     with pytest.raises(ParameterError, match="the place of this map is a box"):
         make_heat(CITY).save(tmp_path / "map.png", background=photo)
     assert not (tmp_path / "map.png").exists()
+
+
+def png_of(width: int, height: int) -> bytes:
+    """A few bytes that claim to be a picture of that size."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [png_of(50_000, 50_000), png_of(64, 64)[:-9], b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 64 64\n"],
+    ids=["enormous", "cut short", "a program"],
+)
+def test_a_picture_that_was_made_to_harm_is_none(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither decoded nor, as PostScript is by Pillow, run; and refused in words."""
+    ran = []
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *parts, **options: ran.append(parts))
+    (tmp_path / "photo.png").write_bytes(content)
+    with pytest.raises(DataError, match="can't be read as a picture"):
+        background_of(Domain.image(64, 64), tmp_path / "photo.png")
+    assert ran == []
 
 
 @pytest.mark.parametrize("size", [(1050, 680), (680, 1050)])

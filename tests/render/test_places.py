@@ -21,9 +21,9 @@ from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior import draws, posterior
-from dpheatmap.heatmap import smoothed
 from dpheatmap.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.release import Release
+from dpheatmap.smoothing import smoothed
 from render.conftest import CITY, MakeHeat, uncertain
 
 HOT = (7.4, 46.96)

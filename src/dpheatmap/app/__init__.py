@@ -4,7 +4,8 @@
 
     server.py     starts and stops it: address, folder, password, the browser
     guard.py      who may ask: Host, Origin, session; and what every answer forbids the browser
-    session.py    the one-time link and the cookie that it is exchanged for
+    session.py    the one-time link, and the cookie and the key that it is exchanged for
+    peer.py       whose a connection on this machine is
     routes.py     the questions that the page may ask, thin over the rest
     wanted.py     what is asked for, read from JSON and checked
     uploads.py    files that the browser sends, in a private folder, removed on exit

@@ -13,8 +13,8 @@ from dpheatmap.app.worker import Worker
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.files import replace_whole
-from dpheatmap.heatmap import default_sigma
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX, refuse
+from dpheatmap.smoothing import default_sigma
 
 _NEEDS = {".tif": "rasterio", ".parquet": "pyarrow", ".pmtiles": "pmtiles", ".nc": "xarray"}
 

@@ -8,10 +8,16 @@ anything done either, and by DNS rebinding it could even read. So, in this order
 3. *Origin* must be this server, and must be there for everything that changes something: forms of other pages send
    theirs.
 4. The *cookie* must be the one that the link was exchanged for. It is SameSite=Strict: other sites' requests lack it.
+5. The *key* must be the page's, for other servers on this machine are sent the cookie, too (`session.py`). Pictures and
+   downloads are asked for by the browser itself, without it: their addresses have random names that others don't know.
+
+The link itself, which other users of the machine can see in the list of programs while it opens the browser, must not
+be asked for by any of them, as far as the system tells whose a connection is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 
@@ -19,11 +25,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dpheatmap.app.peer import is_another_users
 from dpheatmap.app.session import Session
 from dpheatmap.app.texts import say
 
 OPEN = "/open"
 """The one address that needs no cookie."""
+
+KEY = "x-dpheatmap-key"
+_WITHOUT_KEY = re.compile(r"(?!/api/).*|/api/uploads/[^/]+/picture|/api/releases/[^/]+/(thumbnail|file/[^/]+)")
 
 POLICY = "; ".join(
     [
@@ -80,6 +90,12 @@ class Guard:
         if origin is not None and origin.lower() != f"http://{headers['host']}".lower():
             return refused(403, "other_site")
         if not opening and not self._session.holds(_cookie(headers, self._session.cookie)):
+            return refused(401, "no_session")
+        near, far = scope.get("client"), scope.get("server")
+        if opening and near and far and is_another_users((near[0], near[1]), (far[0], far[1] or 0)):
+            return refused(401, "no_session")
+        unlocked = scope["method"] in ("GET", "HEAD") and _WITHOUT_KEY.fullmatch(scope["path"])
+        if not opening and not unlocked and not self._session.has_key(headers.get(KEY, "")):
             return refused(401, "no_session")
         return None
 

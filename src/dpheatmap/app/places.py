@@ -6,15 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from dpheatmap.app.texts import say
 from dpheatmap.domain import Bounds
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.render import basemap
+from dpheatmap.render.background import open_picture
 
 WORLD = Bounds(-180.0, -85.0, 180.0, 85.0)
-MOST_PIXELS = 10**8
 _TOWNS = 8
 
 
@@ -48,10 +46,7 @@ def bounds_of(text: str) -> Bounds:
 def size_of_picture(path: Path, name: str) -> tuple[int, int]:
     """Width and height of a picture."""
     try:
-        with Image.open(path) as picture:
-            width, height = picture.size
+        with open_picture(path) as picture:
+            return picture.size
     except Exception:  # Pillow raises many kinds for broken and for enormous files
         raise DataError(say("no_picture", name=name)) from None
-    if width * height > MOST_PIXELS:
-        raise DataError(say("no_picture", name=name))
-    return width, height

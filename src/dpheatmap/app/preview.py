@@ -14,12 +14,13 @@ from dpheatmap.budget import exact_text
 from dpheatmap.curator.api import aggregate, release
 from dpheatmap.domain import Domain
 from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.heatmap import Heatmap, smoothed
+from dpheatmap.heatmap import Heatmap
 from dpheatmap.label import odds_in_words
 from dpheatmap.parameters import LARGEST_EPSILON
 from dpheatmap.plan import length, plan
 from dpheatmap.render.picture import picture_of
 from dpheatmap.render.thumbnail import thumbnail
+from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import generated_people
 
 MOST = 50_000

@@ -55,8 +55,9 @@ def _columns(wanted: dict[str, Any]) -> dict[str, str]:
 
 
 def _file(record: Record) -> str:
-    """The path that was given, or the name of what the browser sent."""
-    return str(record.wanted.get("path") or record.file)
+    """The path that was given, or the name of what the browser sent; never one that looks like an option."""
+    name = str(record.wanted.get("path") or record.file)
+    return f"./{name}" if name.startswith("-") else name
 
 
 def _stem(record: Record) -> str:

@@ -77,7 +77,7 @@ class Routes:
     # The page
 
     async def open(self, request: Request) -> Response:
-        """Exchange the one-time link, and a password where one is needed, for the cookie."""
+        """Exchange the one-time link, and a password where one is needed, for the cookie and the page's key."""
         if request.method == "GET":
             link, password = request.query_params.get("token", ""), None
             if self.session.needs_password and self.session.knows(link):
@@ -90,7 +90,7 @@ class Routes:
         if cookie is None:
             again = self.session.needs_password and self.session.knows(link)
             return HTMLResponse(opening(link, wrong=True), 403) if again else HTMLResponse(opened(None), 403)
-        answer = HTMLResponse(opened("/"))
+        answer = HTMLResponse(opened(f"/#key={self.session.key}"))  # which no browser sends to anybody
         answer.set_cookie(self.session.cookie, cookie, httponly=True, samesite="strict", path="/")
         return answer
 

@@ -1,8 +1,12 @@
-"""The session: a one-time link, and the cookie that it is exchanged for.
+"""The session: a one-time link, and the cookie and the key that it is exchanged for.
 
-Whoever started the app reads the link on their terminal; nobody else on the machine or in the network knows it. It
-works once, so that a link left in a history or a log opens nothing. Beyond loopback a password is asked for as well,
-and a few wrong ones void the link.
+Whoever started the app reads the link on their terminal; nobody in the network knows it, and nobody else on the machine
+can use it (`guard.py`). It works once, so that a link left in a history or a log opens nothing. Beyond loopback a
+password is asked for as well, and a few wrong ones void the link.
+
+A browser sends a cookie to every server at this address, whatever its port: also to one that another user of the
+machine runs, if a page of theirs is opened. So the cookie alone gets nothing done. The page keeps a key, in a storage
+that no other port's page can read, and shows it with every question.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ class Session:
         self.cookie = f"dpheatmap-{port}"  # cookies don't tell ports apart, so the name does
         self._link: str | None = secrets.token_urlsafe(32)
         self._secret = secrets.token_urlsafe(32)
+        self.key = secrets.token_urlsafe(32)
         self._password = password
         self._wrong = 0
 
@@ -53,6 +58,10 @@ class Session:
     def holds(self, cookie: str | None) -> bool:
         """Whether a request with this cookie comes from the browser that opened the link."""
         return cookie is not None and _same(cookie, self._secret)
+
+    def has_key(self, key: str) -> bool:
+        """Whether a request with this key comes from the app's own page."""
+        return _same(key, self.key)
 
 
 def _same(a: str, b: str) -> bool:

@@ -166,9 +166,15 @@ def _secret_of(path: Path) -> bytes:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder against other apps; the system lets go of it if this one dies."""
+    """Hold a folder against other apps; the system lets go of it if this one dies.
+
+    A folder with other things in it is refused: what lies in ``uploads`` and ``trash`` there would be removed.
+    """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        there = {path.name for path in folder.iterdir()}
+        if there and not there & {"lock", "secret"}:
+            raise DpheatmapError(say("folder_of_others", folder=folder))
         lock = sqlite3.connect(folder / "lock", timeout=0.5, isolation_level=None)
     except (OSError, sqlite3.Error):
         raise DpheatmapError(say("folder_unusable", folder=folder)) from None

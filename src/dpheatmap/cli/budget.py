@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpheatmap.cli.options import Command
+from dpheatmap.cli.options import together
 from dpheatmap.databases import is_database, shown
 from dpheatmap.errors import LedgerError, ParameterError
 
@@ -17,29 +17,25 @@ if TYPE_CHECKING:
     from dpheatmap.release import Release
 
 
-def budget_options(command: Command) -> Command:
-    """--ledger, --population, --no-ledger, --partition and --part."""
-    for option in reversed(
-        [
-            click.option(
-                "--ledger", metavar="FILE|URL",
-                help="Where spending is kept account of; by default DPHEATMAP_LEDGER, or a file in your data folder.",
-            ),
-            click.option(
-                "--population", metavar="NAME",
-                help="The people this is about, who must have a limit in the ledger; by default the input's name, "
-                "which need not.",
-            ),
-            click.option("--no-ledger", is_flag=True, help="Charge nobody; the label says so."),
-            click.option(
-                "--partition", metavar="COLUMN=V1,V2,...",
-                help="A public list of values that part people, not rows: one value a person.",
-            ),
-            click.option("--part", metavar="V", help="Release the people of this value; parts don't add up."),
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+budget_options = together(
+    click.option(
+        "--ledger", metavar="FILE|URL",
+        help="Where spending is kept account of; by default DPHEATMAP_LEDGER, or a file in your data folder.",
+    ),
+    click.option(
+        "--population", metavar="NAME",
+        help="The people this is about, who must have a limit in the ledger; by default the input's name, "
+        "which need not.",
+    ),
+    click.option("--no-ledger", is_flag=True, help="Charge nobody; the label says so."),
+    click.option(
+        "--partition", metavar="COLUMN=V1,V2,...",
+        help="A public list of values that part people, not rows: one value a person.",
+    ),
+    click.option("--part", metavar="V", help="Release the people of this value; parts don't add up."),
+)  # fmt: skip
+"""--ledger, --population, --no-ledger, --partition and --part."""
+BUDGET = ("ledger", "population", "no_ledger", "partition", "part")
 
 
 def budget_from(

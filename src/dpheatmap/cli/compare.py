@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli import terminal
-from dpheatmap.cli.options import check_outputs, domain_from, engine_options, json_option, place_options, table_options
+from dpheatmap.cli.options import (
+    PLACE,
+    check_outputs,
+    domain_from,
+    engine_options,
+    json_option,
+    place_options,
+    table_options,
+    taken,
+)
 
 if TYPE_CHECKING:
     from dpheatmap.evaluate.table import Series
@@ -57,10 +66,10 @@ def command(
     from dpheatmap.evaluate.comparison import Settings, compare
     from dpheatmap.evaluate.table import as_text
 
-    domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
+    domain = domain_from(**taken(rest, PLACE))
     check_outputs(outputs, (".csv", ".json", *PICTURES), read=(file,))
-    if any(Path(output).suffix.lower() in PICTURES for output in outputs):
-        new_figure()  # or say what is missing, before anything is read
+    if any(output.lower().endswith(PICTURES) for output in outputs):
+        new_figure()  # says at once if matplotlib is missing
     settings = Settings.for_domain(
         domain,
         epsilons=epsilons.split(","),
@@ -95,11 +104,9 @@ def _write(output: str, series: Series) -> None:
 
     from dpheatmap.evaluate.chart import four_metrics
     from dpheatmap.evaluate.table import as_csv
-    from dpheatmap.files import replace_whole
 
     marked = _marked(series)
-    with replace_whole(output) as temporary:
-        temporary.chmod(0o600)
+    with terminal.private_file(output) as temporary:
         match Path(output).suffix.lower():
             case ".csv":
                 temporary.write_text(as_csv(marked["results"], [PRIVATE, NOT_COVERED]))
@@ -111,4 +118,3 @@ def _write(output: str, series: Series) -> None:
                     warning=PRIVATE, logarithmic=True,
                 )  # fmt: skip
                 figure.savefig(temporary, dpi=150)
-    Path(output).chmod(0o600)

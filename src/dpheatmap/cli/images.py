@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from dpheatmap.cli.options import Command
+from dpheatmap.cli.options import taken, together
 from dpheatmap.errors import ParameterError
 from dpheatmap.parameters import check
 from dpheatmap.release import Release
@@ -26,29 +26,24 @@ class Batch(NamedTuple):
     split: str
 
 
-def image_options(command: Command) -> Command:
-    """--image-column, --images, --images-file and --split."""
-    for option in reversed(
-        [
-            click.option(
-                "--image-column", metavar="COLUMN",
-                help=f"One release for each of several images: the column that names an event's. -o needs {MARK}.",
-            ),
-            click.option("--images", metavar="NAMES", help="The public list of images, separated by commas."),
-            click.option("--images-file", metavar="FILE", help="A file with the public list, one name a line."),
-            click.option(
-                "--split", default="weight", show_default=True,
-                help="Over images: weight (each gets all of epsilon, a person weighs 1 on all together) or epsilon.",
-            ),
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+image_options = together(
+    click.option(
+        "--image-column", metavar="COLUMN",
+        help=f"One release for each of several images: the column that names an event's. -o needs {MARK}.",
+    ),
+    click.option("--images", metavar="NAMES", help="The public list of images, separated by commas."),
+    click.option("--images-file", metavar="FILE", help="A file with the public list, one name a line."),
+    click.option(
+        "--split", default="weight", show_default=True,
+        help="Over images: weight (each gets all of epsilon, a person weighs 1 on all together) or epsilon.",
+    ),
+)  # fmt: skip
+"""--image-column, --images, --images-file and --split."""
 
 
 def batch_from(choices: dict[str, Any]) -> Batch | None:
     """The images that the options name, or None; they are taken out of the options."""
-    column, listed, file, split = (choices.pop(name) for name in ("image_column", "images", "images_file", "split"))
+    column, listed, file, split = taken(choices, ("image_column", "images", "images_file", "split")).values()
     if column is None and listed is None and file is None and split == "weight":
         return None
     if column is None or (listed is None) == (file is None):

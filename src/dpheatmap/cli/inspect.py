@@ -40,7 +40,7 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
     }
     answer(as_json, values, "\n".join(lines))
     if private_report is not None:
-        write_private(private_report, {"private": "exact numbers about people: do not publish", **found.private})
+        write_private(private_report, found.private)
     if terminal:
         say("\nFor your eyes only:")
         for name, numbers in found.private["columns"].items():

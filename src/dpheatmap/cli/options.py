@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,112 +18,103 @@ from dpheatmap.render import FORMATS, RELEASE_SUFFIX, options_of, refuse
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def column_options(command: Command) -> Command:
-    """--user, --x, --y, --weight, --where and --each-row-is-a-person."""
-    for option in reversed(
-        [
-            click.option("--user", metavar="COLUMN", help="The column that tells whose a row is."),
-            click.option("--x", metavar="COLUMN", help="Longitude, or x."),
-            click.option("--y", metavar="COLUMN", help="Latitude, or y."),
-            click.option(
-                "--weight", metavar="COLUMN",
-                help="An integer column: how much an event counts within a person's 1.",
-            ),
-            click.option(
-                "--where", metavar="PREDICATE", help="A public condition on single rows, such as a date range."
-            ),
-            click.option(
-                "--each-row-is-a-person", is_flag=True, help="There is no user column: every row is another person."
-            ),
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Several options as one, in the order in which --help lists them."""
+
+    def decorated(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
 
 
-def table_options(command: Command) -> Command:
-    """The columns' options, --geometry and --bad-lines."""
-    for option in reversed(
-        [
-            column_options,
-            click.option(
-                "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
-            ),
-            click.option(
-                "--bad-lines", default="stop", show_default=True,
-                help="What broken lines of CSV do: stop, or skip, where a value can't span lines.",
-            ),
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+def taken(choices: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The choices of these names, which are taken out of all of them."""
+    return {name: choices.pop(name) for name in names}
 
 
-def engine_options(command: Command) -> Command:
-    """--table and --engine."""
-    for option in reversed(
-        [
-            click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one."),
-            click.option(
-                "--engine",
-                help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows.",
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
+column_options = together(
+    click.option("--user", metavar="COLUMN", help="The column that tells whose a row is."),
+    click.option("--x", metavar="COLUMN", help="Longitude, or x."),
+    click.option("--y", metavar="COLUMN", help="Latitude, or y."),
+    click.option(
+        "--weight", metavar="COLUMN",
+        help="An integer column: how much an event counts within a person's 1.",
+    ),
+    click.option(
+        "--where", metavar="PREDICATE", help="A public condition on single rows, such as a date range."
+    ),
+    click.option(
+        "--each-row-is-a-person", is_flag=True, help="There is no user column: every row is another person."
+    ),
+)  # fmt: skip
+"""--user, --x, --y, --weight, --where and --each-row-is-a-person."""
 
 
-def place_options(command: Command) -> Command:
-    """--bbox, --image, --unit, --resolution and --depth."""
-    for option in reversed(
-        [
-            click.option("--bbox", metavar="W,S,E,N", help="A box in degrees: west, south, east, north."),
-            click.option("--image", metavar="WxH", help="An image of so many pixels."),
-            click.option("--unit", is_flag=True, help="The unit square, 0 to 1 both ways."),
-            click.option("--resolution", type=float, metavar="METRES", help="The widest a cell of a box may be."),
-            click.option("--depth", type=int, metavar="N", help="The finest level, instead of a resolution."),
-        ]
-    ):
-        command = option(command)
-    return command
+table_options = together(
+    column_options,
+    click.option(
+        "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
+    ),
+    click.option(
+        "--bad-lines", default="stop", show_default=True,
+        help="What broken lines of CSV do: stop, or skip, where a value can't span lines.",
+    ),
+)  # fmt: skip
+"""The columns' options, --geometry and --bad-lines."""
 
 
-def map_options(command: Command) -> Command:
-    """-o, --sigma, --size and --method, and how maps are drawn."""
-    for option in reversed(
-        [
-            click.option(
-                "-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
-                help=f"A file to write; the ending tells what: {RELEASE_SUFFIX} (the release), {', '.join(FORMATS)}.",
-            ),
-            click.option("--sigma", type=float, help="Smoothing in ground metres, pixels or fractions of the side."),
-            click.option("--size", type=int, metavar="PIXELS", help="Pixels on the longer side of the map."),
-            click.option(
-                "--method", default="posterior", show_default=True,
-                help="How the map is made: posterior; or the paper's way, for its designs: paper, or dense.",
-            ),
-            click.option("--title", help="What stands above a picture."),
-            click.option("--scale", help="Of a picture's colours: linear, as by default, or log."),
-            click.option("--style", help="Of a picture: heat, as by default, or contour."),
-            click.option(
-                "--background", metavar="FILE", help="A picture under the heat, of its shape; or pitch, for football."
-            ),
-            click.option("--no-basemap", is_flag=True, help="Draw no coast, borders and towns."),
-            click.option("--bare", is_flag=True, help="A .png of the heat alone, with a world file for GIS."),
-            click.option(
-                "--h3", type=int, metavar="RESOLUTION",
-                help="List hexagons of H3 instead of measured cells or pixels, in .geojson, .parquet and .csv.",
-            ),
-            click.option("--zooms", metavar="FIRST-LAST", help="The zooms of .pmtiles; eight if not given."),
-            click.option(
-                "--tiles", metavar="URL",
-                help="Map tiles for an .html, with {z}, {x} and {y}; without them it needs no network.",
-            ),
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+engine_options = together(
+    click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one."),
+    click.option(
+        "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
+    ),
+)
+"""--table and --engine."""
+
+
+place_options = together(
+    click.option("--bbox", metavar="W,S,E,N", help="A box in degrees: west, south, east, north."),
+    click.option("--image", metavar="WxH", help="An image of so many pixels."),
+    click.option("--unit", is_flag=True, help="The unit square, 0 to 1 both ways."),
+    click.option("--resolution", type=float, metavar="METRES", help="The widest a cell of a box may be."),
+    click.option("--depth", type=int, metavar="N", help="The finest level, instead of a resolution."),
+)
+"""--bbox, --image, --unit, --resolution and --depth."""
+PLACE = ("bbox", "image", "unit", "resolution", "depth")
+
+
+map_options = together(
+    click.option(
+        "-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
+        help=f"A file to write; the ending tells what: {RELEASE_SUFFIX} (the release), {', '.join(FORMATS)}.",
+    ),
+    click.option("--sigma", type=float, help="Smoothing in ground metres, pixels or fractions of the side."),
+    click.option("--size", type=int, metavar="PIXELS", help="Pixels on the longer side of the map."),
+    click.option(
+        "--method", default="posterior", show_default=True,
+        help="How the map is made: posterior; or the paper's way, for its designs: paper, or dense.",
+    ),
+    click.option("--title", help="What stands above a picture."),
+    click.option("--scale", help="Of a picture's colours: linear, as by default, or log."),
+    click.option("--style", help="Of a picture: heat, as by default, or contour."),
+    click.option(
+        "--background", metavar="FILE", help="A picture under the heat, of its shape; or pitch, for football."
+    ),
+    click.option("--no-basemap", is_flag=True, help="Draw no coast, borders and towns."),
+    click.option("--bare", is_flag=True, help="A .png of the heat alone, with a world file for GIS."),
+    click.option(
+        "--h3", type=int, metavar="RESOLUTION",
+        help="List hexagons of H3 instead of measured cells or pixels, in .geojson, .parquet and .csv.",
+    ),
+    click.option("--zooms", metavar="FIRST-LAST", help="The zooms of .pmtiles; eight if not given."),
+    click.option(
+        "--tiles", metavar="URL",
+        help="Map tiles for an .html, with {z}, {x} and {y}; without them it needs no network.",
+    ),
+)  # fmt: skip
+"""-o, --sigma, --size and --method, and how maps are drawn."""
 
 
 def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dpheatmap.cli.options import domain_from, json_option, place_options
+from dpheatmap.cli.options import PLACE, domain_from, json_option, place_options, taken
 from dpheatmap.cli.terminal import answer
 from dpheatmap.plan import Plan, length, plan
 
@@ -31,8 +31,7 @@ def command(epsilon: str, users: int, as_json: bool, **options: Any) -> None:
 
     Example: dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
     """
-    settings = {name: options.pop(name) for name in ("design", "width", "places", "trusted")}
-    made = plan(domain_from(**options), epsilon=epsilon, users=users, **settings)
+    made = plan(domain_from(**taken(options, PLACE)), epsilon=epsilon, users=users, **options)
     answer(as_json, made.to_dict(), in_words(made))
 
 

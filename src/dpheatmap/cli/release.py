@@ -12,9 +12,10 @@ import click
 
 from dpheatmap.budget import read_epsilon
 from dpheatmap.cli import terminal
-from dpheatmap.cli.budget import budget_from, budget_options, charged
-from dpheatmap.cli.images import batch_from, files_for, image_options, in_words, looks_for
+from dpheatmap.cli.budget import BUDGET, budget_from, budget_options, charged
+from dpheatmap.cli.images import Batch, batch_from, files_for, image_options, in_words, looks_for
 from dpheatmap.cli.options import (
+    PLACE,
     check_maps,
     check_outputs,
     check_place,
@@ -26,7 +27,9 @@ from dpheatmap.cli.options import (
     map_options,
     place_options,
     table_options,
+    taken,
 )
+from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.files import data_folder
 from dpheatmap.parameters import check
@@ -79,19 +82,15 @@ def command(
     dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 -o map.png
     """
     from dpheatmap.budget import PAPER_DECAY
-    from dpheatmap.curator.api import Counts, release
-    from dpheatmap.curator.images import release_images
-    from dpheatmap.curator.warehouses import read_counts
+    from dpheatmap.curator.api import Counts
 
-    domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
+    domain = domain_from(**taken(rest, PLACE))
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
     if (file is None) == (counts is None):
         raise click.UsageError("Give a FILE, or the answer of a warehouse by --counts: one of them.")
     inputs = (file, counts, rest["ledger"], rest["images_file"])
-    budget = budget_from(
-        file or str(counts), *(rest.pop(name) for name in ("ledger", "population", "no_ledger", "partition", "part"))
-    )
+    budget = budget_from(file or str(counts), **taken(rest, BUDGET))
     batch = batch_from(rest)
     if counts is not None and batch is not None:
         raise ParameterError(
@@ -111,20 +110,13 @@ def command(
     rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
-        if counts is not None:
-            people = {name: rest.pop(name) for name in ("partition", "part")}
-            made = {"": release(read_counts(counts, domain, **people), seen=seen.append, progress=tick, **rest)}
-        elif batch is None:
-            made = {"": release(file, domain, seen=seen.append, progress=tick, **rest)}
-        else:
-            named: dict[str, Any] = {"image": batch.column, "images": batch.names, "split": batch.split}
-            made = release_images(file, domain, seen=seen.append, progress=tick, **named, **rest)
+        made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest)
     written = write_all(made, files, looks, sigma=sigma, size=size, method=method)
     terminal.private_reports(seen, private_report)
-    label = next(iter(made.values())).label
-    terminal.say(in_words(batch, made) if batch else label["how_strongly"])
-    terminal.say(charged(next(iter(made.values())), **budget))
-    answer: dict[str, Any] = {"epsilon": str(read_epsilon(epsilon)), "label": dict(label)}
+    first = next(iter(made.values()))
+    terminal.say(in_words(batch, made) if batch else first.label["how_strongly"])
+    terminal.say(charged(first, **budget))
+    answer: dict[str, Any] = {"epsilon": str(read_epsilon(epsilon)), "label": dict(first.label)}
     if batch is None:
         answer["outputs"] = written[""]
     else:
@@ -132,6 +124,21 @@ def command(
             name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()
         }
     terminal.answer(as_json, answer, "\n".join(path for paths in written.values() for path in paths))
+
+
+def _releases(
+    file: str | None, counts: str | None, domain: Domain, batch: Batch | None, **options: Any
+) -> Mapping[str, Release]:
+    """The releases of a table's images, or under no name that of a table, or of a warehouse's answer."""
+    from dpheatmap.curator.api import release
+    from dpheatmap.curator.images import release_images
+    from dpheatmap.curator.warehouses import read_counts
+
+    if counts is not None:
+        return {"": release(read_counts(counts, domain, **taken(options, ("partition", "part"))), **options)}
+    if batch is None:
+        return {"": release(file, domain, **options)}
+    return release_images(file, domain, image=batch.column, images=batch.names, split=batch.split, **options)
 
 
 def write_all(

@@ -8,7 +8,7 @@ import click
 
 from dpheatmap.cli import terminal
 from dpheatmap.cli.budget import partition_from
-from dpheatmap.cli.options import column_options, domain_from, json_option, place_options
+from dpheatmap.cli.options import PLACE, column_options, domain_from, json_option, place_options, taken
 
 
 @click.command("sql")
@@ -33,7 +33,7 @@ def command(as_json: bool, partition: str | None, x: str | None, y: str | None, 
     """
     from dpheatmap.curator.warehouses import sql
 
-    domain = domain_from(*(rest.pop(name) for name in ("bbox", "image", "unit", "resolution", "depth")))
+    domain = domain_from(**taken(rest, PLACE))
     if x is None or y is None:
         raise click.UsageError("Name the columns of the coordinates with --x and --y.")
     text = sql(domain, x=x, y=y, partition=partition_from(partition), **rest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,7 @@ def private_reports(readings: list[Counts], path: str | None) -> None:
     reports = [counts.report for counts in readings if counts.report is not None]
     if path is not None and reports:
         numbers = vars(reports[0]) if len(reports) == 1 else {"readings": [vars(report) for report in reports]}
-        write_private(path, {"private": "exact numbers about people: do not publish", **numbers})
+        write_private(path, numbers)
     for report in reports if sys.stderr.isatty() else []:
         rate = report.rows / max(report.seconds, 1e-9)
         say(
@@ -78,9 +78,16 @@ def _why_nobody(report: Any) -> str:
     return reasons[max(reasons)] if report.rows else "Is the file empty, or does --where leave everything out?"
 
 
-def write_private(path: str, values: dict[str, Any]) -> None:
-    """Write exact numbers to a file that only its owner may read."""
+def write_private(path: str, values: Mapping[str, Any]) -> None:
+    """Write exact numbers to a file that only its owner may read, with a warning at its top."""
+    marked = {"private": "exact numbers about people: do not publish", **values}
+    with private_file(path) as temporary:
+        temporary.write_text(json.dumps(marked, indent=2) + "\n")
+
+
+@contextmanager
+def private_file(path: str) -> Iterator[Path]:
+    """Where to write a file that only its owner may read; it appears whole or not at all."""
     with replace_whole(path) as temporary:
         temporary.chmod(0o600)
-        temporary.write_text(json.dumps(values, indent=2) + "\n")
-    Path(path).chmod(0o600)
+        yield temporary

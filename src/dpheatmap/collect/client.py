@@ -1,7 +1,9 @@
 """A device: one person's points to a contribution that nobody learns anything from, and its way to the receivers.
 
-What leaves the device is `sealed` for those who may read it: for servers one uniform share each, for the shuffle model
-one text for each message (coordinate, share), because two messages in one text would be known to come from one person.
+What leaves the device is sealed for whom it is sent to, with the ticket and a nonce: for each server its uniform share;
+for the shuffler all messages (coordinate, share), each of which is sealed for the analyser before, because two in one
+text would be known to come from one person. Whoever watches the line could otherwise tell the analyser whose messages
+are whose: encryption by TLS ends wherever that does, which may be at somebody else's machine.
 """
 
 from __future__ import annotations
@@ -66,19 +68,23 @@ class Client:
 
     def _sealed(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         nonce = secrets.token_bytes(NONCE)
+        info = contribution_info(self.collection, self._ticket, nonce)
         if self.collection.terms.model == "servers":
-            return [self._ticket + nonce + share for share in self._shares(codes, weights, nonce, source)]
-        return [self._ticket + nonce + b"".join(self._messages(codes, weights, source))]
+            contents = self._shares(codes, weights, source)
+        else:
+            contents = [b"".join(self._messages(codes, weights, source))]
+        return [
+            self._ticket + nonce + party.key.seal(content, info)
+            for party, content in zip(self.collection.receivers, contents, strict=True)
+        ]
 
-    def _shares(self, codes: Ints, weights: Ints, nonce: bytes, source: Source) -> Iterable[bytes]:
+    def _shares(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         from dpheatmap.collect.contribution import vector_of
         from dpheatmap.collect.shares import split
 
         terms = self.collection.terms
-        info = share_info(self.collection, self._ticket, nonce)
         rows = split(vector_of(terms, codes, weights, source), terms.servers, WORD, source)
-        for party, row in zip(self.collection.parties, rows, strict=True):
-            yield party.key.seal(row.astype("<u8").tobytes(), info)
+        return [row.astype("<u8").tobytes() for row in rows]
 
     def _messages(self, codes: Ints, weights: Ints, source: Source) -> Iterable[bytes]:
         from dpheatmap.collect.contribution import messages, noisy, vector_of
@@ -89,9 +95,9 @@ class Client:
             yield analyser.key.seal(message.to_bytes(size, "little"), info)
 
 
-def share_info(collection: Collection, ticket: bytes, nonce: bytes) -> bytes:
-    """What a share is sealed with, so that it can't be taken for anybody else's or of another contribution."""
-    return collection.purpose("share") + ticket + nonce
+def contribution_info(collection: Collection, ticket: bytes, nonce: bytes) -> bytes:
+    """What a contribution is sealed with, so that no part of it can be taken for another's, or of another one."""
+    return collection.purpose("contribution") + ticket + nonce
 
 
 def message_size(collection: Collection) -> int:
@@ -104,7 +110,7 @@ def body_size(collection: Collection) -> int:
     from dpheatmap.collect.keys import OVERHEAD
     from dpheatmap.collect.tickets import SIZE
 
-    terms = collection.terms
-    if terms.model == "servers":
-        return SIZE + NONCE + terms.payload_bytes + OVERHEAD
-    return SIZE + NONCE + terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)
+    terms, content = collection.terms, collection.terms.payload_bytes
+    if terms.model == "shuffle":
+        content = terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)
+    return SIZE + NONCE + content + OVERHEAD

@@ -11,13 +11,24 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpheatmap.collect.collection import Party
 from dpheatmap.errors import DataError, DpheatmapError, MissingDependency, PrivacyRefusal
 
 TIMEOUT = 30.0
+LONGEST = 300.0
+"""Seconds that an answer may take in all, however little of it comes at a time."""
 PAUSE = 0.5
+LARGEST = 2**26
+"""Bytes of the largest answer: sums of all coordinates that there may be have half of that."""
+
+
+class Answer(NamedTuple):
+    """What a party said."""
+
+    status: int
+    content: bytes
 
 
 class UnreachableError(DpheatmapError):
@@ -36,9 +47,9 @@ class Network:
         end = time.monotonic() + self.patience
         while True:
             answer = self._request("POST", party, path, body)
-            if answer is not None and answer.status_code == 200:
+            if answer is not None and answer.status == 200:
                 return
-            if answer is not None and answer.status_code < 500:
+            if answer is not None and answer.status < 500:
                 raise DataError(f"{party.address} refused it: {_sentence(answer)}")
             if time.monotonic() > end:
                 raise UnreachableError(f"{party.address} does not answer. Check the address, or try again later.")
@@ -47,20 +58,27 @@ class Network:
     def offer(self, party: Party, path: str, body: bytes) -> bool:
         """Send something once; whether it was taken."""
         answer = self._request("POST", party, path, body)
-        return answer is not None and answer.status_code == 200
+        return answer is not None and answer.status == 200
 
     def fetch(self, party: Party, path: str) -> bytes | None:
         """Ask once; None if there is nothing yet. What there will never be is an error."""
         answer = self._request("GET", party, path)
-        if answer is not None and answer.status_code == 410:
+        if answer is not None and answer.status == 410:
             raise PrivacyRefusal(f"{party.address}: {_sentence(answer)}")
-        return answer.content if answer is not None and answer.status_code == 200 else None
+        return answer.content if answer is not None and answer.status == 200 else None
 
-    def _request(self, method: str, party: Party, path: str, body: bytes | None = None) -> Any:
+    def _request(self, method: str, party: Party, path: str, body: bytes | None = None) -> Answer | None:
+        """An answer, as it came over the line; None if there is none, or one that has no end."""
         import httpx
 
+        end, content = time.monotonic() + LONGEST, bytearray()
         try:
-            return self._client.request(method, party.address.rstrip("/") + path, content=body)
+            with self._client.stream(method, party.address.rstrip("/") + path, content=body) as answer:
+                for piece in answer.iter_raw():
+                    content += piece
+                    if len(content) > LARGEST or time.monotonic() > end:
+                        return None
+                return Answer(answer.status_code, bytes(content))
         except httpx.HTTPError:
             return None
 
@@ -75,10 +93,11 @@ class Network:
         except (OSError, ssl.SSLError):
             raise DataError(f"{self.authority} is not a file of certificates in PEM. Check the path.") from None
         one_each = httpx.Limits(max_keepalive_connections=0)
-        return httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False, limits=one_each)
+        plain = {"accept-encoding": "identity"}  # no bytes that become many more
+        return httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False, limits=one_each, headers=plain)
 
 
-def _sentence(answer: Any) -> str:
+def _sentence(answer: Answer) -> str:
     """What a party said, as far as it is something to print."""
-    text = "".join(c for c in answer.text[:300] if c.isprintable())
-    return text or f"status {answer.status_code}."
+    text = "".join(c for c in answer.content[:300].decode("utf-8", "replace") if c.isprintable())
+    return text or f"status {answer.status}."

@@ -10,14 +10,15 @@ import hashlib
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 
-from dpheatmap.collect.client import NONCE, body_size
+from dpheatmap.collect.client import NONCE, body_size, contribution_info
 from dpheatmap.collect.collection import Collection
-from dpheatmap.collect.keys import PrivateKey
+from dpheatmap.collect.keys import BadSeal, PrivateKey
 from dpheatmap.collect.network import Network
 from dpheatmap.collect.state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
 
 CLOSE = "close"
+ENTRY = 24
 
 
 class Refused(Exception):  # noqa: N818
@@ -71,10 +72,6 @@ class Receiver(Role):
         super().__init__(collection, key, state, network)
         self.largest_body = body_size(collection)
 
-    @abstractmethod
-    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
-        """What is kept of a contribution; refused if it is none."""
-
     def accept(self, body: bytes) -> None:
         """Take one contribution."""
         if len(body) != self.largest_body:
@@ -82,14 +79,26 @@ class Receiver(Role):
                 400, f"A contribution to this collection has {self.largest_body} bytes; this one had {len(body)}."
             )
         ticket, nonce = body[:SIZE], body[SIZE : SIZE + NONCE]
-        serial = serial_of(self.collection, ticket)
-        if serial is None:
-            raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
+        serial = self.serial_of(body)
         if self.closed():
             raise Refused(410, "The collection is closed. Take part in the next one.")
-        content, digest = self.opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
+        content, digest = self._opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
         with self.state.transaction():
-            self._admit(serial, digest, serial.to_bytes(8, "little") + nonce, content)
+            self._admit(serial, digest, entry_of(serial, nonce), content)
+
+    def serial_of(self, body: bytes) -> int:
+        """The number of the ticket that a contribution begins with; refused if it is none."""
+        serial = serial_of(self.collection, body[:SIZE])
+        if serial is None:
+            raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
+        return serial
+
+    def _opened(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
+        """What a contribution holds; it must be sealed for this receiver, with this ticket and nonce."""
+        try:
+            return self.key.opener(contribution_info(self.collection, ticket, nonce))(sealed)
+        except BadSeal:
+            raise Refused(400, "This contribution is damaged or was sealed for somebody else. Make it again.") from None
 
     def _admit(self, serial: int, digest: bytes, entry: bytes, content: bytes) -> None:
         known = self.state.rows("SELECT digest FROM contributions WHERE serial = ?", serial)
@@ -132,6 +141,14 @@ class Receiver(Role):
     def forget(self) -> None:
         """Delete all contributions."""
         self.state.write("DELETE FROM contributions")
+
+
+def entry_of(serial: int, nonce: bytes) -> bytes:
+    """What a contribution is called in a server's list, which everybody may fetch.
+
+    Devices, and those they send to, know its random nonce and can tell; to anybody else it does not say whose it is.
+    """
+    return hashlib.sha256(serial.to_bytes(8, "little") + nonce).digest()[:ENTRY]
 
 
 def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:

@@ -1,8 +1,8 @@
 """A server of secure aggregation: it keeps one share of each contribution, and publishes one noisy sum.
 
-1. *Open.* Each share is opened, checked for its size, and kept with its entry: ticket number and nonce.
+1. *Open.* Each share is opened, checked for its size, and kept with its entry: a hash of ticket number and nonce.
 2. *Closed.* The list of entries is frozen: nothing is admitted any more, and the other servers can fetch it, signed.
-3. *Agreed.* Once all lists are there, what is on all of them is summed. An entry has the contribution's nonce, so that
+3. *Agreed.* Once all lists are there, what is on all of them is summed. An entry is of one contribution, so that
    a device that started over and reached two servers with different contributions is in none of the sums.
 4. *Published.* Sum and noise are written down in one step before anybody can fetch them, and the shares are deleted. A
    server that is restarted publishes the same sum again, and never one with other noise: from two sums of one set the
@@ -17,14 +17,11 @@ import hashlib
 
 import numpy as np
 
-from dpheatmap.collect.client import NONCE, share_info
 from dpheatmap.collect.collection import Party
 from dpheatmap.collect.contribution import server_noise
-from dpheatmap.collect.keys import BadSeal
 from dpheatmap.collect.packing import Words
-from dpheatmap.collect.receiver import Receiver, Refused
+from dpheatmap.collect.receiver import ENTRY, Receiver, Refused
 
-ENTRY = 8 + NONCE
 Entries = set[bytes]
 
 
@@ -32,13 +29,6 @@ class Server(Receiver):
     """One of the servers."""
 
     name = "server"
-
-    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
-        """The share; it must be sealed for this server, as part of this contribution."""
-        try:
-            return self.key.opener(share_info(self.collection, ticket, nonce))(content)
-        except BadSeal:
-            raise Refused(400, "This share is damaged or was sealed for somebody else. Make it again.") from None
 
     def entries(self) -> bytes:
         """The frozen list of what has arrived, signed; refused while the collection is open."""
@@ -55,7 +45,7 @@ class Server(Receiver):
             return False
         with self.state.transaction():
             self.state.learn("closed", b"")
-            listed = b"".join(entry for (entry,) in self.state.rows("SELECT entry FROM contributions ORDER BY serial"))
+            listed = b"".join(entry for (entry,) in self.state.rows("SELECT entry FROM contributions ORDER BY entry"))
             self.state.learn("entries", self.key.sign(listed, self.collection.purpose("entries")))
         lists = [self._list_of(number, party) for number, party in enumerate(self.collection.parties)]
         found = [of_one for of_one in lists if of_one is not None]

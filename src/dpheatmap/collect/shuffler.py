@@ -1,9 +1,10 @@
 """The shuffler: it waits for n_min contributions, mixes all their messages, forwards them, and forgets.
 
-It sees sealed messages only, all of one size, and can't open them. What it keeps of a sender is the ticket, until it
-has mixed. Before n_min contributions have arrived nothing is forwarded, and there is no way round that: with fewer the
-noise would be too small. The order is drawn once, from the operating system's randomness, and written down before the
-first batch leaves; after a restart the rest of the same batches follows.
+What devices seal for it are messages that each are sealed for the analyser, all of one size: it can't open them, and
+nobody else can tell who sent which. What it keeps of a sender is the ticket, until it has mixed. Before n_min
+contributions have arrived nothing is forwarded, and there is no way round that: with fewer the noise would be too
+small. The order is drawn once, from the operating system's randomness, and written down before the first batch leaves;
+after a restart the rest of the same batches follows.
 """
 
 from __future__ import annotations
@@ -26,10 +27,6 @@ class Shuffler(Receiver):
     """The shuffler."""
 
     name = "shuffler"
-
-    def opened(self, ticket: bytes, nonce: bytes, content: bytes) -> bytes:
-        """The messages, as they are: they are not for the shuffler to open."""
-        return content
 
     def step(self) -> bool:
         """Mix once closed, then forward batch after batch."""

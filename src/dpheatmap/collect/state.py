@@ -1,11 +1,14 @@
 """What a process must not forget: a SQLite file of its own.
 
 **Contract.** What was written in a transaction is on disk, whole, when it ends, or not there at all. One process at a
-time has the file open: two that share a key could publish two sums. What is deleted is overwritten in the file.
+time has the file open: two that share a key could publish two sums. What is deleted is overwritten, in the file and in
+its journal: there SQLite puts what was on a page before it changes it, so that an interrupted change can be undone, and
+leaves it there afterwards.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -23,6 +26,7 @@ CREATE TABLE IF NOT EXISTS contributions (serial INTEGER PRIMARY KEY, digest BLO
     content BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS batches (number INTEGER PRIMARY KEY, content BLOB NOT NULL, sent INTEGER NOT NULL);
 """
+_PIECE = 2**20  # bytes that are overwritten at a time
 
 
 class State:
@@ -30,10 +34,16 @@ class State:
 
     def __init__(self, path: str | PathLike[str], collection: Collection, role: str) -> None:
         name = Path(fspath(path)).name
+        self._journal = Path(f"{fspath(path)}-journal")
         try:
             Path(path).touch(0o600)
             self._con = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
-            for pragma in ("locking_mode = EXCLUSIVE", "synchronous = FULL", "secure_delete = ON"):
+            for pragma in (
+                "locking_mode = EXCLUSIVE",
+                "synchronous = FULL",
+                "secure_delete = ON",
+                "temp_store = MEMORY",
+            ):
                 self._con.execute(f"PRAGMA {pragma}").fetchall()
             self._con.executescript(f"BEGIN EXCLUSIVE; {_TABLES} COMMIT;")
         except (sqlite3.Error, OSError) as error:
@@ -59,12 +69,23 @@ class State:
             try:
                 yield
                 self._con.execute("COMMIT")
+                self._overwrite_journal()
             except BaseException:
                 with suppress(sqlite3.Error):  # some failures have undone it already
                     self._con.execute("ROLLBACK")
                 raise
             finally:
                 self._inside = False
+
+    def _overwrite_journal(self) -> None:
+        """Leave nothing of what was there before the transaction that has just ended, and can't be undone any more."""
+        with suppress(OSError), self._journal.open("r+b") as file:
+            left = os.fstat(file.fileno()).st_size
+            while left > 0:
+                left -= file.write(bytes(min(left, _PIECE)))
+            file.flush()
+            os.fsync(file.fileno())
+            file.truncate(0)
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """What is written, or has just been in a transaction of this thread; others wait for its end."""

@@ -25,7 +25,7 @@ from dpheatmap.budget import PAPER_DECAY, part, read_epsilon
 from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
 from dpheatmap.collect.shuffle_bound import MOST_SHARES, shares_needed
 from dpheatmap.collect.tree import Tree, tree_of
-from dpheatmap.curator.api import checked_domain
+from dpheatmap.curator.aggregate import checked_domain
 from dpheatmap.design import PAPER_WIDTH, PaperDesign, all_at_once
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError, PrivacyRefusal

@@ -88,6 +88,9 @@ def rounded(weights: Ints, units: int, source: Source = os.urandom) -> Ints:
     total = int(weights.sum())
     if total == 0:
         return np.zeros(len(weights), dtype=np.int64)
-    ends = np.cumsum(weights) * units - uniform_below(np.array([total]), source)
-    whole: Ints = np.diff(-(-ends // total), prepend=0)
+    sums = np.cumsum(weights)
+    if total * units >= 2**63:  # beyond 64 bits: weights of a table, in units of a curator's, not numbers of points
+        sums = sums.astype(object)
+    ends = sums * units - uniform_below(np.array([total]), source)
+    whole: Ints = np.diff(-(-ends // total), prepend=0).astype(np.int64)
     return whole

@@ -14,6 +14,7 @@ from dpheatmap.collect.analyser import Analyser
 from dpheatmap.collect.receiver import Receiver, Refused, Role
 from dpheatmap.collect.server import Server
 from dpheatmap.collect.shuffler import BATCH
+from dpheatmap.collect.tickets import SIZE
 from dpheatmap.errors import DataError, DpheatmapError, MissingDependency
 
 try:
@@ -28,6 +29,8 @@ except ImportError as error:
 
 PAUSE = 0.25
 _SIGNED_CLOSE = 2**10
+MOST_CONNECTIONS = 500
+"""Beyond them, devices are told to try again."""
 
 Finished = Callable[[Role], None]
 
@@ -40,7 +43,7 @@ def application(role: Role, finished: Finished) -> Starlette:
     ]
     if isinstance(role, Receiver):
         routes += [
-            _taking("/contributions", role.accept, role.largest_body),
+            _taking("/contributions", role.accept, role.largest_body, role.serial_of),
             _taking("/close", role.close, _SIGNED_CLOSE),
         ]
     if isinstance(role, Server):
@@ -72,7 +75,7 @@ def serve(role: Role, *, host: str, port: int, certificate: str | None, key: str
             ) from None
     uvicorn.run(
         application(role, finished), host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key,
-        log_level="warning", access_log=False, server_header=False,
+        log_level="warning", access_log=False, server_header=False, limit_concurrency=MOST_CONNECTIONS,
     )  # fmt: skip
 
 
@@ -98,15 +101,23 @@ def _answer(make: Callable[[], Any]) -> Callable[[Request], Any]:
     return endpoint
 
 
-def _taking(path: str, take: Callable[[bytes], None], largest: int) -> Route:
-    """A place to send bodies to that are no larger than that."""
+def _taking(path: str, take: Callable[[bytes], None], largest: int, begin: Callable[[bytes], object] = len) -> Route:
+    """A place to send bodies to that are no larger than that; ``begin`` may refuse one by its first bytes.
+
+    So nobody without a ticket can make a receiver hold a large contribution in memory.
+    """
 
     async def endpoint(request: Request) -> Response:
-        body = bytearray()
+        body, begun = bytearray(), False
         async for chunk in request.stream():
             body += chunk
             if len(body) > largest:
                 return PlainTextResponse(f"What is sent here has at most {largest} bytes.", 413)
+            if not begun and len(body) >= SIZE:
+                try:
+                    begun = begin(bytes(body[:SIZE])) is not None
+                except Refused as refusal:
+                    return PlainTextResponse(str(refusal), refusal.status)
         return await _answered(lambda: take(bytes(body)))
 
     return Route(path, endpoint, methods=["POST"])

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import pairwise
 from os import PathLike
@@ -41,11 +40,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.budget import UNITS, read_epsilon
-from dpheatmap.curator.api import Curator, account_of, aggregate, charged
+from dpheatmap.curator.aggregate import aggregate
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger import Ledger
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.noise import discrete_laplace
+from dpheatmap.curator.payment import Payment
+from dpheatmap.curator.questions import Curator
 from dpheatmap.discovery import Discovery
 from dpheatmap.domain import CellRange, Domain, Floats
 from dpheatmap.parameters import check
@@ -97,13 +98,10 @@ def discover(
     seen: Callable[[Counts], None] | None,
 ) -> Discovery:
     """What `Domain.discover` is: read the table, charge the ledger, find the box, in this order as `release` does."""
-    made = datetime.now(UTC).replace(microsecond=0)
     exact = read_epsilon(epsilon)
     check(share=share, confidence=confidence)
     discrete_laplace(exact * STEP / UNITS)  # refuses an epsilon that is too small for exact noise
-    account = account_of(ledger, population)
-    if account is not None:
-        account.check(str(population), exact, of=Part.of(partition, part))
+    payment = Payment.asked_for(ledger, population, exact, Part.of(partition, part))
     counts = aggregate(
         events, _world(DEEPEST), user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, engine=engine,
@@ -111,8 +109,7 @@ def discover(
     )  # fmt: skip
     if seen is not None:
         seen(counts)
-    # No noise before this line, and nothing that can be refused after it.
-    entry = charged(account, population, exact, of=counts.part, made=made)
+    entry = payment.charge()
     box, people = find_box(Curator(counts, exact), float(share), float(confidence))
     domain = _world() if box is None else _of_tiles(box)
     return Discovery(domain, box is not None, float(share), float(confidence), exact, people, entry)

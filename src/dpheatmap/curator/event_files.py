@@ -19,7 +19,7 @@ from dpheatmap.curator import geometry
 from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.csv_lines import UNREADABLE, counted, each_line_for_itself, one_column
 from dpheatmap.curator.engines.duckdb import quietly, run
-from dpheatmap.curator.table import NOBODY, Table, describe, literal
+from dpheatmap.curator.table import NOBODY, Table, describe, literal, quoted
 from dpheatmap.databases import shown
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.files import matching, not_a_pattern
@@ -173,14 +173,36 @@ def _metadata(con: duckdb.DuckDBPyConnection, names: str, name: str, key: str) -
 
 
 def _json_table(con: duckdb.DuckDBPyConnection, names: str, name: str, user: str | None) -> Table:
-    """Every value as text: a number keeps every digit it was written with. Ids as JSON, in which text has quotes."""
-    found = f"read_json({names}, sample_size=-1)"  # all rows, so that no key is missed
-    keys = describe(con, found, name)
-    if [*keys] == ["json"] and quietly(lambda: con.execute(f"SELECT 1 FROM {found} LIMIT 1").fetchone(), name) is None:
+    """Every value as text: an integer keeps every digit it was written with. Ids as JSON, in which text has quotes.
+
+    DuckDB's own reader takes what the columns are from the rows, and stops at some of them: one person's row with many
+    keys, or an empty one, would hide everybody's columns. Here a row is a JSON value, whatever it is, and a column is
+    what a row has under a key; a value that is no object has none.
+    """
+    rows = f"read_json_objects({names})"
+    found = f"""SELECT key FROM (SELECT UNNEST(json_keys(json)) AS key, generate_subscripts(json_keys(json), 1) AS place
+        FROM {rows}) WHERE key <> '' GROUP BY key ORDER BY MIN(place), key"""
+    keys = _distinct([key for (key,) in quietly(lambda: con.execute(found).fetchall(), name)], user)
+    if not keys:
         return Table(f"({NOBODY})", {}, name)
     columns = {key: "JSON" if key == user else "VARCHAR" for key in keys}
-    described = ", ".join(f"{literal(key)}: '{kind}'" for key, kind in columns.items())
-    return Table(f"read_json({names}, columns={{{described}}})", columns, name, listed=False)
+    taking = {"JSON": "json_extract", "VARCHAR": "json_extract_string"}
+    values = [f"{taking[k]}(json, {literal(_pointer(key))}) AS {quoted(key)}" for key, k in columns.items()]
+    return Table(f"(SELECT {', '.join(values)} FROM {rows})", columns, name, listed=False)
+
+
+def _distinct(keys: Sequence[str], user: str | None) -> list[str]:
+    """Keys as names of columns, which don't differ by case alone: of such ones the user's, or a lower-case one."""
+    chosen: dict[str, str] = {}
+    for key in sorted(keys, key=lambda key: (key != user, key != key.lower(), key)):
+        chosen.setdefault(key.lower(), key)
+    kept = set(chosen.values())
+    return [key for key in keys if key in kept]
+
+
+def _pointer(key: str) -> str:
+    """A key as a JSON pointer (RFC 6901)."""
+    return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 def _csv_table(

@@ -101,12 +101,11 @@ def _of_part(table: Table, user: str | None, part: Part) -> str:
     Whoever has two values, or none in some row, is in no part. Rows that `where` leaves out count, too: otherwise a
     person could be of one part in June and of another in July, and would be paid for once instead of twice.
     """
-    if part.column not in table.columns:
-        raise DataError(_missing(table, "partition", part.column))
-    if not _is_id(table.columns[part.column]):
+    kind = _type_of(table, "partition", part.column)
+    if not _is_id(kind):
         raise DataError(
-            f"The partition column {part.column!r} is of type {table.columns[part.column]}, in which different values "
-            "can become equal. Store them as text or integers."
+            f"The partition column {part.column!r} is of type {kind}, in which different values can become equal. "
+            "Store them as text or integers."
         )
     same = f"COALESCE(CAST({quoted(part.column)} AS VARCHAR) = {literal(part.value)}, FALSE)"
     if user is None:
@@ -147,13 +146,12 @@ def _coordinates(table: Table, x: str | None, y: str | None, geometry: str | Non
         raise ParameterError(
             f"x and y must name columns; none was given, and {table.name} is not GeoParquet. Run dpheatmap inspect."
         )
-    if geometry not in table.columns:
-        raise DataError(_missing(table, "geometry", geometry))
+    kind = _type_of(table, "geometry", geometry)
     if degrees and geometry in table.geometries:
         table.geometries[geometry].check(geometry, table.name)
     if geometry in table.points:
         return table.points[geometry]
-    found = coordinates(quoted(geometry), table.columns[geometry])
+    found = coordinates(quoted(geometry), kind)
     if found is None:
         raise DataError(
             f"The geometry column {geometry!r} is of a type that holds no points. Store them as well-known binary "
@@ -163,9 +161,7 @@ def _coordinates(table: Table, x: str | None, y: str | None, geometry: str | Non
 
 
 def _number(table: Table, name: str) -> str:
-    if name not in table.columns:
-        raise DataError(_missing(table, "coordinate", name))
-    kind = table.columns[name]
+    kind = _type_of(table, "coordinate", name)
     if not is_number(kind):
         raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
     if table.portable and kind.startswith("DECIMAL"):  # that of PostgreSQL may be beyond all floats
@@ -175,9 +171,7 @@ def _number(table: Table, name: str) -> str:
 
 
 def _weight(table: Table, name: str) -> str:
-    if name not in table.columns:
-        raise DataError(_missing(table, "weight", name))
-    kind = table.columns[name]
+    kind = _type_of(table, "weight", name)
     if kind not in (*_NUMBERS, "VARCHAR", '"NULL"'):
         raise DataError(f"The weight column {name!r} is of type {kind}, and weights are integers. Cast it to integers.")
     if kind == "VARCHAR":  # CSV: only what is written as a whole number is one; the cast alone would round 1.5 to 2
@@ -186,12 +180,16 @@ def _weight(table: Table, name: str) -> str:
 
 
 def _image(table: Table, name: str) -> str:
-    if name not in table.columns:
-        raise DataError(_missing(table, "image", name))
-    kind = table.columns[name]
+    kind = _type_of(table, "image", name)
     if kind not in _IDS:
         raise DataError(f"The image column {name!r} is of type {kind}, not text. Name the column that holds the names.")
     return f"CAST({quoted(name)} AS VARCHAR)"
+
+
+def _type_of(table: Table, role: str, name: str) -> str:
+    if name not in table.columns:
+        raise DataError(_missing(table, role, name))
+    return table.columns[name]
 
 
 def _missing(table: Table, role: str, name: str) -> str:

@@ -24,27 +24,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from typing import Any
 
 from dpheatmap.budget import read_epsilon
-from dpheatmap.curator.api import (
-    account_of,
-    aggregate_pictures,
-    charged,
-    checked_domain,
-    chosen_design,
-    measured_release,
-)
+from dpheatmap.curator.aggregate import aggregate_pictures, checked_domain
+from dpheatmap.curator.api import measured_release
+from dpheatmap.curator.choice import chosen_design, settings_in
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger_chain import Part
+from dpheatmap.curator.payment import Payment
 from dpheatmap.domain import Domain
 from dpheatmap.parameters import check
 from dpheatmap.release import Release
 
 __all__ = ["release_images"]
-
-_SETTINGS = ("design", "width", "decay", "users", "first_level", "depth", "sigma")
 
 
 def release_images(
@@ -74,17 +67,13 @@ def release_images(
     >>> {name: str(release.epsilon) for name, release in made.items()}
     {'a.jpg': '1', 'b.jpg': '1'}
     """
-    made = datetime.now(UTC).replace(microsecond=0)  # before reading: how long that takes depends on the rows
     check(image=image, split=split)
     names = listed(images)
-    part = read_epsilon(epsilon) / (len(names) if split == "epsilon" else 1)
-    settings = {name: options.pop(name) for name in _SETTINGS if name in options}
-    design = chosen_design(checked_domain(domain), part, **settings)
-    population, whole = options.pop("population", None), read_epsilon(epsilon)
-    account = account_of(options.pop("ledger", None), population)
-    of = Part.of(options.get("partition"), options.get("part"))
-    if account is not None:
-        account.check(population, whole, of=of)
+    whole = read_epsilon(epsilon)
+    each = whole / (len(names) if split == "epsilon" else 1)
+    design = chosen_design(checked_domain(domain), each, **settings_in(options))
+    part = Part.of(options.get("partition"), options.get("part"))
+    payment = Payment.asked_for(options.pop("ledger", None), options.pop("population", None), whole, part)
     together = [names] if split == "weight" else [[name] for name in names]
     counts = [
         of for group in together for of in aggregate_pictures(events, domain, image=image, images=group, **options)
@@ -92,10 +81,9 @@ def release_images(
     for of_image in counts[: 1 if split == "weight" else None]:
         if seen is not None:
             seen(of_image)
-    # No noise before this line, and nothing that can be refused after it. All images together cost epsilon, once.
-    entry = charged(account, population, whole, of=of, made=made)
+    entry = payment.charge()  # all images together cost epsilon, once
     return {
-        name: measured_release(of_image, part, design, os.urandom, made, entry)
+        name: measured_release(of_image, each, design, os.urandom, payment.made, entry)
         for name, of_image in zip(names, counts, strict=True)
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
-from dpheatmap.curator.api import checked_domain
+from dpheatmap.curator.aggregate import checked_domain
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.domain import Domain

@@ -28,6 +28,7 @@ from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior import Observations, draws, posterior, seed_of
 from dpheatmap.release import Release
+from dpheatmap.smoothing import gaussian_filter
 
 DRAWS = 200
 _PIXELS_PER_SIGMA = 1.5
@@ -76,8 +77,6 @@ class Uncertainty:
         return max(1, round(rows * scale)), max(1, round(columns * scale))
 
     def _smoothed(self, drawn: Distribution) -> Floats:
-        from dpheatmap.heatmap import gaussian_filter
-
         rows, columns = self._coarse
         return gaussian_filter(drawn.raster(columns, rows), self.release.domain, self.sigma)
 

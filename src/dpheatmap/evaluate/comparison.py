@@ -16,8 +16,8 @@ from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.table import Series, series_of
 from dpheatmap.evaluate.trial import Trial, gathered, run_trial
-from dpheatmap.heatmap import default_sigma
 from dpheatmap.parameters import check
+from dpheatmap.smoothing import default_sigma
 
 LARGEST_SIZE = 256
 

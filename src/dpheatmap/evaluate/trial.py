@@ -11,7 +11,7 @@ from dpheatmap.curator.api import Counts
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.evaluate.variants import EVERY_METHOD, TITLES
-from dpheatmap.heatmap import smoothed
+from dpheatmap.smoothing import smoothed
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import METRICS
 from dpheatmap.evaluate.table import Series
 from dpheatmap.experiments.judging import better_ones, cases_lost, error, listed, mean, path
 from dpheatmap.experiments.places import Dataset
-from dpheatmap.experiments.study import PAPER_METHODS, SIGMA, Data, Finding, Job, Study
+from dpheatmap.experiments.study import PAPER_METHODS, SIGMA, Data, Finding, Job, Study, over_epsilon
 
 EPSILONS = ("0.1", "0.5", "1", "2", "5", "10")
 PEOPLE, TRIALS = 200, 2
@@ -20,12 +18,8 @@ EMD = METRICS[-1]
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
     """30 cells x 2 trials x 6 epsilons."""
     cities = data.cities()
-    return [
-        Job("", float(epsilon), place, trial, PEOPLE, Fraction(epsilon), tuple(METHODS), SIGMA)
-        for place in cities.places
-        for trial in range(TRIALS)
-        for epsilon in EPSILONS
-    ], cities
+    methods = tuple(METHODS)
+    return over_epsilon(cities.places, EPSILONS, people=PEOPLE, trials=TRIALS, methods=methods, sigma=SIGMA), cities
 
 
 def findings(panels: dict[str, Series]) -> list[Finding]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from dpheatmap.evaluate.table import Series
 from dpheatmap.experiments.comparison import best_of_all, better_than_baselines, poor_baseline
 from dpheatmap.experiments.places import Dataset
-from dpheatmap.experiments.study import WITH_RIVALS, Data, Finding, Job, Study
+from dpheatmap.experiments.study import WITH_RIVALS, Data, Finding, Job, Study, over_epsilon
 
 EPSILONS = ("1", "2", "5", "8", "10", "20")
 PEOPLE, TRIALS = 50, 2
@@ -18,12 +16,7 @@ SIGMA = 0.03 * 320
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
     """38 images x 2 trials x 6 epsilons."""
     images = data.gaze()
-    return [
-        Job("", float(epsilon), place, trial, PEOPLE, Fraction(epsilon), WITH_RIVALS, SIGMA)
-        for place in images.places
-        for trial in range(TRIALS)
-        for epsilon in EPSILONS
-    ], images
+    return over_epsilon(images.places, EPSILONS, people=PEOPLE, trials=TRIALS, methods=WITH_RIVALS, sigma=SIGMA), images
 
 
 def findings(panels: dict[str, Series]) -> list[Finding]:

@@ -17,7 +17,7 @@ from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.places import Dataset
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Study
-from dpheatmap.heatmap import smoothed
+from dpheatmap.smoothing import smoothed
 
 EPSILONS = ("0.5", "1", "2", "4")
 PEOPLE = (1000, 10_000, 100_000, 1_000_000)

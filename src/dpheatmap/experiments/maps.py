@@ -19,8 +19,8 @@ from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import comparison, gaze
 from dpheatmap.experiments.study import SIGMA
 from dpheatmap.experiments.users import one_cell
-from dpheatmap.heatmap import smoothed
 from dpheatmap.render.colour import STEPS, colours
+from dpheatmap.smoothing import smoothed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

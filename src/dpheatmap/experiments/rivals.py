@@ -14,7 +14,6 @@ import numpy as np
 from dpheatmap.evaluate.paired import holm, paired_p
 from dpheatmap.evaluate.peers import PEERS
 from dpheatmap.evaluate.scores import METRICS, Metric, Scores
-from dpheatmap.evaluate.table import Series
 from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.evaluate.variants import EVERY_METHOD, RIVALS_WITH_POSTERIOR
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
@@ -70,11 +69,6 @@ def _mixture(gaussians: int, sparsity: float, number: int) -> Place:
     return Place(f"{made.name}, {number}", made.domain, made.user, made.x, made.y)
 
 
-def findings(panels: dict[str, Series]) -> list[Finding]:
-    """Nothing by the means alone."""
-    return []
-
-
 def judged(jobs: Sequence[Job], results: Results) -> list[Finding]:
     """Holm's test over all comparisons: rivals, kinds of maps, epsilons and metrics."""
     return [
@@ -118,7 +112,6 @@ STUDY = Study(
     title="Is anybody better?",
     axis="epsilon",
     jobs=jobs,
-    findings=findings,
     judged=judged,
     logarithmic=True,
 )

@@ -26,7 +26,7 @@ from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.places import Dataset
 from dpheatmap.experiments.salicon import MAP
 from dpheatmap.experiments.study import Data, Finding, Job, Study
-from dpheatmap.heatmap import smoothed
+from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import SeededSource
 
 if TYPE_CHECKING:

@@ -61,6 +61,24 @@ class Job:
         return run_trial(Trial(counts, self.epsilon, self.methods, self.sigma, self.size, seed_of(seed, self.key)))
 
 
+def over_epsilon(
+    places: Sequence[Place],
+    epsilons: Sequence[str],
+    *,
+    people: int,
+    trials: int,
+    methods: tuple[str, ...],
+    sigma: float,
+) -> list[Job]:
+    """Every place so many times, with all epsilons on the axis."""
+    return [
+        Job("", float(epsilon), place, trial, people, Fraction(epsilon), methods, sigma)
+        for place in places
+        for trial in range(trials)
+        for epsilon in epsilons
+    ]
+
+
 Results = dict[str, dict[str, Scores]]
 """Scores by job and method."""
 
@@ -105,7 +123,7 @@ class Study:
     title: str
     axis: str
     jobs: Callable[[Data], tuple[list[Job], Dataset]]
-    findings: Callable[[dict[str, Series]], list[Finding]]
+    findings: Callable[[dict[str, Series]], list[Finding]] = lambda panels: []
     judged: Callable[[Sequence[Job], Results], list[Finding]] = lambda jobs, results: []
     logarithmic: bool = False
     figures: Callable[[dict[str, Series], Dataset], list[tuple[str, Figure]]] | None = None

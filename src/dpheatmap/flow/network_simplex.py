@@ -150,46 +150,37 @@ def _pivot_between(tree: Tree, v: int, w: int, there: int, back: int) -> int:
 def _pivot(tree: Tree, u: int, w: int, price: int) -> None:
     """Bring the arc from ``u`` to ``w`` into the tree: send around its cycle what the cycle bears."""
     top, leaving, amount, near_u = _bottleneck(tree, u, w)
-    parent, flow, size, potential = tree.parent, tree.flow, tree.size, tree.potential
-    x = u
-    while x != top:
-        flow[x] -= amount
-        x = parent[x]
-    x = w
-    while x != top:
-        flow[x] += amount
-        x = parent[x]
+    parent, size, potential = tree.parent, tree.size, tree.potential
+    _add_upwards(parent, tree.flow, u, top, -amount)
+    _add_upwards(parent, tree.flow, w, top, amount)
     own, other = (u, w) if near_u else (w, u)  # own lies in the branch that is cut off
-    branch, nodes = size[leaving], len(parent)
-    if 2 * branch <= nodes:
-        x = parent[leaving]
-        while x != top:
-            size[x] -= branch
-            x = parent[x]
-        x = other
-        while x != top:
-            size[x] += branch
-            x = parent[x]
+    branch, rest = size[leaving], len(parent) - size[leaving]
+    if branch <= rest:
+        _add_upwards(parent, size, parent[leaving], top, -branch)
+        _add_upwards(parent, size, other, top, branch)
         moved, hook, number = own, other, branch
     else:
-        x = parent[leaving]
-        while x >= 0:
-            size[x] -= branch
-            x = parent[x]
-        x, end = own, parent[leaving]
-        while x != end:
-            size[x] += nodes - branch
-            x = parent[x]
-        moved, hook, number = other, own, nodes - branch
+        _add_upwards(parent, size, parent[leaving], -1, -branch)
+        _add_upwards(parent, size, own, parent[leaving], rest)
+        moved, hook, number = other, own, rest
     _cut(tree, leaving)
     _turn(tree, moved, number)
     _hang(tree, moved, hook)
-    flow[moved] = amount if moved == u else -amount
+    tree.flow[moved] = amount if moved == u else -amount
     shift = potential[w] + price - potential[u] if moved == u else potential[u] - price - potential[w]
     x = moved
     for _ in range(number):
         potential[x] += shift
         x = tree.following[x]
+
+
+@njit(cache=True)
+def _add_upwards(parent: Nodes, values: Nodes | Ints, start: int, end: int, amount: int | np.int64) -> None:
+    """Add an amount to the values of the nodes from ``start`` up to, and without, ``end``; -1 is above the root."""
+    x = start
+    while x != end:
+        values[x] += amount
+        x = parent[x]
 
 
 @njit(cache=True)

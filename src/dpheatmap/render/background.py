@@ -7,13 +7,16 @@ from os import PathLike
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, UnidentifiedImageError
+from PIL import Image, ImageDraw
 
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, ParameterError
 
 PITCH = "pitch"
 """The name of the background that is a football pitch."""
+
+MOST_PIXELS = 10**8
+_KINDS = ("PNG", "JPEG", "WEBP")  # Pillow knows many others, and has Ghostscript run what is in some of them
 
 _LENGTH, _WIDTH = 105.0, 68.0  # metres, as most grounds have
 _GRASS, _DARKER, _CHALK = (86, 138, 74), (79, 129, 68), (240, 244, 238)
@@ -42,14 +45,25 @@ def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, i
     return under
 
 
+def open_picture(path: str | PathLike[str]) -> Image.Image:
+    """A picture that is not decoded yet; an error of Pillow's, or ours, if it is none or an enormous one."""
+    picture = Image.open(path, formats=_KINDS)
+    if picture.width * picture.height > MOST_PIXELS:
+        picture.close()
+        raise ValueError("too many pixels")
+    return picture
+
+
 def _read(path: str | PathLike[str], shape: float) -> Image.Image:
     try:
-        with Image.open(path) as file:
+        with open_picture(path) as file:
             picture = file.convert("RGB")
     except FileNotFoundError:
         raise DataError(f"There is no picture {os.fspath(path)!r}. Check the path.") from None
-    except (UnidentifiedImageError, OSError):
-        raise DataError(f"{os.fspath(path)!r} can't be read as a picture. Give a PNG, JPEG or WebP file.") from None
+    except Exception:  # Pillow raises many kinds for broken and for enormous files
+        raise DataError(
+            f"{os.fspath(path)!r} can't be read as a picture. Give a PNG, JPEG or WebP file of up to 100 megapixels."
+        ) from None
     if abs(picture.width / picture.height / shape - 1.0) > _OFF:
         raise ParameterError(
             f"background must have the shape of the domain, {shape:.3g} times as wide as high; it was "

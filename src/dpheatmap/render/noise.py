@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.heatmap import Heatmap, smoothed
+from dpheatmap.heatmap import Heatmap
+from dpheatmap.smoothing import smoothed
 
 CONFIDENCE = 1.645
 """Standard deviations above nothing that heat must have to be drawn as heat: 95 % on one side."""

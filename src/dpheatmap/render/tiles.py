@@ -19,13 +19,14 @@ from PIL import Image
 
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
-from dpheatmap.heatmap import Heatmap, smoothed
+from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.about import facts, refuse_without_ground
 from dpheatmap.render.colour import STEPS
 from dpheatmap.render.extras import needed
 from dpheatmap.render.noise import within_noise
 from dpheatmap.render.overlay import see_through
 from dpheatmap.render.wording import density_in_words
+from dpheatmap.smoothing import smoothed
 
 Steps = NDArray[np.uint8]
 

@@ -15,10 +15,12 @@ from dpheatmap.evaluate.peers import PEERS, Peer
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.quadtree import decode
 from dpheatmap.testing import seeded_curator
-from people import on_finest_cells, people_in, some_in_one_cell
+from people import every_domain, on_finest_cells, people_in, some_in_one_cell
 
 TREES_OF_ALL_CELLS = ("hay", "hb")
 """They measure every cell on every level, which is hopeless with few people."""
+DOWN_TO_CELLS = (*TREES_OF_ALL_CELLS, "quadtree", "uniform-grid", "adaptive-grid")
+"""With enough epsilon, they measure the finest cells."""
 every_peer = pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 DOMAINS = {
     "unit": Domain.unit(6),
@@ -62,6 +64,15 @@ def test_with_huge_epsilon_the_estimate_is_near_the_truth(peer: Peer, domain: Do
     if peer.name == "mwem":
         truth, estimate = (on_coarse_cells(values) for values in (truth, estimate))
     assert np.abs(truth - estimate).sum() / 2 < (0.25 if peer.name == "mwem" else 0.01)
+
+
+@pytest.mark.parametrize("peer", [peer for peer in PEERS if peer.name in DOWN_TO_CELLS], ids=lambda peer: peer.name)
+@every_domain
+def test_without_noise_those_that_measure_cells_are_the_truth(peer: Peer, domain: Domain) -> None:
+    counts = people_in(domain, 300)
+    found = peer.algorithm(seeded_curator(counts, 10**6, seed=4))
+    assert np.abs(on_finest_cells(found) - on_finest_cells(true_distribution(counts))).sum() / 2 < 1e-3
+    assert found.total == pytest.approx(300, abs=0.5)
 
 
 def on_coarse_cells(values: Floats, side: int = 8) -> Floats:

@@ -1,5 +1,6 @@
 /** What the page asks the server: `dpheatmap.app.routes` in Python answers. */
 import type { Basemap, MapData } from "../data";
+import { shown } from "./key";
 import { t } from "./texts";
 
 export type Place =
@@ -92,10 +93,11 @@ export interface About {
 export class Refusal extends Error {}
 
 async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const request: RequestInit = { method };
+  const headers = new Headers([shown()]);
+  const request: RequestInit = { method, headers };
   if (body !== undefined) {
     request.body = JSON.stringify(body);
-    request.headers = { "Content-Type": "application/json" };
+    headers.set("Content-Type", "application/json");
   }
   const response = await fetch(path, request).catch(() => {
     throw new Refusal(t.shell.offline);
@@ -140,6 +142,7 @@ export function upload(file: File, progress: (part: number) => void): Promise<{ 
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("PUT", `/api/uploads?name=${encodeURIComponent(file.name)}`);
+    request.setRequestHeader(...shown());
     request.responseType = "json";
     request.upload.addEventListener("progress", (event) => progress(event.total ? event.loaded / event.total : 0));
     request.addEventListener("load", () => {

@@ -1,7 +1,8 @@
 """PostgreSQL: the database counts, and only cells and counters travel.
 
 Ids and other text are compared under the collation "C", byte by byte, whatever the column's own. A table is read twice
-by one statement, so both readings see one snapshot. A view could draw lots, so it is read once and kept for both.
+by one statement, so both readings see one snapshot. What may give other rows each time is read once and kept for both:
+a view or a policy on rows, which could draw lots, and a foreign table, also as a part of another one.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _TYPES = {
     "timestamptz": "TIMESTAMP WITH TIME ZONE",
 }  # fmt: skip
 
-_FIND = """SELECT oid, oid::regclass::text, relkind FROM pg_class
-    WHERE oid = COALESCE(to_regclass(quote_ident(%s)), to_regclass(%s))"""
+_FIND = """SELECT oid, oid::regclass::text, relkind IN ('r', 'p', 'm') AND NOT relrowsecurity AND NOT EXISTS (
+        SELECT FROM pg_partition_tree(c.oid) JOIN pg_class part ON part.oid = relid WHERE part.relkind = 'f')
+    FROM pg_class c WHERE oid = COALESCE(to_regclass(quote_ident(%s)), to_regclass(%s))"""
 _POSTGIS = """SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
     WHERE extname = 'postgis'"""
 _COLUMNS = """
@@ -68,7 +70,7 @@ def _described(con: Any, table: str, database: str) -> tuple[Table, str]:
     found = con.execute(_FIND, (table, table)).fetchone()
     if found is None:
         raise DataError(f"There is no table {table!r} in {database}. Check the name, as in 'schema.table'.")
-    oid, name, kind = found
+    oid, name, is_steady = found
     postgis = con.execute(_POSTGIS).fetchone()
     columns: dict[str, str] = {}
     chosen, points, systems = [], {}, {}
@@ -81,7 +83,7 @@ def _described(con: Any, table: str, database: str) -> tuple[Table, str]:
             chosen += [f"{sql} AS {new}" for sql, new in zip(both, points[column], strict=True)]
             system = re.search(r",(\d+)\)$", full)
             systems[column] = Geometry(base, not system or system[1] in ("0", "4326"), system and f"EPSG:{system[1]}")
-    kept = "MATERIALIZED" if kind == "v" else "NOT MATERIALIZED"
+    kept = "NOT MATERIALIZED" if is_steady else "MATERIALIZED"
     relation = f"{TABLE} AS {kept} (SELECT {', '.join(chosen)} FROM {name})"
     called = f"{table} of {database}"
     return Table(TABLE, columns, called, geometries=systems, points=points, portable=True), relation

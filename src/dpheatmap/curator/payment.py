@@ -1,0 +1,64 @@
+"""Who pays for what is about to be drawn: asked before the table is read, charged before the first noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from os import PathLike
+
+from dpheatmap.curator.ledger import Ledger
+from dpheatmap.curator.ledger_chain import Part
+from dpheatmap.errors import ParameterError
+from dpheatmap.parameters import check
+from dpheatmap.release import LedgerEntry
+
+
+@dataclass(frozen=True)
+class Payment:
+    """What is charged to which population, or to nobody if there is no ledger.
+
+    ``made`` is when it was asked for: not after reading, because how long that takes depends on the rows.
+    """
+
+    ledger: Ledger | None
+    population: str
+    epsilon: Fraction
+    part: Part | None
+    made: datetime
+
+    @classmethod
+    def asked_for(
+        cls,
+        ledger: str | PathLike[str] | Ledger | None,
+        population: str | None,
+        epsilon: Fraction,
+        part: Part | None,
+    ) -> Payment:
+        """The payment, if the ledger would take it now; until it is charged, others may spend what was left."""
+        made = datetime.now(UTC).replace(microsecond=0)
+        if population is not None:
+            check(population=population)
+        if (ledger is None) != (population is None):
+            raise ParameterError(
+                "ledger and population go together, and one of them is missing. Give ledger='city.ledger', "
+                "population='riders'."
+            )
+        opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
+        payment = cls(opened, population or "", epsilon, part, made)
+        if opened is not None:
+            opened.check(payment.population, epsilon, of=part)
+        return payment
+
+    def charge(self) -> LedgerEntry | None:
+        """Write it down, or refuse: no noise before this, and nothing that can be refused after it.
+
+        What draws noise is loaded first, so that little comes between the charge and what was paid for: being
+        interrupted there loses it.
+        """
+        if self.ledger is None:
+            return None
+        from dpheatmap.curator.noise_kernels import load
+
+        load()
+        return self.ledger.charge(self.population, self.epsilon, of=self.part, made=self.made)
