@@ -27,6 +27,7 @@ NOT_COVERED = (
     "Choosing epsilon or a method by this comparison is not covered by any promise: the choice itself tells about the "
     "data. Choose on other people's data, or on generated ones."
 )
+LEGEND = "Means over the runs, ± half of a 95 % interval where there are several; * the best of its column."
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -87,7 +88,7 @@ def command(
         series = compare(counts, settings, progress=tick)
     for output in outputs:
         _write(output, series)
-    text = f"{PRIVATE}\n\n{as_text(series, 'epsilon')}"
+    text = f"{PRIVATE}\n\n{as_text(series, 'epsilon')}\n\n{LEGEND}"
     terminal.answer(as_json, {**_marked(series), "outputs": list(outputs)}, text)
 
 
