@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -13,16 +12,17 @@ import numpy as np
 from audit import chi_square
 from dpheatmap.collect.analyser import Analyser
 from dpheatmap.collect.client import Client
-from dpheatmap.collect.collection import Collection, Party
+from dpheatmap.collect.collection import AnyTerms, Collection, Party
 from dpheatmap.collect.keys import PrivateKey
-from dpheatmap.collect.network import Network
+from dpheatmap.collect.local import LocalTerms
+from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.receiver import Receiver, Refused, Role, close_early
 from dpheatmap.collect.result import combined, publishers
 from dpheatmap.collect.server import Server
-from dpheatmap.collect.shuffler import Shuffler
 from dpheatmap.collect.state import State
 from dpheatmap.collect.terms import Terms
 from dpheatmap.collect.tickets import make_tickets
+from dpheatmap.collect.web import kind_of
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.quadtree import Ints
@@ -40,6 +40,11 @@ def terms_of(model: str, depth: int = 2, **options: Any) -> Terms:
     if model == "shuffle":
         settings = {"delta": Fraction(1, 100), "units": 16, **settings}
     return Terms.of(model, Domain.unit(depth), **settings)
+
+
+def local_terms(depth: int = 2, **options: Any) -> LocalTerms:
+    """Terms of the local model on the unit square, for few people."""
+    return LocalTerms.of(Domain.unit(depth), **{"epsilon": 16, "n_min": 3, "n_max": 6, **options})
 
 
 def laplace_p_value(noise: Ints, rate: Fraction) -> float:
@@ -60,6 +65,8 @@ class Wires(Network):
             self._take(party, path, body)
         except Refused as refusal:
             raise DataError(str(refusal)) from refusal
+        except ConnectionError as error:
+            raise UnreachableError("nobody is there") from error
 
     def offer(self, party: Party, path: str, body: bytes) -> bool:
         try:
@@ -96,9 +103,9 @@ class Cast:
 
     playing: ClassVar[list[Cast]] = []
 
-    def __init__(self, folder: Path, terms: Terms, *, seconds: float = 3600) -> None:
+    def __init__(self, folder: Path, terms: AnyTerms, *, seconds: float = 3600) -> None:
         self.folder, self.operator, self.network = folder, PrivateKey.make(), Wires()
-        self.keys = [PrivateKey.make() for _ in range(terms.servers or 2)]
+        self.keys = [PrivateKey.make() for _ in terms.roles]
         parties = {f"https://127.0.0.1:{8000 + i}": key.public for i, key in enumerate(self.keys)}
         closes = datetime.now(UTC) + timedelta(seconds=seconds)
         self.collection = Collection.open(terms, parties, closes, self.operator)
@@ -112,8 +119,7 @@ class Cast:
         self.stop(number)
         name = self.collection.roles[number]
         state = State(self.folder / f"{number}.state", self.collection, name)
-        kinds: dict[str, Callable[..., Role]] = {"server": Server, "shuffler": Shuffler, "analyser": Analyser}
-        role = kinds[name.split()[0]](self.collection, self.keys[number], state, self.network)
+        role = kind_of(name.split()[0], self.collection)(self.collection, self.keys[number], state, self.network)
         self.network.roles[self.collection.parties[number]] = role
 
     def stop(self, number: int) -> None:

@@ -124,6 +124,7 @@ CALLS: dict[str, Callable[..., object]] = {
     "collect.Terms.of": lambda **k: dph.collect.Terms.of(
         **{"model": "shuffle", "domain": DOMAIN, "epsilon": 1, "n_min": 20, "n_max": 30, **k}
     ),
+    "collect.LocalTerms.of": lambda **k: dph.collect.LocalTerms.of(DOMAIN, **{"epsilon": 1, **k}),
 }
 """Each public function that takes a name of the rules, with everything else that it needs. The tables don't exist:
 whatever is refused is refused before a table is opened."""

@@ -35,7 +35,10 @@ FORMAT = 2
 """The newest format; the first, which every release of a curator still has, knows no other trust model."""
 KEY = "dpheatmap"
 _MEMORY = "1GB"
-_FEW_ROWS = 2**16  # noise does not compress: above so many, each row takes a byte or more
+_FEW_ROWS = 2**16  # a curator's noise does not compress: above so many, each row takes a byte or more
+_MOST_COLLECTED = (
+    2**22
+)  # as many cells as a collection may have; few reports, or few units, compress to next to nothing
 _PRESENT = "one participant's whole data replaced by none, while the number of participants is public"
 NEIGHBOURS = {
     "curator": "add or remove one person's whole data; replacing one person's data costs twice epsilon",
@@ -185,19 +188,19 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
     with connect(memory_limit=_MEMORY) as con:
         try:
             (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [file]).fetchone() or (0,)
-            if rows > _FEW_ROWS + Path(path).stat().st_size:
-                raise ReleaseFileError(
-                    f"{name} is damaged: it has more rows than a release of its size can have. Get a fresh copy."
-                )
             row = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [file, KEY]).fetchone()
             if row is None:
                 raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
-            # Noise can't be compressed to less than a byte a count: a file with more rows than bytes is none of ours.
             metadata = json.loads(row[0])
+            most = _MOST_COLLECTED if _collected(metadata) else _FEW_ROWS + Path(path).stat().st_size
+            if rows > most:
+                raise ReleaseFileError(
+                    f"{name} is damaged: it has more rows than a release of its size can have. Get a fresh copy."
+                )
             wanted = [*_COLUMNS, *(_DEVIATION if _has_deviations(metadata) else ())]
             sql = f"SELECT {', '.join(wanted)} FROM read_parquet(?, hive_partitioning=false) LIMIT ?"
             kinds = con.execute(f"DESCRIBE {sql}", [file, 0]).fetchnumpy()["column_type"]
-            table = con.execute(sql, [file, Path(path).stat().st_size]).fetchnumpy() if set(kinds) <= _INTEGERS else {}
+            table = con.execute(sql, [file, most]).fetchnumpy() if set(kinds) <= _INTEGERS else {}
         except (duckdb.Error, ValueError, RecursionError):
             raise ReleaseFileError(
                 f"{name} can't be read as a release: it is cut short or not Parquet. Get a fresh copy."
@@ -205,6 +208,10 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
     if not isinstance(metadata, dict) or not table or any(np.ma.isMaskedArray(column) for column in table.values()):
         raise ReleaseFileError(f"{name} is damaged: something is missing from it. Get a fresh copy.")
     return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}
+
+
+def _collected(metadata: Any) -> bool:
+    return isinstance(metadata, dict) and metadata.get("trusted", CURATOR.trusted) != CURATOR.trusted
 
 
 def _has_deviations(metadata: Any) -> bool:

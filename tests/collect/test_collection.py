@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collecting import terms_of
+from collecting import local_terms, terms_of
 from dpheatmap.collect.client import Client
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.keys import OVERHEAD, BadSeal, PrivateKey, PublicKey, as_text
@@ -30,18 +30,19 @@ def operator() -> PrivateKey:
 
 
 def opened(operator: PrivateKey, model: str = "servers", **options: Any) -> Collection:
-    parties = {ONE: PrivateKey.make().public, TWO: PrivateKey.make().public}
-    return Collection.open(terms_of(model, **options), parties, LATER, operator)
+    terms = local_terms(**options) if model == "local" else terms_of(model, **options)
+    parties = {address: PrivateKey.make().public for address, _ in zip((ONE, TWO), terms.roles, strict=False)}
+    return Collection.open(terms, parties, LATER, operator)
 
 
-@pytest.mark.parametrize("model", ["servers", "shuffle"])
+@pytest.mark.parametrize("model", ["servers", "shuffle", "local"])
 def test_what_was_saved_is_read_back(operator: PrivateKey, model: str, tmp_path: Path) -> None:
-    before = opened(operator, model, decay=0.6, width=5)
+    before = opened(operator, model, width=5, **({} if model == "local" else {"decay": 0.6}))
     before.save(tmp_path / "c.json")
     after = Collection.read(tmp_path / "c.json", operator.public.text)
     assert after == before
     assert after.digest == before.digest
-    assert after.terms.shares == before.terms.shares
+    assert after.terms.to_dict() == before.terms.to_dict()
 
 
 def test_it_is_read_only_with_the_operators_key(operator: PrivateKey, tmp_path: Path) -> None:
@@ -66,14 +67,20 @@ LIES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no parties": lambda c: c.update(parties=None),
     "a truth for a number": lambda c: c.update(n_min=True),
     "from the future": lambda c: c.update(format=2),
+    "no number": lambda c: c.update(decay="3C4", epsilon="3C4"),
 }
 
 
-@pytest.mark.parametrize("lie", LIES.values(), ids=LIES.keys())
-def test_a_file_that_was_altered_is_refused(operator: PrivateKey, lie: Callable[[Any], Any], tmp_path: Path) -> None:
-    opened(operator, "shuffle").save(tmp_path / "c.json")
+LOCAL_LIES = [name for name in LIES if name not in ("fewer shares", "something less")]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [*(("shuffle", name) for name in LIES), *(("local", name) for name in LOCAL_LIES)]
+)
+def test_a_file_that_was_altered_is_refused(operator: PrivateKey, model: str, name: str, tmp_path: Path) -> None:
+    opened(operator, model).save(tmp_path / "c.json")
     document = json.loads((tmp_path / "c.json").read_text())
-    lie(document)
+    LIES[name](document)
     (tmp_path / "c.json").write_text(json.dumps(document))
     with pytest.raises(DataError, match="is not a collection that the operator of this key has signed"):
         Collection.read(tmp_path / "c.json", operator.public)
@@ -147,7 +154,7 @@ def test_a_ticket_is_for_one_collection(operator: PrivateKey) -> None:
         Client(one, "no ticket")
 
 
-@pytest.mark.parametrize("model", ["servers", "shuffle"])
+@pytest.mark.parametrize("model", ["servers", "shuffle", "local"])
 def test_contributions_are_of_one_size_whatever_is_in_them(operator: PrivateKey, model: str) -> None:
     """Size would tell; and no two contributions of the same person look alike."""
     collection = opened(operator, model)
@@ -161,16 +168,24 @@ SOUND = {"another server", "another address", "longer"}
 """Lies that the operator may tell: all numbers still follow from each other."""
 
 
-@pytest.mark.parametrize("name", [name for name in LIES if "signature" not in name])
-def test_even_the_operator_can_sign_no_nonsense(operator: PrivateKey, name: str, tmp_path: Path) -> None:
-    opened(operator, "shuffle").save(tmp_path / "c.json")
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (model, name)
+        for model, names in (("shuffle", LIES), ("local", LOCAL_LIES))
+        for name in names
+        if "signature" not in name
+    ],
+)
+def test_even_the_operator_can_sign_no_nonsense(operator: PrivateKey, model: str, name: str, tmp_path: Path) -> None:
+    opened(operator, model).save(tmp_path / "c.json")
     document = json.loads((tmp_path / "c.json").read_text())
     del document["signature"]
     LIES[name](document)
     text = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
     signature = as_text(operator.sign(text, b"dpheatmap collection")[:64])
     (tmp_path / "c.json").write_text(json.dumps({**document, "signature": signature}))
-    if name in SOUND:
+    if name in SOUND or (model == "local" and name in ("less noise", "fewer people")):
         assert Collection.read(tmp_path / "c.json", operator.public).text == text
     else:
         with pytest.raises(DataError, match="is not a collection"):

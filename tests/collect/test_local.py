@@ -104,6 +104,18 @@ def test_nobody_is_refused(tmp_path: Path) -> None:
         assert np.isfinite(release.heatmap(size=8).values).all()
 
 
+def test_few_reports_of_many_cells_are_read_back(tmp_path: Path) -> None:
+    """Two reports leave nearly all of 87,376 cells at one value: the file has far fewer bytes than rows."""
+    terms = LocalTerms.of(dph.Domain.unit(8), epsilon=4)
+    tally = Tally(terms)
+    for seed in range(2):
+        tally.add(report(terms, [0.3], [0.3], SeededSource(seed)))
+    release = tally.release()
+    release.save(tmp_path / "r.parquet")
+    assert (tmp_path / "r.parquet").stat().st_size < len(release.measurements)
+    assert np.array_equal(dph.load(tmp_path / "r.parquet").measurements.counts, release.measurements.counts)
+
+
 def test_a_tally_refuses_what_is_no_report_and_goes_on() -> None:
     tally = Tally(TERMS)
     good = report(TERMS, [0.5], [0.5])

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
 import dpheatmap as dph
-from collecting import terms_of
+from collecting import local_terms, terms_of
 from dpheatmap.cli import run
+from dpheatmap.collect.client import NONCE, contribution_info
+from dpheatmap.collect.collection import AnyTerms, Collection, Party
 from dpheatmap.collect.demo import Stage
+from dpheatmap.collect.keys import PrivateKey
+from dpheatmap.collect.local import LocalTerms, Report
 from dpheatmap.collect.network import Network, UnreachableError
+from dpheatmap.collect.result import collected
+from dpheatmap.collect.tally import Tally
+from dpheatmap.collect.tickets import SIZE
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.release import Release
 
@@ -96,53 +105,164 @@ def test_too_few_devices_are_a_clear_refusal(tmp_path: Path) -> None:
             stage.result()
         with pytest.raises(DataError, match="The collection is closed"):
             send(stage, [5])
+        with pytest.raises(DataError, match=r"The certificate of https://127\.0\.0\.1:\d+ can't be trusted: "):
+            Network().deliver(stage.collection.parties[0], "/contributions", b"")
+        plain = Party(stage.collection.parties[0].address.replace("https", "http"), stage.operator.public)
         with pytest.raises(UnreachableError, match="does not answer"):
-            Network(patience=0).deliver(stage.collection.parties[0], "/contributions", b"")  # a stranger's certificate
+            Network(patience=0).deliver(plain, "/contributions", b"")
+
+
+class Desk:
+    """Commands typed in one folder, and what they answer."""
+
+    def __init__(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], roles: tuple[str, ...], terms: AnyTerms
+    ) -> None:
+        self.folder, self._capsys, self._roles = folder, capsys, roles
+        self.stage = Stage(folder, terms, tickets=0)  # for its certificates, and addresses that are free
+        self.keys = {name: self.done("key", self.at(f"{name}.key")) for name in ("operator", *roles)}
+        self.operator = ["--operator", self.keys["operator"]]
+        self.trust = ["--authority", self.at("authority.pem")]
+
+    def at(self, name: str) -> str:
+        return str(self.folder / name)
+
+    def done(self, *words: str, code: int = 0) -> str:
+        """The answer to a command, or the error of one that fails."""
+        assert run(["collect", *words]) == code
+        out, err = self._capsys.readouterr()
+        return out.strip() if code == 0 else err.strip()
+
+    def open(self, settings: str, closes: str = "2099-01-01T00:00:00Z", code: int = 0) -> str:
+        addresses = zip(self.stage.collection.parties, self._roles, strict=True)
+        parties = [word for party, name in addresses for word in ("--party", party.address, self.keys[name])]
+        rest = ["--key", self.at("operator.key"), "--tickets", self.at("tickets"), *parties, "-o", self.at("c.json")]
+        return self.done("open", *settings.split(), "--closes", closes, *rest, code=code)
+
+    def start(self, number: int, *more: str) -> None:
+        name = self._roles[number]
+        own = ["--key", self.at(f"{name}.key"), "--state", self.at(f"{name}.state")]
+        self.stage.run_command(number, [name, self.at("c.json"), *self.operator, *own, *more])
+
+    def client(self, ticket: str, *more: str, code: int = 0) -> str:
+        columns = ["--ticket", ticket, "--x", "lon", "--y", "lat", *self.trust, *more]
+        return self.done("client", self.at("c.json"), self.at("mine.csv"), *self.operator, *columns, code=code)
+
+    def close(self) -> None:
+        self.done("close", self.at("c.json"), "--key", self.at("operator.key"), *self.trust)
+
+    def result(self) -> Release:
+        outputs = [self.at("r.dph.parquet"), self.at("map.png")]
+        chosen = [word for output in outputs for word in ("-o", output)]
+        assert self.done("result", self.at("c.json"), *self.operator, *self.trust, *chosen).split() == outputs
+        assert (self.folder / "map.png").stat().st_size > 10_000
+        return dph.load(outputs[0])
 
 
 def test_everything_by_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """From keys to a map, as the guide says; the analyser writes the release, too."""
-
-    def at(name: str) -> str:
-        return str(tmp_path / name)
-
-    def done(*words: str, code: int = 0) -> str:
-        assert run(["collect", *words]) == code
-        out, err = capsys.readouterr()
-        return out.strip() if code == 0 else err.strip()
-
-    stage = Stage(tmp_path, terms_of("shuffle"), tickets=0)  # for its certificates, and addresses that are free
-    names = ("shuffler", "analyser")
-    keys = {name: done("key", at(f"{name}.key")) for name in ("operator", *names)}
-    parties = [
-        word
-        for party, name in zip(stage.collection.parties, names, strict=True)
-        for word in ("--party", party.address, keys[name])
-    ]
-    settings = "--model shuffle --epsilon 16 --delta 0.01 --n-min 3 --n-max 6 --units 1024 --unit --depth 2 --closes"
-    rest = ["--key", at("operator.key"), "--tickets", at("tickets"), *parties, "-o", at("c.json")]
-    assert done("open", *settings.split(), "2099-01-01T00:00:00Z", *rest) == at("c.json")
-    assert "takes a time such as" in done("open", *settings.split(), "soon", *rest, code=2)
+    desk = Desk(tmp_path, capsys, ("shuffler", "analyser"), terms_of("shuffle"))
+    settings = "--model shuffle --epsilon 16 --delta 0.01 --n-min 3 --n-max 6 --units 1024 --unit --depth 2"
+    assert desk.open(settings) == desk.at("c.json")
+    assert "takes a time such as" in desk.open(settings, "soon", code=2)
+    assert "is there already" in desk.done("key", desk.at("operator.key"), code=2)
     tickets = (tmp_path / "tickets").read_text().split()
     assert len(tickets) == 6
-    operator, trust = ["--operator", keys["operator"]], ["--authority", at("authority.pem")]
     with ExitStack() as stack:
-        stack.callback(stage.stop)
-        for number, name in enumerate(names):
-            own = ["--key", at(f"{name}.key"), "--state", at(f"{name}.state")]
-            written = ["-o", at("made.dph.parquet")] if name == "analyser" else []
-            stage.run_command(number, [name, at("c.json"), *operator, *own, *written])
+        stack.callback(desk.stage.stop)
+        desk.start(0)
+        desk.start(1, "-o", desk.at("made.dph.parquet"))
         (tmp_path / "mine.csv").write_text("lon,lat\n0.1,0.1\n0.12,0.1\nnan,3\n")
         for ticket in tickets[:4]:
-            columns = ["--ticket", ticket, "--x", "lon", "--y", "lat"]
-            assert done("client", at("c.json"), at("mine.csv"), *operator, *columns, *trust) == "Sent."
-        assert "not a collection that the operator" in done("close", at("c.json"), "--key", at("analyser.key"), code=3)
-        done("close", at("c.json"), "--key", at("operator.key"), *trust)
-        outputs = [at("r.dph.parquet"), at("map.png")]
-        chosen = [word for output in outputs for word in ("-o", output)]
-        assert done("result", at("c.json"), *operator, *trust, *chosen).split() == outputs
-    release, made = (dph.load(at(f"{name}.dph.parquet")) for name in ("r", "made"))
+            assert desk.client(ticket) == "Sent."
+        wrong = desk.done("close", desk.at("c.json"), "--key", desk.at("analyser.key"), code=3)
+        assert "not a collection that the operator" in wrong
+        desk.close()
+        release = desk.result()
+    made = dph.load(desk.at("made.dph.parquet"))
     check(release, {0: 4})
     assert np.array_equal(release.measurements.counts, made.measurements.counts)
     assert "delta = 0.01" in release.label["how_strongly"]
-    assert (tmp_path / "map.png").stat().st_size > 10_000
+
+
+def test_a_process_that_cannot_listen_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is said to listen before it does: not at a port that is taken, and not with half a certificate."""
+    desk = Desk(tmp_path, capsys, ("server",), local_terms())
+    settings = "--model local --epsilon 2 --n-min 3 --n-max 6 --unit --depth 2"
+    assert "--closes must be a time to come; it was 2020-01-01" in desk.open(settings, "2020-01-01T00:00:00Z", code=2)
+    desk.open(settings)
+    words = ["server", desk.at("c.json"), *desk.operator, "--key", desk.at("server.key"), "--state", desk.at("state")]
+    port = urlsplit(desk.stage.collection.parties[0].address).port
+    with socket.create_server(("127.0.0.1", port or 0)) as taken:
+        said = desk.done(*words, code=1)
+        assert said.startswith(f"Error: Nothing can listen at 127.0.0.1:{port}: Address already in use. Stop what")
+        said = desk.done(*words, "--certificate", desk.at("certificate.pem"), code=3)
+        assert "certificate.pem and its key are no certificate that can be used" in said
+        answering = threading.Thread(target=answer_without_tls, args=(taken,))
+        answering.start()
+        with pytest.raises(DataError, match="does not speak https"):
+            desk.stage.network.deliver(desk.stage.collection.parties[0], "/contributions", b"")
+        answering.join()
+    with pytest.raises(UnreachableError, match="and nobody answers there"):
+        collected(desk.stage.collection, Network(patience=0))
+    wrong = desk.done(*words[:-4], "--key", desk.at("operator.key"), *words[-2:], code=3)
+    assert "This is not the key of a server of this collection" in wrong
+
+
+def answer_without_tls(listening: socket.socket) -> None:
+    """One connection: hear what is said, answer in plain HTTP, and wait until the other side hangs up."""
+    connection, _ = listening.accept()
+    with connection, suppress(ConnectionError):
+        connection.recv(2**16)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        while connection.recv(2**16):
+            pass
+
+
+def opened_report(desk: Desk, terms: LocalTerms, kept: Path) -> Report:
+    """The report in a file that a device kept, read with the server's key."""
+    body, collection = kept.read_bytes(), Collection.read(desk.at("c.json"), desk.keys["operator"])
+    ticket, nonce, sealed = body[:SIZE], body[SIZE : SIZE + NONCE], body[SIZE + NONCE :]
+    text = PrivateKey.read(desk.at("server.key")).opener(contribution_info(collection, ticket, nonce))(sealed)
+    return Report.from_padded(text, terms)
+
+
+def test_the_local_model_by_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One report a device, kept and sent again as it was; the server is killed twice, and strangers shout at it."""
+    terms = local_terms(epsilon=2)
+    desk = Desk(tmp_path, capsys, ("server",), terms)
+    settings = "--model local --epsilon 2 --n-min 3 --n-max 6 --unit --depth 2"
+    assert "The local model has no units" in desk.open(f"{settings} --units 256", code=2)
+    desk.open(settings)
+    tickets = (tmp_path / "tickets").read_text().split()
+    (tmp_path / "mine.csv").write_text("lon,lat\n0.1,0.1\n0.12,0.1\nnan,3\n")
+    assert "needs --keep FILE" in desk.client(tickets[0], code=2)
+    kept = [tmp_path / f"report {number}" for number in range(4)]
+    with ExitStack() as stack:
+        stack.callback(desk.stage.stop)
+        assert desk.client(tickets[0], "--keep", str(kept[0]), "--later") == "Kept.", "nobody listens yet"
+        before = kept[0].read_bytes()
+        desk.start(0)
+        for ticket, file in zip(tickets, kept, strict=False):
+            assert desk.client(ticket, "--keep", str(file)) == "Sent."
+        desk.stage.kill(0)
+        desk.start(0)
+        assert desk.client(tickets[0], "--keep", str(kept[0])) == "Sent.", "the same report again"
+        assert kept[0].read_bytes() == before
+        fresh = desk.client(tickets[0], "--keep", desk.at("another report"), code=3)
+        assert "refused it: This ticket was used for another contribution" in fresh
+        stranger = desk.client(tickets[1], "--keep", str(kept[0]), code=3)
+        assert "is not a contribution of this ticket" in stranger
+        party = desk.stage.collection.parties[0]
+        for body in (b"", b"\xff" * 100, os.urandom(len(before)), before + b"!"):
+            assert not desk.stage.network.offer(party, "/contributions", body)
+        desk.close()
+        desk.stage.kill(0)  # right after closing
+        desk.start(0)
+        release = desk.result()
+    tally = Tally(terms)
+    tally.add_all([opened_report(desk, terms, file) for file in kept])
+    assert np.array_equal(release.measurements.counts, tally.release().measurements.counts)
+    assert release.mechanism.participants == 4
+    assert release.label["trusted"].startswith("Nobody")
+    assert "Traceback" not in (desk.stage.folder_of(0) / "log").read_text()

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from audit import chi_square
-from collecting import ALPHA, OUTSIDE, Cast, terms_of
+from collecting import ALPHA, OUTSIDE, Cast, local_terms, terms_of
 from dpheatmap.collect import server as server_module
 from dpheatmap.collect.client import NONCE, Client, contribution_info, message_size
 from dpheatmap.collect.keys import OVERHEAD, SIGNATURE, BadSeal, PrivateKey
+from dpheatmap.collect.network import UnreachableError
 from dpheatmap.collect.receiver import ENTRY, Refused, entry_of
 from dpheatmap.collect.shuffler import random_order
 from dpheatmap.collect.state import State
@@ -24,9 +25,12 @@ CORNER = ([0.03], [0.03])
 MODELS = ["servers", "shuffle"]
 
 each_model = pytest.mark.parametrize("model", MODELS)
+also_local = pytest.mark.parametrize("model", [*MODELS, "local"])
 
 
 def cast(folder: Path, model: str, **options: Any) -> Cast:
+    if model == "local":
+        return Cast(folder, local_terms(**options))
     return Cast(folder, terms_of(model, **{"epsilon": 16, "units": 2**10, **options}))
 
 
@@ -52,7 +56,7 @@ def test_a_collection_ends_with_the_right_sums(model: str, tmp_path: Path) -> No
     assert [stage.role(number).phase() for number in (0, 1)] == ["published"] * 2
 
 
-@each_model
+@also_local
 def test_below_n_min_nothing_is_forwarded_or_published_and_all_is_deleted(model: str, tmp_path: Path) -> None:
     stage = cast(tmp_path, model)
     for number in range(2):
@@ -83,7 +87,7 @@ def sealed_for(stage: Cast, party: int, number: int, content: bytes) -> bytes:
     return ticket + nonce + stage.collection.parties[party].key.seal(content, info)
 
 
-@each_model
+@also_local
 def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothing(model: str, tmp_path: Path) -> None:
     stage = cast(tmp_path, model)
     role, client = stage.role(0), stage.client(0)
@@ -98,8 +102,9 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
         assert refusal_of(role, strange)[0] == 400
     stranger = Client(stage.collection, make_tickets(stage.collection, PrivateKey.make(), 9)[8])
     assert refusal_of(role, stranger.contribution(*CORNER)[0])[0] == 403
-    sealed_for_the_other = sealed_for(stage, 1, 1, bytes(role.largest_body - SIZE - NONCE - OVERHEAD))
-    assert refusal_of(role, sealed_for_the_other)[0] == 400
+    if model != "local":  # where there is no other
+        sealed_for_the_other = sealed_for(stage, 1, 1, bytes(role.largest_body - SIZE - NONCE - OVERHEAD))
+        assert refusal_of(role, sealed_for_the_other)[0] == 400
     mine, others = (stage.client(number).contribution(*CORNER)[0] for number in (1, 2))
     assert refusal_of(role, mine[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "what another sent"
     for number in range(1, 6):
@@ -115,10 +120,12 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
     assert role.state.received() == 6
 
 
-@each_model
+@also_local
 def test_time_closes_a_collection(model: str, tmp_path: Path) -> None:
-    stage = Cast(tmp_path, terms_of(model), seconds=-1)
-    assert refusal_of(stage.role(0), stage.client(0).contribution(*CORNER)[0])[0] == 410
+    stage = Cast(tmp_path, local_terms() if model == "local" else terms_of(model), seconds=-1)
+    status, sentence = refusal_of(stage.role(0), stage.client(0).contribution(*CORNER)[0])
+    assert status == 410
+    assert f"its time was {stage.collection.closes.isoformat()}" in sentence, "so that a wrong clock shows"
     stage.steps()
     assert stage.role(0).phase() == "refused"
 
@@ -141,6 +148,18 @@ def test_a_client_is_in_all_sums_or_in_none(tmp_path: Path) -> None:
     assert abs(people_in_corner(stage) - 3) < 3
 
 
+def test_closing_reaches_those_that_are_up_and_names_the_others(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "servers")
+    stage.stop(0)
+    with pytest.raises(UnreachableError, match=r"https://127\.0\.0\.1:8000 could not be told"):
+        stage.close()
+    assert stage.role(1).closed()
+    stage.start(0)
+    assert not stage.role(0).closed()
+    stage.close()
+    assert stage.role(0).closed()
+
+
 def test_a_server_publishes_the_same_sum_after_a_restart(tmp_path: Path) -> None:
     stage = cast(tmp_path, "servers")
     for number in range(4):
@@ -149,7 +168,8 @@ def test_a_server_publishes_the_same_sum_after_a_restart(tmp_path: Path) -> None
     stage.close()
     stage.stop(1)
     stage.steps()
-    assert stage.role(0).phase() == "working", "it waits for the other's list"
+    assert stage.role(0).phase() == "working"
+    assert "waiting for the list of https://127.0.0.1:8001" in stage.role(0).waiting
     stage.start(0)
     stage.start(1)
     stage.steps()
@@ -289,6 +309,7 @@ def test_batches_survive_restarts_and_are_the_same(tmp_path: Path, monkeypatch: 
     stage.close()
     stage.stop(1)
     stage.steps()
+    assert "waiting for the analyser, https://127.0.0.1:8001" in stage.role(0).waiting
     order = stage.role(0).state.rows("SELECT content FROM batches ORDER BY number")
     assert len(order) > 3
     assert stage.role(0).state.received() == 0
@@ -391,6 +412,9 @@ def test_a_state_belongs_to_one_process_one_role_and_one_collection(tmp_path: Pa
     with pytest.raises(DataError, match="The state rubbish can't be used"):
         State(tmp_path / "rubbish", stage.collection, "analyser")
     assert (tmp_path / "1.state").stat().st_mode & 0o077 == 0
+    (tmp_path / "made before").touch(0o666)
+    State(tmp_path / "made before", stage.collection, "analyser").close()
+    assert (tmp_path / "made before").stat().st_mode & 0o077 == 0
 
 
 @each_model

@@ -11,8 +11,8 @@ from scipy import stats
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.descent import draw, moments
 from dpheatmap.estimate.likelihood import GAUSSIAN, LAPLACE, REACH, laplace_sum, log_density
+from dpheatmap.estimate.message_tree import Messages, Tree
 from dpheatmap.estimate.messages import log_evidence, upward
-from dpheatmap.estimate.split import Messages, Tree
 
 LAWS = {"laplace": LAPLACE, "two laplaces": laplace_sum(2), "gaussian": GAUSSIAN}
 Measured = dict[int, list[tuple[float, float]]]

@@ -14,7 +14,7 @@ from scipy import stats
 
 from dpheatmap.evaluate import metrics
 from dpheatmap.evaluate.methods import METHODS
-from dpheatmap.evaluate.scores import METRICS, Scores, mean_of, score
+from dpheatmap.evaluate.scores import METRICS, Scores, mean_of, ratio_of, score
 from dpheatmap.evaluate.table import as_csv, as_text, records, series_of
 from dpheatmap.evaluate.trial import gathered, seed_of
 
@@ -28,6 +28,20 @@ def test_the_four_metrics() -> None:
     assert found.kl == metrics.kl(a, b)
     assert found.emd == pytest.approx(metrics.emd(a, b), rel=0.0006)
     assert tuple(m.name for m in METRICS) == Scores._fields
+
+
+def test_a_ratio_of_pairs_covers_the_truth() -> None:
+    """4000 draws of 20 pairs whose means have the ratio 1.3: a 95 % interval holds it in 92 to 97 % of the draws.
+
+    The number of draws that it misses is binomial, and 6 deviations of that are 2.1 %; the rest is for the first order.
+    """
+    rng = np.random.default_rng(7)
+    held = 0
+    for _ in range(4000):
+        theirs = rng.gamma(9.0, 0.1, 20)
+        found = ratio_of((theirs * 1.3 + rng.normal(0, 0.05, 20)).tolist(), theirs.tolist())
+        held += abs(found.mean - 1.3) <= found.half_width
+    assert 0.92 < held / 4000 < 0.975
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=70))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -39,7 +41,8 @@ def command() -> None:
     """Maps without a trusted curator: people's devices send, nobody learns more than the release.
 
     With servers, two or more add up shares that look random; one honest one is enough. In the shuffle model a shuffler
-    mixes sealed messages that an analyser opens. See it run with: dpheatmap collect demo -o map.png
+    mixes sealed messages that an analyser opens. In the local model devices add all the noise, and one server, whom
+    nobody has to trust, counts their reports. See it run with: dpheatmap collect demo -o map.png
     """
 
 
@@ -48,10 +51,12 @@ def command() -> None:
 def key(file: str) -> None:
     """Make a private key, FILE, and print its public part.
 
-    The operator, each server, and shuffler and analyser need one each.
+    The operator, each server, and shuffler and analyser need one each. An existing FILE is not overwritten.
     """
     from dpheatmap.collect.keys import PrivateKey
 
+    if Path(file).exists():
+        raise ParameterError(f"{file} is there already, and a key that is lost can't be made again. Give a new name.")
     made = PrivateKey.make()
     made.save(file)
     click.echo(made.public.text)
@@ -59,7 +64,7 @@ def key(file: str) -> None:
 
 @command.command("open")
 @place_options
-@click.option("--model", default="servers", show_default=True, help="servers, or shuffle.")
+@click.option("--model", default="servers", show_default=True, help="servers, shuffle or local.")
 @click.option("--epsilon", required=True, help="How much may leak about a person.")
 @click.option("--delta", help="In the shuffle model, the probability that more leaks; 1e-6 if not given.")
 @click.option("--n-min", type=int, required=True, metavar="N", help="The honest contributions that are waited for.")
@@ -85,14 +90,13 @@ def open_collection(
     Example: dpheatmap collect open --unit --depth 6 --epsilon 1 --n-min 1000 --n-max 5000 --party https://one.example:8443
     KEY --party https://two.example:8443 KEY --closes 2030-01-31T12:00:00Z --key operator.key -o collection.json
     """
-    from dpheatmap.collect.collection import Collection
+    from dpheatmap.collect.collection import Collection, terms_of
     from dpheatmap.collect.keys import PrivateKey, PublicKey
-    from dpheatmap.collect.terms import Terms
     from dpheatmap.collect.tickets import make_tickets
 
     domain = domain_from(bbox, image, unit, resolution, depth)
     servers = len(parties) if model == "servers" else None
-    terms = Terms.of(
+    terms = terms_of(
         model, domain, epsilon=epsilon, delta=delta, n_min=n_min, n_max=n_max, units=units, servers=servers
     )
     operator = PrivateKey.read(key)
@@ -114,8 +118,16 @@ def open_collection(
 @click.option("--ticket", required=True, metavar="TICKET", help="The ticket that this device was given.")
 @click.option("--x", required=True, metavar="COLUMN", help="Longitude, or x.")
 @click.option("--y", required=True, metavar="COLUMN", help="Latitude, or y.")
+@click.option(
+    "--keep", metavar="FILE",
+    help="Where to write the contribution before it is sent; what is there is sent again. The local model needs it.",
+)  # fmt: skip
+@click.option("--later", is_flag=True, help="Only write it there, and send it by the same command without this.")
 @_authority
-def client(collection: str, file: str, operator: str, ticket: str, x: str, y: str, authority: str | None) -> None:
+def client(
+    collection: str, file: str, operator: str, ticket: str, x: str, y: str, keep: str | None, later: bool,
+    authority: str | None,
+) -> None:  # fmt: skip
     """Send one person's contribution: FILE is a table of their positions, which never leaves the device.
 
     Example: dpheatmap collect client collection.json mine.csv --operator KEY --ticket TICKET --x lon --y lat
@@ -125,10 +137,20 @@ def client(collection: str, file: str, operator: str, ticket: str, x: str, y: st
     from dpheatmap.curator.api import aggregate
 
     opened = _read(collection, operator)
+    if keep is None and (later or opened.terms.model == "local"):
+        raise ParameterError(
+            "A contribution that is sent later, or of the local model, needs --keep FILE. "
+            "There it is sent from again: a second report of the local model would cost epsilon a second time."
+        )
     device = Client(opened, ticket)
-    counts = aggregate(file, opened.terms.domain, x=x, y=y, each_row_is_a_person=True)
-    device.send(device.contribution_of(counts), Network(authority))
-    click.echo("Sent.")
+    bodies = None if keep is None else device.kept(keep)
+    if bodies is None:
+        bodies = device.contribution_of(aggregate(file, opened.terms.domain, x=x, y=y, each_row_is_a_person=True))
+        if keep is not None:
+            device.keep(bodies, keep)
+    if not later:
+        device.send(bodies, Network(authority))
+    click.echo("Kept." if later else "Sent.")
 
 
 def _process_options(command: Command) -> Command:
@@ -157,9 +179,7 @@ def shuffler(**options: Any) -> None:
 
     Example: dpheatmap collect shuffler collection.json --operator KEY --key shuffler.key --state shuffler.state
     """
-    from dpheatmap.collect.shuffler import Shuffler
-
-    _run(Shuffler, **options)
+    _run("shuffler", **options)
 
 
 @command.command()
@@ -170,7 +190,6 @@ def analyser(output: str | None, **options: Any) -> None:
 
     Example: dpheatmap collect analyser collection.json --operator KEY --key analyser.key --state analyser.state
     """
-    from dpheatmap.collect.analyser import Analyser
     from dpheatmap.collect.result import combined
 
     if output is not None:
@@ -180,7 +199,7 @@ def analyser(output: str | None, **options: Any) -> None:
         if output is not None and role.phase() == "published":
             combined(role.collection, [role.outcome()]).save(output)
 
-    _run(Analyser, finished, **options)
+    _run("analyser", finished, **options)
 
 
 @command.command()
@@ -188,11 +207,11 @@ def analyser(output: str | None, **options: Any) -> None:
 def server(**options: Any) -> None:
     """Run one of the servers: it adds up its shares of what reached all servers, adds noise, and publishes the sum.
 
+    In the local model there is one, which counts reports that have their noise already.
+
     Example: dpheatmap collect server collection.json --operator KEY --key one.key --state one.state
     """
-    from dpheatmap.collect.server import Server
-
-    _run(Server, **options)
+    _run("server", **options)
 
 
 @command.command()
@@ -240,7 +259,7 @@ def result(
 
 @command.command()
 @click.option("--devices", type=click.IntRange(10, 10_000), default=200, show_default=True, help="How many to invent.")
-@click.option("--model", default="servers", show_default=True, help="servers, or shuffle.")
+@click.option("--model", default="servers", show_default=True, help="servers, shuffle or local.")
 @click.option("--epsilon", default="4", show_default=True, help="How much may leak about a person.")
 @map_options
 @json_option
@@ -263,7 +282,7 @@ def demo(
 
 
 def _run(
-    kind: type[Role], finished: Callable[[Role], None] = lambda role: None, *, collection: str, operator: str,
+    name: str, finished: Callable[[Role], None] = lambda role: None, *, collection: str, operator: str,
     key: str, state: str, host: str, port: int | None, certificate: str | None, certificate_key: str | None,
     authority: str | None,
 ) -> None:  # fmt: skip
@@ -271,17 +290,26 @@ def _run(
     from dpheatmap.collect.keys import PrivateKey
     from dpheatmap.collect.network import Network
     from dpheatmap.collect.state import State
-    from dpheatmap.collect.web import serve
+    from dpheatmap.collect.web import kind_of, serve
 
     opened, own = _read(collection, operator), PrivateKey.read(key)
-    number = opened.index_of(own.public, kind.name)
-    address, name = opened.parties[number].address, opened.roles[number]
+    number = opened.index_of(own.public, name)
+    address, title = opened.parties[number].address, opened.roles[number]
     port = port or urlsplit(address).port
     if port is None:
         raise ParameterError(f"The address {address} has no port. Give --port.")
-    role = kind(opened, own, State(state, opened, name), Network(authority))
-    say(f"{name.capitalize()} of {address} listens at {host}:{port}; stop it with Ctrl-C.")
-    serve(role, host=host, port=port, certificate=certificate, key=certificate_key, finished=finished)
+
+    def listening() -> None:
+        say(f"{title.capitalize()} of {address} listens at {host}:{port}; stop it with Ctrl-C.")
+        say(f"The collection closes at {opened.closes.isoformat()}; here it is {_now().isoformat()}.")
+        if certificate is None and address.startswith("https:"):
+            say("It has no --certificate, so something in front of it has to speak https.")
+
+    with closing(State(state, opened, title)) as memory:
+        serve(
+            kind_of(name, opened)(opened, own, memory, Network(authority)), host=host, port=port,
+            certificate=certificate, key=certificate_key, listening=listening, finished=finished,
+        )  # fmt: skip
 
 
 def _read(path: str, operator: str) -> Collection:
@@ -296,10 +324,19 @@ def _size(collection: Collection) -> int:
     return body_size(collection) * len(collection.receivers)
 
 
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
+
+
 def _time(text: str) -> datetime:
     try:
-        return datetime.fromisoformat(text)
+        found = datetime.fromisoformat(text)
     except ValueError:
         raise ParameterError(
             f"--closes takes a time such as 2030-01-31T12:00:00Z; it was {text!r}. See --help."
         ) from None
+    if found.tzinfo is not None and found <= _now():
+        raise ParameterError(
+            f"--closes must be a time to come; it was {text}, and it is {_now().isoformat()}. Give a later one."
+        )
+    return found

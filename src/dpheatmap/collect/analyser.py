@@ -54,7 +54,7 @@ class Analyser(Role):
         return True
 
     def _decoded(self) -> bytes:
-        sums, seen = MessageSums(self.collection.terms), set[bytes]()
+        sums, seen = MessageSums(self.collection.summed), set[bytes]()
         for (number,) in self.state.rows("SELECT number FROM batches"):
             ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
             sums.add(np.array(self._opened(content, seen), dtype=np.uint64))

@@ -4,6 +4,9 @@ What leaves the device is sealed for whom it is sent to, with the ticket and a n
 for the shuffler all messages (coordinate, share), each of which is sealed for the analyser before, because two in one
 text would be known to come from one person. Whoever watches the line could otherwise tell the analyser whose messages
 are whose: encryption by TLS ends wherever that does, which may be at somebody else's machine.
+
+In the local model it is a report that anybody might read, and that must be made *once*: epsilon is the price of one
+report, and what a second one tells adds to it. So a contribution can be kept in a file, and is sent again from there.
 """
 
 from __future__ import annotations
@@ -11,14 +14,19 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterable
+from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpheatmap.collect.collection import Collection
+from dpheatmap.collect.local import LocalTerms, report_of
 from dpheatmap.collect.terms import WORD
 from dpheatmap.curator.noise import Source
+from dpheatmap.errors import DataError
+from dpheatmap.files import replace_whole
 from dpheatmap.quadtree import Ints
 
 if TYPE_CHECKING:
@@ -62,34 +70,70 @@ class Client:
         return self._sealed(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
 
     def send(self, bodies: Iterable[bytes], network: Network) -> None:
-        """Send a contribution to all receivers; one that does not reach all of them is left out by all of them."""
+        """Send a contribution to all receivers; one that does not reach all of them is left out by all of them.
+
+        If it fails, send the same again: another one with the same ticket is refused by whom the first one reached.
+        """
         for party, body in zip(self.collection.receivers, bodies, strict=True):
             network.deliver(party, "/contributions", body)
+
+    def keep(self, bodies: Iterable[bytes], path: str | PathLike[str]) -> None:
+        """Write a contribution down, sealed as it is, before it is sent."""
+        with replace_whole(path) as temporary:
+            temporary.write_bytes(b"".join(bodies))
+
+    def kept(self, path: str | PathLike[str]) -> list[bytes] | None:
+        """The contribution that was written down, or None if there is no file; a file of something else is an error.
+
+        A ticket is signed for one collection, so that what starts with it is for that collection.
+        """
+        size, count = body_size(self.collection), len(self.collection.receivers)
+        try:
+            with Path(path).open("rb") as file:
+                found = [file.read(size) for _ in range(count)]
+                rest = file.read(1)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            raise DataError(
+                f"{fspath(path)!r} can't be read. Give the file that the contribution is kept in."
+            ) from None
+        if rest or any(len(body) != size or not body.startswith(self._ticket) for body in found):
+            raise DataError(
+                f"{Path(path).name} is not a contribution of this ticket to this collection. Give the file that it was "
+                "kept in, or a new name."
+            )
+        return found
 
     def _sealed(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         nonce = secrets.token_bytes(NONCE)
         info = contribution_info(self.collection, self._ticket, nonce)
-        if self.collection.terms.model == "servers":
-            contents = self._shares(codes, weights, source)
-        else:
-            contents = [b"".join(self._messages(codes, weights, source))]
         return [
             self._ticket + nonce + party.key.seal(content, info)
-            for party, content in zip(self.collection.receivers, contents, strict=True)
+            for party, content in zip(self.collection.receivers, self._contents(codes, weights, source), strict=True)
         ]
+
+    def _contents(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
+        """What is sealed for each receiver."""
+        terms = self.collection.terms
+        if isinstance(terms, LocalTerms):
+            return [report_of(terms, codes, weights, source).padded(terms)]
+        if terms.model == "servers":
+            return self._shares(codes, weights, source)
+        return [b"".join(self._messages(codes, weights, source))]
 
     def _shares(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         from dpheatmap.collect.contribution import vector_of
         from dpheatmap.collect.shares import split
 
-        terms = self.collection.terms
+        terms = self.collection.summed
         rows = split(vector_of(terms, codes, weights, source), terms.servers, WORD, source)
         return [row.astype("<u8").tobytes() for row in rows]
 
     def _messages(self, codes: Ints, weights: Ints, source: Source) -> Iterable[bytes]:
         from dpheatmap.collect.contribution import messages, noisy, vector_of
 
-        terms, analyser = self.collection.terms, self.collection.parties[1]
+        terms, analyser = self.collection.summed, self.collection.parties[1]
         size, info = message_size(self.collection), self.collection.purpose("message")
         for message in messages(terms, noisy(terms, vector_of(terms, codes, weights, source), source), source).tolist():
             yield analyser.key.seal(message.to_bytes(size, "little"), info)
@@ -102,7 +146,7 @@ def contribution_info(collection: Collection, ticket: bytes, nonce: bytes) -> by
 
 def message_size(collection: Collection) -> int:
     """The bytes of a message before it is sealed."""
-    return -(-collection.terms.message_bits // 8)
+    return -(-collection.summed.message_bits // 8)
 
 
 def body_size(collection: Collection) -> int:
@@ -110,7 +154,8 @@ def body_size(collection: Collection) -> int:
     from dpheatmap.collect.keys import OVERHEAD
     from dpheatmap.collect.tickets import SIZE
 
-    terms, content = collection.terms, collection.terms.payload_bytes
-    if terms.model == "shuffle":
+    content = collection.terms.payload_bytes
+    if collection.terms.model == "shuffle":
+        terms = collection.summed
         content = terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)
     return SIZE + NONCE + content + OVERHEAD

@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.terms import Terms
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.files import replace_whole
-from dpheatmap.parameters import as_epsilon
+from dpheatmap.parameters import check
 
 if TYPE_CHECKING:
     from dpheatmap.collect.keys import PrivateKey, PublicKey
 
 FORMAT = 1
-ROLES = {"shuffle": ("shuffler", "analyser")}
 _LARGEST_FILE = 2**16
 _PURPOSE = b"dpheatmap collection"
 
@@ -40,22 +40,25 @@ class Party(NamedTuple):
     key: PublicKey
 
 
+AnyTerms = Terms | LocalTerms
+
+
 @dataclass(frozen=True)
 class Collection:
     """Public terms, the parties in the order of their roles, and when it closes: by :meth:`open` or :meth:`read`."""
 
-    terms: Terms
+    terms: AnyTerms
     parties: tuple[Party, ...]
     closes: datetime
     operator: PublicKey
     signature: str = ""
 
     def __post_init__(self) -> None:
-        wanted = self.terms.servers or 2
+        wanted = len(self.roles)
         if len(self.parties) != wanted or len({party.key for party in self.parties}) != wanted:
             raise ParameterError(
                 f"The parties of this collection must be {wanted}, each with its own key; there were "
-                f"{len(self.parties)}. Give every server, or shuffler and analyser, in this order."
+                f"{len(self.parties)}. Give every server (one, in the local model), or shuffler and analyser, in order."
             )
         for party in self.parties:
             _check_address(party.address)
@@ -63,7 +66,7 @@ class Collection:
             raise ParameterError("The closing time must have a time zone. Write it such as 2030-01-31T12:00:00Z.")
 
     @classmethod
-    def open(cls, terms: Terms, parties: Mapping[str, PublicKey], closes: datetime, key: PrivateKey) -> Collection:
+    def open(cls, terms: AnyTerms, parties: Mapping[str, PublicKey], closes: datetime, key: PrivateKey) -> Collection:
         """Sign a collection. ``parties`` are addresses with public keys: all servers, or shuffler and analyser."""
         from dpheatmap.collect.keys import SIGNATURE, as_text
 
@@ -74,7 +77,14 @@ class Collection:
     @property
     def roles(self) -> tuple[str, ...]:
         """What the parties are called."""
-        return ROLES.get(self.terms.model) or tuple(f"server {i + 1}" for i in range(self.terms.servers))
+        return self.terms.roles
+
+    @property
+    def summed(self) -> Terms:
+        """The terms of those who sum shares; there are none in the local model."""
+        if not isinstance(self.terms, Terms):
+            raise TypeError("a local collection has reports, not shares")
+        return self.terms
 
     @property
     def receivers(self) -> tuple[Party, ...]:
@@ -103,23 +113,9 @@ class Collection:
         raise DataError(f"This is not the key of a {role} of this collection. Give the key whose public part it names.")
 
     def _unsigned(self) -> dict[str, Any]:
-        terms = self.terms
         return {
             "format": FORMAT,
-            "model": terms.model,
-            "domain": terms.domain.to_dict(),
-            "levels": [{"level": level, "share": share} for level, share in sorted(terms.design.shares.items())],
-            "width": terms.design.width,
-            "decay": str(terms.design.decay),
-            "epsilon": str(terms.epsilon),
-            "delta": str(terms.delta),
-            "units": terms.units,
-            "n_min": terms.n_min,
-            "n_max": terms.n_max,
-            "servers": terms.servers,
-            "coordinates": terms.tree.size,
-            "shares": terms.shares,
-            "modulus_bits": terms.modulus_bits,
+            **self.terms.to_dict(),
             "closes": self.closes.isoformat(),
             "parties": [
                 {"role": role, "address": party.address, "key": party.key.text}
@@ -147,7 +143,7 @@ class Collection:
             raise DataError(f"The collection {fspath(path)!r} can't be read. Check the path.") from None
         try:
             found = cls._understood(json.loads(text[:_LARGEST_FILE]), expected)
-        except (AttributeError, LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
             found = None
         if found is None:
             raise DataError(
@@ -165,15 +161,25 @@ class Collection:
         signature = document.pop("signature")
         if operator.signed(base64.urlsafe_b64decode(signature + "==") + _canonical(document), _PURPOSE) is None:
             return None
-        terms = Terms.of(
-            document["model"], Domain.from_dict(document["domain"]), epsilon=document["epsilon"],
-            delta=document["delta"], units=document["units"], n_min=document["n_min"], n_max=document["n_max"],
-            servers=document["servers"], width=document["width"], decay=as_epsilon(document["decay"]),
-            depth=document["levels"][-1]["level"],
-        )  # fmt: skip
+        terms = (LocalTerms if document["model"] == LocalTerms.model else Terms).from_dict(document)
         parties = tuple(Party(party["address"], PublicKey(party["key"])) for party in document["parties"])
         found = cls(terms, parties, datetime.fromisoformat(document["closes"]), operator, signature)
         return found if found._unsigned() == document else None
+
+
+def terms_of(model: str, domain: Domain, *, epsilon: object, n_min: int, n_max: int, **others: Any) -> AnyTerms:
+    """The terms of any model; ``others`` are for servers and shuffle, and None stands for what is not given.
+
+    >>> terms_of("local", Domain.unit(4), epsilon=1, n_min=100, n_max=1000).roles
+    ('server',)
+    """
+    check(model=model)
+    if model != LocalTerms.model:
+        return Terms.of(model, domain, epsilon=epsilon, n_min=n_min, n_max=n_max, **others)
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise ParameterError(f"The local model has no {' or '.join(given)}. Leave this out.")
+    return LocalTerms.of(domain, epsilon=epsilon, n_min=n_min, n_max=n_max)
 
 
 def _canonical(document: dict[str, Any]) -> bytes:

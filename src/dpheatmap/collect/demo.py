@@ -16,12 +16,11 @@ import numpy as np
 
 from dpheatmap.collect.certificates import make_certificates
 from dpheatmap.collect.client import Client, body_size
-from dpheatmap.collect.collection import Collection
+from dpheatmap.collect.collection import AnyTerms, Collection, terms_of
 from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.receiver import close_early
 from dpheatmap.collect.result import collected
-from dpheatmap.collect.terms import Terms
 from dpheatmap.collect.tickets import make_tickets
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.release import Release
@@ -34,12 +33,12 @@ _PATIENCE = 300.0  # seconds, on a machine that is busy with other things
 class Stage:
     """A collection with its operator and the processes of its parties, which can be killed and started again."""
 
-    def __init__(self, folder: Path, terms: Terms, *, tickets: int, hours: float = 1.0) -> None:
+    def __init__(self, folder: Path, terms: AnyTerms, *, tickets: int, hours: float = 1.0) -> None:
         self._folder = folder
         self._certificates = make_certificates(folder)
         self.network = Network(self._certificates.authority, patience=_PATIENCE)
         self.operator = PrivateKey.make()
-        keys = [PrivateKey.make() for _ in range(terms.servers or 2)]
+        keys = [PrivateKey.make() for _ in terms.roles]
         addresses = [f"https://127.0.0.1:{port}" for port in _free_ports(len(keys))]
         parties = {address: key.public for address, key in zip(addresses, keys, strict=True)}
         closes = datetime.now(UTC) + timedelta(hours=hours)
@@ -125,9 +124,9 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
     A message of the shuffle model takes a seal of its own, so that it is run on coarse cells only.
     """
     domain = Domain.bbox(*CITY, resolution=COARSE if model == "shuffle" else FINE)
-    terms = Terms.of(model, domain, epsilon=epsilon, n_min=devices * 4 // 5, n_max=devices)
+    terms = terms_of(model, domain, epsilon=epsilon, n_min=devices * 4 // 5, n_max=devices)
     with tempfile.TemporaryDirectory() as folder, Stage(Path(folder), terms, tickets=devices) as stage:
-        say(f"{' and '.join(stage.collection.roles)} listen; {terms.tree.size:,} cells, epsilon {terms.epsilon}.")
+        say(f"Listening: {', '.join(stage.collection.roles)}. {terms.tree.size:,} cells, epsilon {terms.epsilon}.")
         size = body_size(stage.collection) * len(stage.collection.receivers)
         for number, (x, y) in enumerate(_people(devices)):
             device = stage.device(number)

@@ -17,15 +17,15 @@ import os
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpheatmap.budget import read_epsilon
 from dpheatmap.collect.polya import uniform_below
-from dpheatmap.collect.responses import NOTHING, Hadamard, Unary, response
-from dpheatmap.collect.tree import tree_of
+from dpheatmap.collect.responses import NOTHING, Hadamard, Unary, malformed, response
+from dpheatmap.collect.tree import Tree, tree_of
 from dpheatmap.curator.noise import Source, random_words
 from dpheatmap.design import PAPER_WIDTH, PaperDesign, one_level_each
 from dpheatmap.domain import Domain
@@ -36,18 +36,36 @@ from dpheatmap.selection import all_cells
 
 EPSILONS = Fraction(1, 100), Fraction(50)
 MOST_CELLS = 2**20
+MOST_PEOPLE = 2**20
 
 
 @dataclass(frozen=True)
 class LocalTerms:
-    """What every device has to know: made by :meth:`of`."""
+    """What every device has to know: made by :meth:`of`.
+
+    The promise holds whoever else takes part. ``n_min`` is the number of reports below which a collection publishes
+    nothing, because nothing could be seen in it, and ``n_max`` the number that it has room for.
+    """
 
     domain: Domain
     design: PaperDesign
     epsilon: Fraction
+    n_min: int = 2
+    n_max: int = MOST_PEOPLE
+    model: ClassVar[str] = "local"
+    roles: ClassVar[tuple[str, ...]] = ("server",)
 
     @classmethod
-    def of(cls, domain: Domain, *, epsilon: object, width: int = PAPER_WIDTH, depth: int | None = None) -> LocalTerms:
+    def of(
+        cls,
+        domain: Domain,
+        *,
+        epsilon: object,
+        n_min: int = 2,
+        n_max: int = MOST_PEOPLE,
+        width: int = PAPER_WIDTH,
+        depth: int | None = None,
+    ) -> LocalTerms:
         """The terms for a place down to ``depth``, by default the domain's.
 
         >>> LocalTerms.of(Domain.unit(8), epsilon=1).answer_bytes
@@ -56,9 +74,10 @@ class LocalTerms:
         if not isinstance(domain, Domain):
             raise DomainError("A collection is about a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
         exact = read_epsilon(epsilon)
-        check(width=width)
+        check(width=width, n_min=n_min, n_max=n_max)
         if depth is not None:
             check(depth=depth)
+        check_numbers(n_min, n_max)
         if not EPSILONS[0] <= exact <= EPSILONS[1]:
             raise ParameterError(
                 f"A local collection's epsilon must be from {EPSILONS[0]} to {EPSILONS[1]}; it was {exact}. Below that "
@@ -70,7 +89,12 @@ class LocalTerms:
                 f"A local collection's last level must have at most {MOST_CELLS} cells; level {last} has "
                 f"{domain.cells(last).count}. Use a smaller depth."
             )
-        return cls(domain, one_level_each(domain, width=int(width), depth=last), exact)
+        return cls(domain, one_level_each(domain, width=int(width), depth=last), exact, int(n_min), int(n_max))
+
+    @property
+    def tree(self) -> Tree:
+        """The cells that devices answer for."""
+        return tree_of(self.domain, self.design.first, self.design.last)
 
     @cached_property
     def responses(self) -> dict[int, Unary | Hadamard]:
@@ -87,11 +111,22 @@ class LocalTerms:
         """The bytes of an answer for each level."""
         return {level: how.answer_bytes for level, how in self.responses.items()}
 
+    @property
+    def payload_bytes(self) -> int:
+        """What one person sends, before any encryption: a report, made as long as the longest."""
+        return 1 + max(self.answer_bytes.values())
+
+    @property
+    def published_words(self) -> int:
+        """The 64-bit words of a tally."""
+        return sum(1 + how.symbols for how in self.responses.values())
+
     def to_dict(self) -> dict[str, Any]:
         """A description that :meth:`from_dict` reads back."""
         return {
-            "domain": self.domain.to_dict(), "epsilon": str(self.epsilon), "width": self.design.width,
-            "depth": self.design.last,
+            "model": self.model, "domain": self.domain.to_dict(), "epsilon": str(self.epsilon), "n_min": self.n_min,
+            "n_max": self.n_max, "width": self.design.width, "depth": self.design.last,
+            "levels": [{"level": level, "share": share} for level, share in sorted(self.design.shares.items())],
         }  # fmt: skip
 
     @classmethod
@@ -99,20 +134,27 @@ class LocalTerms:
         """The terms that :meth:`to_dict` described."""
         place = Domain.from_dict(description["domain"])
         return cls.of(
-            place, epsilon=description["epsilon"], width=description["width"], depth=description["depth"]
+            place, epsilon=description["epsilon"], n_min=description["n_min"], n_max=description["n_max"],
+            width=description["width"], depth=description["depth"],
         )  # fmt: skip
 
-    def drawn_levels(self, size: int, source: Source) -> Ints:
+    def drawn_levels(self, number: int, source: Source) -> Ints:
         """Levels for so many people, drawn with exactly the probabilities of the design."""
         levels = sorted(self.design.shares)
         ends = np.cumsum([self.design.shares[level] for level in levels])
-        words = random_words(size, 32, source).astype(np.int64)
+        words = random_words(number, 32, source).astype(np.int64)
         return np.array(levels)[np.searchsorted(ends, words, side="right")]
 
     def values(self, level: int, cells: Ints) -> Ints:
         """What to tell of a level: the positions of those that cells of the last level, or `NOTHING`, lie in."""
         at = np.searchsorted(self.cells[level], cells >> 2 * (self.design.last - level))
         return np.where(cells == NOTHING, NOTHING, at)
+
+
+def check_numbers(n_min: int, n_max: int) -> None:
+    """Refuse a collection that waits for more people than it has room for."""
+    if n_min > n_max:
+        raise ParameterError(f"n_min must be at most n_max; they were {n_min} and {n_max}. Swap them.")
 
 
 class Report(NamedTuple):
@@ -130,6 +172,19 @@ class Report(NamedTuple):
         """The report that was sent; whether it is one of a collection is found out by the tally."""
         return cls(sent[0], sent[1:]) if sent else cls(-1, b"")
 
+    def padded(self, terms: LocalTerms) -> bytes:
+        """The report as it is sealed, as long as any other."""
+        return self.to_bytes().ljust(terms.payload_bytes, b"\0")
+
+    @classmethod
+    def from_padded(cls, text: bytes, terms: LocalTerms) -> Report:
+        """The report that was sealed; what none of these terms can be is an error."""
+        level, size = text[0], 1 + terms.answer_bytes.get(text[0], 0)
+        if level not in terms.responses or text[size:].strip(b"\0"):
+            raise malformed()
+        terms.responses[level].unpacked(text[1:size])
+        return cls(level, text[1:size])
+
 
 def report(terms: LocalTerms, x: ArrayLike, y: ArrayLike, source: Source = os.urandom) -> Report:
     """One person's only report, from all of their points; epsilon-DP against everybody. Send one, and never another.
@@ -139,7 +194,11 @@ def report(terms: LocalTerms, x: ArrayLike, y: ArrayLike, source: Source = os.ur
     >>> len(sent.answer) == terms.answer_bytes[sent.level]
     True
     """
-    cells, points = tree_of(terms.domain, terms.design.first, terms.design.last).leaves(x, y)
+    return report_of(terms, *terms.tree.leaves(x, y), source)
+
+
+def report_of(terms: LocalTerms, cells: Ints, points: Ints, source: Source = os.urandom) -> Report:
+    """The same from cells of the last level and how many points, or which weight, lie in each."""
     level = int(terms.drawn_levels(1, source)[0])
     told = np.array([NOTHING])
     if len(cells):

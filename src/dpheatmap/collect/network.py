@@ -79,7 +79,8 @@ class Network:
                     if len(content) > LARGEST or time.monotonic() > end:
                         return None
                 return Answer(answer.status_code, bytes(content))
-        except httpx.HTTPError:
+        except httpx.HTTPError as error:
+            _refuse_forever(party, str(error))
             return None
 
     @cached_property
@@ -95,6 +96,21 @@ class Network:
         one_each = httpx.Limits(max_keepalive_connections=0)
         plain = {"accept-encoding": "identity"}  # no bytes that become many more
         return httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False, limits=one_each, headers=plain)
+
+
+def _refuse_forever(party: Party, reason: str) -> None:
+    """An error for what trying again can't mend."""
+    if "CERTIFICATE_VERIFY_FAILED" in reason:
+        why = reason.rpartition("failed: ")[2].partition(" (")[0]
+        raise DataError(
+            f"The certificate of {party.address} can't be trusted: {why}. Give the authority that signed it with "
+            "--authority, and check this machine's clock."
+        )
+    if "WRONG_VERSION_NUMBER" in reason:
+        raise DataError(
+            f"What listens at {party.address} does not speak https. Start it with --certificate, or put something that "
+            "does in front of it."
+        )
 
 
 def _sentence(answer: Answer) -> str:

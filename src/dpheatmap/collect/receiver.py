@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from dpheatmap.collect.client import NONCE, body_size, contribution_info
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.keys import BadSeal, PrivateKey
-from dpheatmap.collect.network import Network
+from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
 
@@ -30,9 +30,10 @@ class Refused(Exception):  # noqa: N818
 
 
 class Role(ABC):
-    """A process with a key and a state, and an outcome in the end."""
+    """A process with a key and a state, and an outcome in the end. ``waiting`` tells its operator what for."""
 
     name: str
+    waiting: str = ""
 
     def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
         self.collection, self.key, self.state, self.network = collection, key, state, network
@@ -80,8 +81,7 @@ class Receiver(Role):
             )
         ticket, nonce = body[:SIZE], body[SIZE : SIZE + NONCE]
         serial = self.serial_of(body)
-        if self.closed():
-            raise Refused(410, "The collection is closed. Take part in the next one.")
+        self._refuse_if_closed()
         content, digest = self._opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
         with self.state.transaction():
             self._admit(serial, digest, entry_of(serial, nonce), content)
@@ -106,11 +106,20 @@ class Receiver(Role):
             return
         if known:
             raise Refused(409, "This ticket was used for another contribution. One ticket is for one.")
-        if self.closed():
-            raise Refused(410, "The collection is closed. Take part in the next one.")
+        self._refuse_if_closed()
         if self.state.received() >= self.collection.terms.n_max:
             raise Refused(409, "The collection is full. Take part in the next one.")
         self.state.write("INSERT INTO contributions VALUES (?, ?, ?, ?)", serial, digest, entry, content)
+
+    def _refuse_if_closed(self) -> None:
+        if self.closed():
+            now, time = datetime.now(UTC).replace(microsecond=0), self.collection.closes
+            why = (
+                f"its time was {time.isoformat()}, and here it is {now.isoformat()}"
+                if now >= time
+                else "so its operator said"
+            )
+            raise Refused(410, f"The collection is closed: {why}. Take part in the next one.")
 
     def close(self, body: bytes) -> None:
         """Close early, if the operator says so."""
@@ -152,6 +161,12 @@ def entry_of(serial: int, nonce: bytes) -> bytes:
 
 
 def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:
-    """Tell all receivers, as the operator, to close now."""
+    """Tell all receivers, as the operator, to close now; those that don't answer are named once all others know."""
+    silent = []
     for party in collection.receivers:
-        network.deliver(party, "/close", key.sign(b"", collection.purpose(CLOSE)))
+        try:
+            network.deliver(party, "/close", key.sign(b"", collection.purpose(CLOSE)))
+        except UnreachableError:
+            silent.append(party.address)
+    if silent:
+        raise UnreachableError(f"{' and '.join(silent)} could not be told. Close it again when all are up.")

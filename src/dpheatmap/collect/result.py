@@ -8,8 +8,10 @@ import numpy as np
 
 from dpheatmap.collect.collection import Collection, Party
 from dpheatmap.collect.contribution import decoded_shares
+from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.network import PAUSE, Network, UnreachableError
 from dpheatmap.collect.packing import Words
+from dpheatmap.collect.tally import Tally
 from dpheatmap.errors import DataError
 from dpheatmap.release import Release
 
@@ -27,27 +29,41 @@ def collected(collection: Collection, network: Network) -> Release:
             if body is not None:
                 found[party] = body
         if time.monotonic() > end:
-            raise UnreachableError("The result is not there yet. Ask again after the closing time.")
+            raise UnreachableError(_missing(collection, network, [party for party in published if party not in found]))
         time.sleep(PAUSE if len(found) < len(collection.parties) else 0)
     return combined(collection, [found[party] for party in published])
 
 
+def _missing(collection: Collection, network: Network, parties: list[Party]) -> str:
+    """Why there is no result yet."""
+    silent = [party.address for party in parties if network.fetch(party, "/status") is None]
+    if silent:
+        return f"There is no result without {' and '.join(silent)}, and nobody answers there. Check that it runs."
+    closes = collection.closes.isoformat()
+    return f"The result is not there yet; the collection closes at {closes}, or once its operator says so. Ask again."
+
+
 def publishers(collection: Collection) -> tuple[Party, ...]:
     """Who publishes sums: every server, or the analyser."""
-    return collection.parties if collection.terms.model == "servers" else collection.parties[1:]
+    return collection.parties[1:] if collection.terms.model == "shuffle" else collection.parties
 
 
 def combined(collection: Collection, bodies: list[bytes]) -> Release:
-    """The release that signed sums are: one of each server, about the same contributions, or that of the analyser."""
+    """The release that signed sums are: one of each server, about the same contributions, or that of the analyser.
+
+    What the server of the local model publishes is its tally.
+    """
     terms, purpose = collection.terms, collection.purpose("sum")
     signed_by = zip(publishers(collection), bodies, strict=True)
     payloads = [party.key.signed(body, purpose) or b"" for party, body in signed_by]
-    if any(len(payload) != _HEADER + 8 * terms.tree.size for payload in payloads):
+    if any(len(payload) != _HEADER + 8 * terms.published_words for payload in payloads):
         raise DataError("A party's sum is damaged, or not signed by it. Ask it again.")
     if len({payload[:_HEADER] for payload in payloads}) > 1:
         raise DataError(
             "The servers did not sum the same contributions, so their sums can't be added up. "
             "One of them is broken or lies: find out which, and collect again."
         )
+    if isinstance(terms, LocalTerms):
+        return Tally.of_words(terms, np.frombuffer(payloads[0], dtype="<i8", offset=_HEADER)).release()
     sums: list[Words] = [np.frombuffer(payload, dtype="<u8", offset=_HEADER).astype(np.uint64) for payload in payloads]
     return terms.release(decoded_shares(sums), int.from_bytes(payloads[0][:8], "little"))

@@ -51,7 +51,10 @@ class Server(Receiver):
         found = [of_one for of_one in lists if of_one is not None]
         if len(found) == len(lists):
             self._finish(set.intersection(*found))
-        return len(found) == len(lists)
+            return True
+        missing = self.collection.parties[lists.index(None)].address
+        self.waiting = f"Closed; waiting for the list of {missing}. Check that it runs, and its clock."
+        return False
 
     def _list_of(self, number: int, party: Party) -> Entries | None:
         """A server's list, once it is there; what it has said once is written down and holds."""
@@ -68,7 +71,7 @@ class Server(Receiver):
     def _finish(self, agreed: Entries) -> None:
         if self.too_few(len(agreed)):
             return
-        total = server_noise(self.collection.terms) + self._sum_of(agreed)
+        total = server_noise(self.collection.summed) + self._sum_of(agreed)
         header = len(agreed).to_bytes(8, "little") + hashlib.sha256(b"".join(sorted(agreed))).digest()
         with self.state.transaction():
             self.publish(header + total.astype("<u8").tobytes())
@@ -76,7 +79,7 @@ class Server(Receiver):
 
     def _sum_of(self, agreed: Entries) -> Words:
         """The sum of these contributions' shares, one after the other."""
-        total = np.zeros(self.collection.terms.tree.size, dtype=np.uint64)
+        total = np.zeros(self.collection.summed.tree.size, dtype=np.uint64)
         for serial, entry in self.state.rows("SELECT serial, entry FROM contributions"):
             if entry in agreed:
                 ((content,),) = self.state.rows("SELECT content FROM contributions WHERE serial = ?", serial)

@@ -63,6 +63,7 @@ class Shuffler(Receiver):
             ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
             header = number.to_bytes(4, "little") + len(numbers).to_bytes(4, "little")
             if not self.network.offer(analyser, "/batches", self.key.sign(header + content, self.purpose)):
+                self.waiting = f"Mixed; waiting for the analyser, {analyser.address}. Check that it runs."
                 return False
             self.state.write("UPDATE batches SET sent = 1, content = x'' WHERE number = ?", number)
         self.publish(b"")

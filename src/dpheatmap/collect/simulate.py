@@ -13,7 +13,7 @@ from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.shares import signed
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.terms import Terms
-from dpheatmap.curator.noise import Source, discrete_laplace
+from dpheatmap.curator.noise import Source
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release
 
@@ -39,20 +39,40 @@ def simulated(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], sourc
     return terms.release(sums, count, seeded=source is not os.urandom)
 
 
-def simulated_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source) -> Release:
-    """The release of exactly n_min people in the shuffle model, with all their noise drawn at once.
+def simulated_together(
+    terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], rng: np.random.Generator
+) -> Release:
+    """The release of exactly n_min people, with all noise drawn at once; of the law of `simulated`, but not private.
 
-    The parts of n_min people add up to a discrete Laplace exactly (`polya.py`), so that this has the law of `simulated`
-    in a fiftieth of its time.
+    The parts of n_min people add up to a discrete Laplace (`polya.py`), and each server's noise is one. If E is
+    exponential, ``floor(E / a)`` is geometric of ratio exp(-a), and the difference of two such is a discrete Laplace of
+    rate a. So one pair of E for each coordinate gives the noise of every B: with a = eps_i / B it is, in people,
+    ``(E - E') / eps_i`` to within 1 / B. From a generator in the same state all terms on a domain have the *same* noise
+    up to that; the first of several servers adds what would be the only one's.
+
+    >>> from dpheatmap.domain import Domain
+    >>> coarse, fine = (
+    ...     Terms.of("shuffle", Domain.unit(2), epsilon=1, delta=1e-3, n_min=5, n_max=5, units=units)
+    ...     for units in (2**6, 2**20)
+    ... )
+    >>> people = [([0.1], [0.1])] * 5
+    >>> a, b = (simulated_together(terms, people, np.random.default_rng(1)) for terms in (coarse, fine))
+    >>> apart = np.abs(a.measurements.counts / a.units - b.measurements.counts / b.units)
+    >>> bool(np.all(apart < 1 / 2**6 + 1 / 2**20))
+    True
     """
-    vectors = [vector_of(terms, *terms.tree.leaves(x, y), source) for x, y in people]
-    if terms.model != "shuffle" or len(vectors) != terms.n_min:
-        raise ValueError("only n_min people in the shuffle model have a whole Laplace")
-    sums = np.sum(vectors, axis=0)
+    of_noise, of_rounding = rng.spawn(2)
+    vectors = [vector_of(terms, *terms.tree.leaves(x, y), of_rounding.bytes) for x, y in people]
+    if len(vectors) != terms.n_min:
+        raise ValueError("only n_min people have a whole Laplace")
+    rates = np.empty(terms.tree.size)
     for level, rate in terms.rates.items():
-        here = terms.tree.part(level)
-        sums[here] += discrete_laplace(rate).sample(here.stop - here.start, source)
-    return terms.release(sums, len(vectors), seeded=source is not os.urandom)
+        rates[terms.tree.part(level)] = float(rate)
+    sums: Ints = np.sum(vectors, axis=0)
+    for _ in range(terms.servers or 1):
+        up, down = np.floor(of_noise.standard_exponential((2, terms.tree.size)) / rates).astype(np.int64)
+        sums += up - down
+    return terms.release(sums, len(vectors), seeded=True)
 
 
 def simulated_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Release:

@@ -37,6 +37,7 @@ class State:
         self._journal = Path(f"{fspath(path)}-journal")
         try:
             Path(path).touch(0o600)
+            Path(path).chmod(0o600)  # also if it was there
             self._con = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
             for pragma in (
                 "locking_mode = EXCLUSIVE",

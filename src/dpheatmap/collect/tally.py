@@ -8,7 +8,10 @@ The sums are over many reports, so their law is nearly normal.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dpheatmap.budget import UNITS
 from dpheatmap.collect.local import LocalTerms, Report
@@ -39,12 +42,34 @@ class Tally:
         self.numbers = dict.fromkeys(terms.responses, 0)
         self.tallies = {level: np.zeros(how.symbols, np.int64) for level, how in terms.responses.items()}
 
+    @classmethod
+    def of_words(cls, terms: LocalTerms, words: NDArray[np.int64]) -> Tally:
+        """The tally that :meth:`words` wrote."""
+        tally, at = cls(terms), 0
+        for level, how in terms.responses.items():
+            tally.add_many(level, words[at + 1 : at + 1 + how.symbols], int(words[at]))
+            at += 1 + how.symbols
+        return tally
+
+    def words(self) -> NDArray[np.int64]:
+        """All there is to know of it: for each level the number of reports, and how often each symbol was told."""
+        parts = [np.append(number, self.tallies[level]) for level, number in self.numbers.items()]
+        return np.concatenate(parts).astype(np.int64)
+
     def add(self, sent: Report) -> None:
         """Add a report; one that is none of this collection is an error and changes nothing."""
-        how = self.terms.responses.get(sent.level)
-        if how is None:
-            raise malformed()
-        self.add_many(sent.level, how.tally(np.array([how.unpacked(sent.answer)])), 1)
+        self.add_all([sent])
+
+    def add_all(self, sent: Iterable[Report]) -> None:
+        """Add many reports; if one of them is none of this collection, that is an error and none is added."""
+        answers: dict[int, list[object]] = {}
+        for level, answer in sent:
+            how = self.terms.responses.get(level)
+            if how is None:
+                raise malformed()
+            answers.setdefault(level, []).append(how.unpacked(answer))
+        for level, found in answers.items():
+            self.add_many(level, self.terms.responses[level].tally(np.array(found)), len(found))
 
     def add_many(self, level: int, tally: Ints, number: int) -> None:
         """Add the tally of so many reports of a level."""

@@ -18,10 +18,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from dpheatmap.budget import PAPER_DECAY, part, read_epsilon
+from dpheatmap.collect.local import check_numbers
 from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
 from dpheatmap.collect.shuffle_bound import MOST_SHARES, shares_needed
 from dpheatmap.collect.tree import Tree, tree_of
@@ -81,12 +83,18 @@ class Terms:
     ) -> Terms:
         """The terms of a model, "servers" or "shuffle", after every refusal that they call for.
 
+        The terms of the model "local" are :class:`~dpheatmap.collect.local.LocalTerms`.
+
         >>> paper = Terms.of("shuffle", Domain.image(320, 240), epsilon=5, delta=1e-5, n_min=50, n_max=50)
         >>> paper.tree.size, paper.modulus_bits, paper.shares
         (102400, 17, 16)
         """
         checked_domain(domain)
         check(model=model, n_min=n_min, n_max=n_max, width=width, decay=decay)
+        if model not in UNITS:
+            raise ParameterError(
+                f"The model of Terms.of must be 'servers' or 'shuffle'; it was {model!r}. Use LocalTerms.of."
+            )
         units = UNITS[model] if units is None else units
         delta = (Fraction(1, 10**6) if model == "shuffle" else 0) if delta is None else delta
         servers = (2 if model == "servers" else 0) if servers is None else servers
@@ -103,8 +111,7 @@ class Terms:
 
     def refuse(self) -> None:
         """Refuse terms that contradict each other or can't be kept."""
-        if self.n_min > self.n_max:
-            raise ParameterError(f"n_min must be at most n_max; they were {self.n_min} and {self.n_max}. Swap them.")
+        check_numbers(self.n_min, self.n_max)
         if self.epsilon > LARGEST_EPSILON:
             raise ParameterError(
                 f"A collection's epsilon must be at most {LARGEST_EPSILON}; it was {self.epsilon}. Use a smaller one."
@@ -136,6 +143,11 @@ class Terms:
         if self.largest_sum.bit_length() > WORD - 3:
             raise ParameterError(f"units times n_max must stay below 2^60; units were {self.units}. Use fewer units.")
         _ = self.shares
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What the parties are called."""
+        return tuple(f"server {i + 1}" for i in range(self.servers)) or ("shuffler", "analyser")
 
     @property
     def tree(self) -> Tree:
@@ -198,6 +210,39 @@ class Terms:
         if self.model == "servers":
             return self.tree.size * WORD // 8
         return -(-self.shares * self.tree.size * self.message_bits // 8)
+
+    @property
+    def published_words(self) -> int:
+        """The 64-bit words of a published sum."""
+        return self.tree.size
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that :meth:`from_dict` reads back; numbers that follow from others are there for people."""
+        return {
+            "model": self.model,
+            "domain": self.domain.to_dict(),
+            "levels": [{"level": level, "share": share} for level, share in sorted(self.design.shares.items())],
+            "width": self.design.width,
+            "decay": str(self.design.decay),
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "units": self.units,
+            "n_min": self.n_min,
+            "n_max": self.n_max,
+            "servers": self.servers,
+            "coordinates": self.tree.size,
+            "shares": self.shares,
+            "modulus_bits": self.modulus_bits,
+        }
+
+    @classmethod
+    def from_dict(cls, description: dict[str, Any]) -> Terms:
+        """The terms that :meth:`to_dict` described."""
+        same = {name: description[name] for name in ("epsilon", "delta", "units", "n_min", "n_max", "servers", "width")}
+        return cls.of(
+            description["model"], Domain.from_dict(description["domain"]), **same,
+            decay=as_epsilon(description["decay"]), depth=description["levels"][-1]["level"],
+        )  # fmt: skip
 
     def release(self, sums: Ints, participants: int, *, seeded: bool = False) -> Release:
         """The release that noisy sums of so many participants are; n_min of them, at least."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 import ssl
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from dpheatmap.collect.analyser import Analyser
+from dpheatmap.collect.collection import Collection
+from dpheatmap.collect.collector import Collector
+from dpheatmap.collect.network import UnreachableError
 from dpheatmap.collect.receiver import Receiver, Refused, Role
 from dpheatmap.collect.server import Server
-from dpheatmap.collect.shuffler import BATCH
+from dpheatmap.collect.shuffler import BATCH, Shuffler
 from dpheatmap.collect.tickets import SIZE
 from dpheatmap.errors import DataError, DpheatmapError, MissingDependency
 
@@ -33,6 +37,12 @@ MOST_CONNECTIONS = 500
 """Beyond them, devices are told to try again."""
 
 Finished = Callable[[Role], None]
+
+
+def kind_of(name: str, collection: Collection) -> type[Role]:
+    """What a shuffler, analyser or server of this collection is."""
+    server = Collector if collection.terms.model == "local" else Server
+    return {"shuffler": Shuffler, "analyser": Analyser, "server": server}[name]
 
 
 def application(role: Role, finished: Finished) -> Starlette:
@@ -59,13 +69,21 @@ def application(role: Role, finished: Finished) -> Starlette:
         yield
         stop.set()
         await run_in_threadpool(worker.join)
-        role.state.close()
 
     return Starlette(routes=routes, lifespan=lifespan)
 
 
-def serve(role: Role, *, host: str, port: int, certificate: str | None, key: str | None, finished: Finished) -> None:
-    """Run until told to stop."""
+def serve(
+    role: Role,
+    *,
+    host: str,
+    port: int,
+    certificate: str | None,
+    key: str | None,
+    listening: Callable[[], None],
+    finished: Finished,
+) -> None:
+    """Run until told to stop; ``listening`` is called once devices can connect."""
     if certificate is not None:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
@@ -73,24 +91,36 @@ def serve(role: Role, *, host: str, port: int, certificate: str | None, key: str
             raise DataError(
                 f"{certificate} and its key are no certificate that can be used: {error}. Give both, in PEM."
             ) from None
-    uvicorn.run(
-        application(role, finished), host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key,
+    try:
+        bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        why = (error.strerror or str(error)).partition(" (")[0]
+        raise UnreachableError(
+            f"Nothing can listen at {host}:{port}: {why}. Stop what is there, or give another --host or --port."
+        ) from None
+    listening()
+    config = uvicorn.Config(
+        application(role, finished), ssl_certfile=certificate, ssl_keyfile=key,
         log_level="warning", access_log=False, server_header=False, limit_concurrency=MOST_CONNECTIONS,
     )  # fmt: skip
+    with bound, suppress(KeyboardInterrupt):  # Ctrl-C is how it is stopped
+        uvicorn.Server(config).run(sockets=[bound])
 
 
 def _work(role: Role, stop: threading.Event, finished: Finished) -> None:
-    """Take steps until all is done; what fails is said once, and tried again."""
-    said = set[str]()
+    """Take steps until all is done; what fails, or is waited for, is said once, and tried again."""
+    said = {""}
     while not stop.is_set():
         try:
             if role.step():
                 finished(role)
                 return
+            news = role.waiting
         except (DpheatmapError, sqlite3.Error) as problem:  # another party that lies, or a disk that is full
-            if str(problem) not in said:
-                print(problem, file=sys.stderr, flush=True)
-                said.add(str(problem))
+            news = str(problem)
+        if news not in said:
+            print(news, file=sys.stderr, flush=True)
+            said.add(news)
         stop.wait(PAUSE)
 
 

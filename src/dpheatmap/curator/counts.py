@@ -75,15 +75,14 @@ class Counts:
         Holding a weight at a bound moves neighbours' weights no further apart, and noisy values are held there, too.
         """
         shift = 2 * (self.domain.depth - level)
-        low = np.searchsorted(self.codes, codes << shift)
-        high = np.searchsorted(self.codes, (codes + 1) << shift)
+        low, high = (self.codes.searchsorted(start << shift) for start in (codes, codes + 1))
         before, after = self.sums[low].view(np.uint64), self.sums[high].view(np.uint64)
-        whole_turns = self._turned(high) - self._turned(low) - (after < before)
-        weights = np.where(whole_turns > 0, np.uint64(FARTHEST), np.minimum(after - before, np.uint64(FARTHEST)))
-        return weights.astype(np.int64)
-
-    def _turned(self, positions: Ints) -> Ints:
-        return np.searchsorted(self.turns, positions, side="right")
+        weights = np.minimum(after - before, np.uint64(FARTHEST))
+        if len(self.turns):
+            passed = self.turns.searchsorted(high, side="right") - self.turns.searchsorted(low, side="right")
+            weights[passed > (after < before)] = FARTHEST  # a whole turn or more lies between
+        held: Ints = weights.astype(np.int64)
+        return held
 
     def to_arrow(self) -> Any:
         """The occupied cells as an Arrow table: x, y, weight. Private: exact weights of people."""

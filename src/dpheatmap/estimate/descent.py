@@ -19,6 +19,7 @@ import numpy as np
 
 from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
+from dpheatmap.estimate.message_tree import Messages, Tree, warp
 from dpheatmap.estimate.messages import spread_of_root
 from dpheatmap.estimate.split import (
     EDGES,
@@ -26,12 +27,9 @@ from dpheatmap.estimate.split import (
     MEANS,
     VARIANCES,
     WEIGHTS,
-    Messages,
-    Tree,
     draw_in_cell,
     integrate,
     quantile_of_exponential,
-    warp,
     working_space,
 )
 

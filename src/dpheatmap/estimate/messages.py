@@ -22,30 +22,32 @@ import numpy as np
 from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.likelihood import summary
-from dpheatmap.estimate.split import (
+from dpheatmap.estimate.message_tree import (
     CENTRE,
-    EDGES,
     FIRST,
     HIGH,
     HIGH_SLOPE,
-    LOGS,
     LOW,
     LOW_SLOPE,
-    MEANS,
     STEP,
-    VARIANCES,
-    WEIGHTS,
     WIDTH,
     Messages,
     Tree,
     add_messages,
+    message,
+    unwarp,
+    warp,
+)
+from dpheatmap.estimate.split import (
+    EDGES,
+    LOGS,
+    MEANS,
+    VARIANCES,
+    WEIGHTS,
     insert_edge,
     integrate,
     mean_exp,
-    message,
     tilted,
-    unwarp,
-    warp,
     working_space,
 )
 

@@ -30,9 +30,9 @@ from dpheatmap.estimate.descent import draw, moments
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.layout import Layout, Randomness, layout
 from dpheatmap.estimate.likelihood import REACH, law_of
+from dpheatmap.estimate.message_tree import Messages, Tree
 from dpheatmap.estimate.messages import log_evidence, upward
 from dpheatmap.estimate.smoothness import neighbourly_shares
-from dpheatmap.estimate.split import Messages, Tree
 from dpheatmap.estimate.worth import worth_reading
 from dpheatmap.quadtree import Ints
 from dpheatmap.release import Release

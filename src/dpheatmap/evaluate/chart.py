@@ -53,7 +53,9 @@ def styles() -> dict[str, Style]:
             baselines += 1
         else:
             again, colour = divmod(peers, len(PEER_COLOURS))
-            found[name] = Style(PEER_COLOURS[colour], MARKERS[peers % len(MARKERS)], dashes[2 * again], 1.3)
+            found[name] = Style(
+                PEER_COLOURS[colour], MARKERS[peers % len(MARKERS)], dashes[2 * again % len(dashes)], 1.3
+            )
             peers += 1
     return found
 

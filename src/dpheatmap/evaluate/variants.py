@@ -162,6 +162,10 @@ COLLECTED = {
     "shuffle-paper": "Shuffle model, paper's algorithm",
     "local": "Local model, posterior",
     "local-paper": "Local model, paper's algorithm",
+    "servers-2": "Two servers, posterior",
+    "servers-2-paper": "Two servers, paper's algorithm",
+    "servers-3": "Three servers, posterior",
+    "servers-3-paper": "Three servers, paper's algorithm",
 }
 """What is made without a curator, and so not from counts, by its title."""
 

@@ -21,7 +21,7 @@ from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.evaluate.variants import EVERY_METHOD, WIDTHS
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.places import Dataset, Place
-from dpheatmap.experiments.study import Data, Finding, Job, Study
+from dpheatmap.experiments.study import Data, Finding, Job, Study, panels_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -187,5 +187,5 @@ STUDY = Study(
     axis="at",
     jobs=jobs,
     findings=findings,
-    figures=figure,
+    figures=lambda jobs, results, dataset: figure(panels_of(jobs, results), dataset),
 )

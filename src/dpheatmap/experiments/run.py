@@ -69,7 +69,7 @@ def run_study(
         seeded = [(seed, job) for job in jobs]
         results = finish(seeded, lambda item: item[1].key, run_job, record, workers, progress)
     panels = panels_of(jobs, results)
-    drawn = study.figures(panels, dataset) if study.figures else _figures(study, panels, dataset)
+    drawn = study.figures(jobs, results, dataset) if study.figures else _figures(study, panels, dataset)
     figures = [save_figure(figure, folder / name) for name, figure in drawn]
     rows = [row for panel, series in panels.items() for row in records(series, study.axis, panel=panel)]
     findings = [*study.findings(panels), *study.judged(jobs, results)]

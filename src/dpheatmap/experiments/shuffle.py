@@ -1,22 +1,31 @@
 """No curator: the paper's appendix on the shuffle model. What people send, and what the map is worth, against B.
 
 B is the number of units that one person's weight is rounded to. A larger one rounds less and takes larger messages;
-without rounding the noise is that of a curator with the paper's design: B = infinity.
+without rounding the noise is that of a curator with the paper's design: B = infinity. Servers need no rounding, but
+each adds noise of its own.
+
+**Paired.** All collections of one run have the same people and, in people, the same noise to within 1 / B
+(`simulated_together`): that of B = 256 and that of B = infinity differ by their rounding alone, and what a curator
+would have measured of the same noisy tree is the part of it that the paper's design asks for (`asked_of`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from dpheatmap.budget import UNITS
 from dpheatmap.collect.shuffle_bound import paper_shares
 from dpheatmap.collect.simulate import simulated_together
 from dpheatmap.collect.terms import Terms
+from dpheatmap.design import PaperDesign, Question, walk
 from dpheatmap.domain import Domain
-from dpheatmap.evaluate.chart import GREY, INK, PAPER_COLOUR, dress, frame, new_figure, styles
-from dpheatmap.evaluate.scores import METRICS, Scores, score
+from dpheatmap.evaluate.scores import Mean, Scores, ratio_of, score
 from dpheatmap.evaluate.table import Series
 from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.evaluate.truth import true_distribution
@@ -25,53 +34,110 @@ from dpheatmap.experiments.gaze import PEOPLE, SIGMA
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.places import Dataset
 from dpheatmap.experiments.salicon import MAP
-from dpheatmap.experiments.study import Data, Finding, Job, Study
+from dpheatmap.experiments.study import Data, Finding, Job, Results, Study, panels_of
+from dpheatmap.quadtree import Ints
+from dpheatmap.release import Measurements, Release
 from dpheatmap.smoothing import smoothed
-from dpheatmap.testing import SeededSource
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EPSILON, DELTA = Fraction(5), Fraction(1, 10**5)
 SCALINGS = (4, 16, 64, 256, 1024, 4096)
+SERVERS = (2, 3)
 IMAGES, TRIALS = 20, 3
 SIZE = 160
 """Pixels on the longer side of the maps that are judged; sigma is five of them."""
-CENTRAL = {"shuffle": "paper-posterior", "shuffle-paper": "paper"}
-"""The same reconstruction of a curator's release."""
+NAMES = {
+    "shuffle": ("shuffle", "shuffle-paper"),
+    "curator": ("paper-posterior", "paper"),
+    **{f"servers-{m}": (f"servers-{m}", f"servers-{m}-paper") for m in SERVERS},
+}
+"""What tables call the reconstructions of each release: by the posterior, and by the paper's algorithm."""
 
 
-def terms_of(units: int, domain: Domain = MAP) -> Terms:
-    """The terms of a collection with B = ``units``."""
-    return Terms.of("shuffle", domain, epsilon=EPSILON, delta=DELTA, n_min=PEOPLE, n_max=PEOPLE, units=units)
+def terms_of(units: int, domain: Domain = MAP, servers: int = 0) -> Terms:
+    """The terms of a collection with B = ``units``: with so many servers, or in the shuffle model."""
+    model, delta = ("servers", Fraction(0)) if servers else ("shuffle", DELTA)
+    return Terms.of(
+        model, domain, epsilon=EPSILON, delta=delta, n_min=PEOPLE, n_max=PEOPLE, units=units, servers=servers
+    )
+
+
+def asked_of(release: Release) -> Release:
+    """What a curator with the paper's design would have asked of a noisy tree in which every cell is measured."""
+    m, design = release.measurements, release.design
+    assert isinstance(design, PaperDesign)
+    rows: list[Ints] = []
+
+    def answer(asked: Question) -> Ints:
+        start, stop = np.searchsorted(m.levels, [asked.level, asked.level + 1])
+        rows.append(start + np.searchsorted(m.codes[start:stop], asked.cells))
+        return m.counts[rows[-1]]
+
+    lazy = replace(design, at_once=False)
+    walk(lazy, release.domain, release.epsilon, answer)
+    seen = np.concatenate(rows)
+    measured = Measurements(m.levels[seen], m.codes[seen], m.counts[seen], m.shares[seen])
+    return Release(release.domain, release.epsilon, measured, lazy, units=release.units, seeded=True)
 
 
 @dataclass(frozen=True, eq=False)
 class ShuffleJob(Job):
-    """People whose contributions are shuffled, B being the place on the axis."""
+    """People who take part in collections with B the place on the axis; at infinity, also in all others."""
 
     def run(self, seed: int) -> dict[str, Scores]:
-        """One collection, read both ways."""
+        """Each collection, read both ways."""
         place = self.place
         drawn = self.people_of(seed).choice(place.people, self.people, replace=False)
         true = smoothed(true_distribution(place.counts_of(place.times(drawn))), self.sigma, self.size)
         people = [place.points_of(person) for person in drawn]
-        source = SeededSource(seed_of(seed, self.key))
-        release = simulated_together(terms_of(int(self.at), place.domain), people, source)
-        estimates = {"shuffle": release.distribution(), "shuffle-paper": release.distribution(method="paper")}
-        return {name: score(true, smoothed(one, self.sigma, self.size)) for name, one in estimates.items()}
+
+        def collected(units: int, servers: int = 0) -> Release:
+            rng = np.random.default_rng(seed_of(seed, "noise", place.name, self.draw))  # the same for all
+            return simulated_together(terms_of(units, place.domain, servers), people, rng)
+
+        made = {"shuffle": collected(UNITS if math.isinf(self.at) else int(self.at))}
+        if math.isinf(self.at):
+            made["curator"] = asked_of(made["shuffle"])
+            made |= {f"servers-{m}": collected(UNITS, m) for m in SERVERS}
+        return {
+            name: score(true, smoothed(release.distribution(method=method), self.sigma, self.size))
+            for who, release in made.items()
+            for name, method in zip(NAMES[who], ("posterior", "paper"), strict=True)
+        }
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """20 images x 3 trials x 6 values of B, and the same people with a curator."""
+    """20 images x 3 trials x 6 values of B, and the same people and noise without rounding, also with servers."""
     images = data.gaze()
-    found: list[Job] = []
-    for place in images.places[:IMAGES]:
-        for trial in range(TRIALS):
-            rest = (place, trial, PEOPLE, EPSILON)
-            found += [ShuffleJob("", units, *rest, tuple(CENTRAL), SIGMA, SIZE) for units in SCALINGS]
-            found.append(Job("", math.inf, *rest, tuple(CENTRAL.values()), SIGMA, SIZE))
-    return found, images
+    without_rounding = tuple(name for names in NAMES.values() for name in names)
+    return [
+        ShuffleJob("", at, place, trial, PEOPLE, EPSILON, methods, SIGMA, SIZE)
+        for place in images.places[:IMAGES]
+        for trial in range(TRIALS)
+        for at, methods in (*((units, NAMES["shuffle"]) for units in SCALINGS), (math.inf, without_rounding))
+    ], images
+
+
+class Pairs:
+    """Ratios of the EMDs of two methods with the same people and noise; an image's trials count as one, their mean."""
+
+    def __init__(self, jobs: Sequence[Job], results: Results) -> None:
+        emds: dict[tuple[str, float], dict[str, list[float]]] = {}
+        for job in jobs:
+            for name, marks in results[job.key].items():
+                emds.setdefault((name, job.at), {}).setdefault(job.place.name, []).append(marks.emd)
+        self._emds = {key: [math.fsum(runs) / len(runs) for runs in by.values()] for key, by in emds.items()}
+
+    def against_curator(self, who: str, way: int, at: float = math.inf) -> Mean:
+        """Against a curator's release, reconstructed the same way: 0 is the posterior, 1 the paper's algorithm."""
+        return ratio_of(self._emds[NAMES[who][way], at], self._emds[NAMES["curator"][way], math.inf])
+
+    def of_rounding(self, way: int, at: float) -> Mean:
+        """What rounding to B units costs: against B = infinity."""
+        name = NAMES["shuffle"][way]
+        return ratio_of(self._emds[name, at], self._emds[name, math.inf])
 
 
 def megabytes(units: int) -> tuple[float, float]:
@@ -83,84 +149,66 @@ def megabytes(units: int) -> tuple[float, float]:
 
 
 def findings(panels: dict[str, Series]) -> list[Finding]:
-    """The paper's claims about B, and our bar."""
+    """The paper's claims about B."""
     series = panels[""]
-    kept, near = [], []
-    for name, of_curator in CENTRAL.items():
-        emds = {units: mean(series, name, units) for units in SCALINGS}
-        central = mean(series, of_curator, math.inf)
-        kept.append(emds[256] <= 1.1 * min(emds.values()))
-        near.append((name, emds[256] / central - 1, emds, central))
+    emds = {name: {at: mean(series, name, at) for at in (*SCALINGS, math.inf)} for name in NAMES["shuffle"]}
     told = "; ".join(
-        f"{TITLES[name]}: EMD {', '.join(f'{emd:.4f} at B = {units}' for units, emd in emds.items())}, "
-        f"{central:.4f} with a curator"
-        for name, _, emds, central in near
+        f"{TITLES[name]}: EMD {', '.join(f'{emd:.4f} at B = {at:g}' for at, emd in line.items())}, "
+        f"{mean(series, of_curator, math.inf):.4f} with a curator"
+        for (name, line), of_curator in zip(emds.items(), NAMES["curator"], strict=True)
     )
     ours, papers = megabytes(256)
     return [
-        Finding("utility is nearly maximal at B = 256", all(kept), told),
+        Finding(
+            "utility is nearly maximal at B = 256",
+            all(line[256] <= 1.1 * min(line.values()) for line in emds.values()),
+            told,
+        ),
         Finding(
             "B = 256 takes about 10 MB a person",
             7.0 <= papers <= 13.0,
             f"{papers:.2f} MB by the paper's formula, {ours:.2f} MB with the certified number of shares",
         ),
+    ]
+
+
+def judged(jobs: Sequence[Job], results: Results) -> list[Finding]:
+    """Our bar, and what servers cost, by pairs; an interval has to lie below the bar as a whole."""
+    pairs = Pairs(jobs, results)
+    near = [pairs.against_curator("shuffle", way, 256) for way in (0, 1)]
+    served = {m: [pairs.against_curator(f"servers-{m}", way) for way in (0, 1)] for m in SERVERS}
+    return [
         Finding(
-            "at B = 256 the EMD is within 10 % of a curator's",
-            all(worse <= 0.1 for _, worse, _, _ in near),
-            "; ".join(f"{TITLES[name]}: {worse:+.1%}" for name, worse, _, _ in near),
+            "at B = 256 the EMD is within 10 % of a curator's with the same people and noise",
+            all(ratio.mean + ratio.half_width <= 1.1 for ratio in near),
+            f"{_both_ways(near)}; of this, rounding: {_both_ways([pairs.of_rounding(way, 256) for way in (0, 1)])}",
+            ours=True,
+        ),
+        Finding(
+            "servers cost less than their noise, sqrt(m) times a curator's",
+            all(ratio.mean <= math.sqrt(m) for m, ratios in served.items() for ratio in ratios),
+            "; ".join(f"{m} servers: {_both_ways(ratios)}" for m, ratios in served.items()),
             ours=True,
         ),
     ]
 
 
-def figures(panels: dict[str, Series], dataset: Dataset) -> list[tuple[str, Figure]]:
-    """One row: communication, then the four metrics, with the curator's as a line across."""
-    series, figure, look = panels[""], new_figure(), styles()
-    first, *rest = figure.subplots(1, 1 + len(METRICS))
-    _draw_communication(first)
-    for panel, metric in zip(rest, METRICS, strict=True):
-        for name, of_curator in CENTRAL.items():
-            marks = [series[name][units][metric.name] for units in SCALINGS]
-            style, central = look[name], series[of_curator][math.inf][metric.name]
-            low, high = ([mark.mean + side * mark.half_width for mark in marks] for side in (-1, 1))
-            panel.fill_between(SCALINGS, low, high, color=style.colour, alpha=0.13, linewidth=0)
-            panel.plot(
-                SCALINGS, [mark.mean for mark in marks], color=style.colour, marker=style.marker, markersize=4.5,
-                linewidth=1.8, label=TITLES[name],
-            )  # fmt: skip
-            panel.axhline(
-                central.mean,
-                color=style.colour,
-                linestyle=(0, (4, 2)),
-                linewidth=1.2,
-                label=f"{TITLES[of_curator]}, curator",
-            )
-        dress(panel, metric, "B", SCALINGS, logarithmic=True)
-        panel.set_yscale("linear")
-        panel.set_title(panel.get_title().replace("  (", "\n("), fontsize=10.5, color=INK)
-    runs = series["shuffle"][256]["emd"].runs
-    notes = [
-        f"{PEOPLE} people, epsilon 5, delta 1e-5. Means of {runs} runs, shaded: 95 % intervals; dashed: the same "
-        f"reconstruction of a curator's release (B = infinity). Data: {dataset.title}.",
+def _both_ways(ratios: Sequence[Mean]) -> str:
+    return ", ".join(
+        f"{100 * (ratio.mean - 1):+.1f} ± {100 * ratio.half_width:.1f} % by the {way}"
+        for way, ratio in zip(("posterior", "paper's algorithm"), ratios, strict=True)
+    )
+
+
+def figures(jobs: Sequence[Job], results: Results, dataset: Dataset) -> list[tuple[str, Figure]]:
+    """What is sent and what it is worth against B; and what rounding and servers cost."""
+    from dpheatmap.experiments import shuffle_chart
+
+    about = f"{PEOPLE} people, epsilon 5, delta 1e-5 (of servers 0). Data: {dataset.title}."
+    return [
+        ("shuffle.png", shuffle_chart.against_b(panels_of(jobs, results)[""], STUDY.title, about)),
+        ("shuffle-paired.png", shuffle_chart.paired(Pairs(jobs, results), about)),
     ]
-    frame(figure, rest[0], STUDY.title, notes, "")
-    return [("shuffle.png", figure)]
-
-
-def _draw_communication(panel: Any) -> None:
-    ours, papers = zip(*map(megabytes, SCALINGS), strict=True)
-    panel.plot(SCALINGS, papers, color=PAPER_COLOUR, marker="o", markersize=4.5, linewidth=1.8)
-    panel.plot(SCALINGS, ours, color=INK, marker="s", markersize=4.5, linewidth=1.8)
-    panel.annotate("paper's formula", (SCALINGS[-1], papers[-1]), (0, 7), textcoords="offset points", ha="right",
-                   fontsize=9, color=PAPER_COLOUR)  # fmt: skip
-    panel.annotate("certified bound", (SCALINGS[-1], ours[-1]), (0, -40), textcoords="offset points", ha="right",
-                   fontsize=9, color=INK)  # fmt: skip
-    panel.axhline(10, color=GREY, linestyle=":", linewidth=1)
-    panel.annotate("the paper: about 10 MB at B = 256", (SCALINGS[0], 10), (0, 4), textcoords="offset points",
-                   fontsize=8.5, color=GREY)  # fmt: skip
-    dress(panel, None, "B", SCALINGS, logarithmic=True)
-    panel.set_title("MB that each person sends\n(payload)", fontsize=10.5, color=INK)
-    panel.set_ylim(0, 12)
 
 
 STUDY = Study(
@@ -169,6 +217,7 @@ STUDY = Study(
     axis="B",
     jobs=jobs,
     findings=findings,
+    judged=judged,
     logarithmic=True,
     figures=figures,
 )

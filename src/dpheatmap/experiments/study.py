@@ -126,7 +126,7 @@ class Study:
     findings: Callable[[dict[str, Series]], list[Finding]] = lambda panels: []
     judged: Callable[[Sequence[Job], Results], list[Finding]] = lambda jobs, results: []
     logarithmic: bool = False
-    figures: Callable[[dict[str, Series], Dataset], list[tuple[str, Figure]]] | None = None
+    figures: Callable[[Sequence[Job], Results, Dataset], list[tuple[str, Figure]]] | None = None
 
 
 def panels_of(jobs: Sequence[Job], results: Results) -> dict[str, Series]:

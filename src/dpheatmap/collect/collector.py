@@ -1,0 +1,64 @@
+"""The server of the local model: it gathers reports that tell little, and publishes how often each answer was given.
+
+It need not be trusted: a report is epsilon-DP against whoever reads it (`local.py`), so are sums of reports, and it
+adds no noise of its own. What it must do is count everybody once: a ticket is good for one report, and the same report
+sent again is that report.
+
+It publishes its tally, once, when the collection is closed, and deletes the reports; whoever has the tally can make the
+release, and check it.
+"""
+
+from __future__ import annotations
+
+from dpheatmap.collect.local import LocalTerms, Report
+from dpheatmap.collect.receiver import Receiver, Refused
+from dpheatmap.collect.tally import Tally
+from dpheatmap.errors import DataError
+
+_AT_ONCE = 1000
+"""Reports that are in memory at a time."""
+
+
+class Collector(Receiver):
+    """The server of the local model."""
+
+    name = "server"
+
+    @property
+    def terms(self) -> LocalTerms:
+        """What reports are made by."""
+        if not isinstance(self.collection.terms, LocalTerms):
+            raise TypeError("not a collection of the local model")
+        return self.collection.terms
+
+    def _opened(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
+        """The report, if it is one of this collection."""
+        text = super()._opened(ticket, nonce, sealed)
+        try:
+            Report.from_padded(text, self.terms)
+        except DataError as problem:
+            raise Refused(400, str(problem)) from None
+        return text
+
+    def step(self) -> bool:
+        """Publish the tally once closed."""
+        if self.state.fact("outcome") is not None:
+            return True
+        if not self.closed():
+            return False
+        self.state.learn("closed", b"")
+        if not self.too_few(self.state.received()):
+            tally = self._tally()
+            header = tally.participants.to_bytes(8, "little") + bytes(32)
+            with self.state.transaction():
+                self.publish(header + tally.words().astype("<i8").tobytes())
+                self.forget()
+        return True
+
+    def _tally(self) -> Tally:
+        tally, last = Tally(self.terms), -1
+        wanted = "SELECT serial, content FROM contributions WHERE serial > ? ORDER BY serial LIMIT ?"
+        while rows := self.state.rows(wanted, last, _AT_ONCE):
+            tally.add_all(Report.from_padded(content, self.terms) for _, content in rows)
+            last = rows[-1][0]
+        return tally
