@@ -12,17 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 import network
 from browser import launch
 
-collect_ignore = ["fuzz/long.py", "mutation/mutate.py", "mutation/reach.py"]  # programs that need what the tests don't
+# Programs that need what the tests don't.
+collect_ignore = ["fuzz/long.py", "mutation/mutate.py", "mutation/reach.py", "mutation/trials.py"]
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("dev", deadline=None)
-settings.register_profile("quick", derandomize=True, deadline=None, max_examples=15)
+settings.register_profile(
+    "quick", derandomize=True, deadline=None, max_examples=15, phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 

@@ -19,6 +19,7 @@ import dpheatmap as dph
 from dpheatmap.budget import UNITS
 from dpheatmap.curator import counts_file
 from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.parquet_bytes import MAGIC, Column, footer, page_header
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.testing import generated_people, seeded_release
 
@@ -95,6 +96,20 @@ def test_it_is_mapped_not_read(stored: Path) -> None:
         while isinstance(base, np.ndarray):
             base = base.base
         assert isinstance(base.obj if isinstance(base, memoryview) else base, mmap.mmap)
+
+
+def test_others_read_any_number_of_columns_and_words(tmp_path: Path) -> None:
+    """Lists of 15 or more, and texts of 128 bytes or more, are written in another way than shorter ones."""
+    written, columns = bytearray(MAGIC), []
+    for k in range(20):
+        start = len(written)
+        written += page_header(3) + np.arange(k, k + 3).tobytes()
+        columns.append(Column(f"column {k}", start, len(written), 3))
+    words = {f"key {k}": "ä" * 60 * k for k in range(20)}
+    (tmp_path / "t.parquet").write_bytes(written + footer(columns, words))
+    found = pq.read_table(tmp_path / "t.parquet")
+    assert found.to_pydict() == {f"column {k}": [k, k + 1, k + 2] for k in range(20)}
+    assert {key.decode(): text.decode() for key, text in found.schema.metadata.items()} == words
 
 
 def test_only_its_owner_may_read_it(city: Counts, tmp_path: Path) -> None:

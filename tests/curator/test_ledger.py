@@ -126,6 +126,20 @@ def test_parts_of_people_do_not_add_up_and_what_lags_behind_fits(place: str) -> 
     ledger.charge("riders", "1/2", of=north)
 
 
+def test_the_history_has_what_was_spent_after_each_charge(tmp_path: Path) -> None:
+    ledger, lists = dph.Ledger(tmp_path / "city.ledger"), ("north", "south")
+    north, south = (Part("district", value, lists) for value in lists)
+    for population in ("riders", "walkers"):
+        ledger.limit(population, 9)
+    days = [datetime(2024, 1, day, tzinfo=UTC) for day in range(1, 6)]
+    for day, epsilon, part in zip(days, (1, 2, 3, 1, 2), (None, north, south, north, None), strict=True):
+        ledger.charge("riders", epsilon, of=part, made=day)
+        ledger.limit("riders", 10)
+    spent = [1, 3, 4, 4, 6]  # of both parts together, what the larger one has spent
+    expected = [(day.isoformat(), Fraction(total)) for day, total in zip(days, spent, strict=True)]
+    assert ledger.history() == {"riders": expected}
+
+
 def test_a_population_needs_a_limit_unless_told_otherwise(place: str) -> None:
     for refused in (dph.Ledger(place).charge, dph.Ledger(place).check):
         with pytest.raises(PrivacyRefusal, match=r"'riders' has no limit in .*, so nothing may be spent"):
@@ -216,6 +230,18 @@ def test_somebody_else_may_spend_while_the_table_is_read(place: str, drawn: list
         watched(drawn, place, seen=lambda counts: ledger.charge("riders", 1))
     assert drawn == []
     assert ledger.accounts()["riders"].charges == 1
+
+
+def test_times_are_whole_seconds(tmp_path: Path) -> None:
+    ledger = dph.Ledger(tmp_path / "city.ledger")
+    ledger.limit("riders", 9)
+    ledger.charge("riders", 1)
+    charged: dict[str, Any] = {"epsilon": 1, "ledger": ledger, "population": "riders", "user": "u", "x": "x", "y": "y"}
+    table = pd.DataFrame({"u": ["a"], "x": [0.5], "y": [0.5], "image": ["a.jpg"]})
+    dph.release(table, DOMAIN, **charged)
+    dph.release_images(table, DOMAIN, image="image", images=["a.jpg"], **charged)
+    dph.Domain.discover(table, **charged)
+    assert [datetime.fromisoformat(row.made).microsecond for row in ledger.entries()] == [0] * 5
 
 
 def test_what_is_refused_does_not_depend_on_the_table(tmp_path: Path) -> None:

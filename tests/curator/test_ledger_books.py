@@ -88,7 +88,8 @@ def test_hashes_made_anew_are_found_by_the_next_entry(file: Path) -> None:
 
 
 def test_entries_that_make_no_sense_are_found() -> None:
-    for change in ({"kind": "gift"}, {"epsilon": "-1"}, {"epsilon": "x"}, {"part": "[1]"}, {"part": "{"},
+    kinds = [{"kind": kind} for kind in ("alms", "gift", "present")]
+    for change in (*kinds, {"epsilon": "-1"}, {"epsilon": "x"}, {"part": "[1]"}, {"part": "{"},
                    {"population": ""}, {"part": "[" * 10_000}):  # fmt: skip
         row = chained([], "", "charge", "riders", "1", "")._replace(**change)  # type: ignore[arg-type]
         with pytest.raises(LedgerError, match="entry 1 can't be understood"):
@@ -163,6 +164,10 @@ def test_a_newer_ledger_is_left_to_newer_software(file: Path) -> None:
     altered(file, "PRAGMA user_version = 2")
     with pytest.raises(LedgerError, match=r"is a ledger of version 2, and this one reads 1\. Update"):
         dph.Ledger(file).verify()
+    for other in (1, 2**31 - 1):
+        altered(file, f"PRAGMA application_id = {other}")
+        with pytest.raises(LedgerError, match="is not a ledger"):
+            dph.Ledger(file).verify()
 
 
 def test_the_ledger_is_one_file_and_reading_makes_none(file: Path, tmp_path: Path) -> None:

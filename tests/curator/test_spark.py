@@ -124,6 +124,7 @@ def test_refusals_and_errors_tell_nothing(spark: Any, tmp_path: Path) -> None:
             outcome(events, dph.Domain.unit(3), **{**COLUMNS, **options})
         assert SECRET not in str(caught.value)
         assert caught.value.__context__ is None
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0, "what was refused is still kept"
 
 
 @pytest.fixture(scope="module")

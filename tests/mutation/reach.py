@@ -2,104 +2,152 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import time
+import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mutation.mutants import PACKAGE, original
+from mutation.mutants import PACKAGE, ROOT, modules, original
 
 KERNELS = {"curator/noise_kernels.py": "curator/noise.py"}
 """Compiled code is not seen line by line: it is reached by whatever reaches what calls it."""
 
-AT_MOST = 40.0
-"""Seconds of tests, as they take on the code as it is, that one mutant gets. One that lives longer has survived."""
+ALONE = {"tests/curator/test_spark.py": "curator/engines/spark.py"}
+"""Tests that start a Java machine, which takes longer than all others together: only for the module they are about."""
+
+IMPORT = ""
+"""What runs before any test does, under coverage's name for it."""
+
+THROUGH_IT = (
+    "test_budget.py", "test_dense.py", "test_design.py", "test_hostile_files.py", "test_parameters.py",
+    "test_release_file.py", "cli/test_commands.py", "cli/test_every_day.py", "cli/test_ledger.py",
+)  # fmt: skip
+"""The tests outside `tests/curator/` that go through the private side."""
 
 
 class Recorder:
-    """A plugin of pytest that notes each test's time and the lines of the package that it reaches."""
+    """A plugin of pytest that notes each test's processor time and the lines of the package that it reaches."""
 
-    def __init__(self, folder: Path, record: Path) -> None:
+    def __init__(self, folder: Path, reach: Reach) -> None:
         from coverage import Coverage
 
-        self.root, self.record = folder / "src/dpheatmap", record
+        self.reach = reach
+        self.root = folder / "src/dpheatmap"
         self.coverage = Coverage(data_file=None, include=[f"{self.root}/curator/*", f"{self.root}/budget.py"])
-        self.seconds: dict[str, float] = {}
-        self.failed: list[str] = []
+        self.tests: dict[str, dict[str, Any]] = {IMPORT: {"seconds": 0.0, "lines": {}}}
+        self.failed: set[str] = set()
         self.coverage.start()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Note what runs under the test's name."""
         self.coverage.switch_context(item.nodeid)
-        start = time.process_time()
+        start = sum(os.times()[:4])  # of this process and of those that it has waited for
         try:
             return (yield)
         finally:
-            self.seconds[item.nodeid] = time.process_time() - start
+            self.tests[item.nodeid] = {"seconds": round(sum(os.times()[:4]) - start, 3), "lines": {}}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Tests that fail on the code as it is say nothing about mutants."""
         if report.outcome != "passed":
-            self.failed.append(report.nodeid)
+            self.failed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        """Write down what was noted."""
+        """Add the lines to what was noted, and keep it."""
         self.coverage.stop()
         data = self.coverage.get_data()
-        lines: dict[str, dict[str, list[int]]] = {}
         for file in data.measured_files():
             module = str(Path(file).relative_to(self.root))
             for line, tests in data.contexts_by_lineno(file).items():
                 for test in tests:
-                    lines.setdefault(test, {}).setdefault(module, []).append(line)
-        self.record.write_text(json.dumps({"seconds": self.seconds, "failed": self.failed, "lines": lines}))
+                    self.tests[test]["lines"].setdefault(module, []).append(line)
+        self.reach.note(self.tests, self.failed)
 
 
 class Reach:
-    """What the recorder noted, read back."""
+    """What recorders noted, kept in a file: by test file, together with what the file and the private side were."""
 
     def __init__(self, record: Path) -> None:
-        noted: dict[str, Any] = json.loads(record.read_text())
-        usable = set(noted["seconds"]) - set(noted["failed"])
-        self.seconds: dict[str, float] = {test: noted["seconds"][test] for test in usable}
-        self.failed: list[str] = sorted(set(noted["failed"]))
-        self.lines = {
-            test: {module: set(reached) for module, reached in of_test.items()}
-            for test, of_test in noted["lines"].items()
-            if test in usable
-        }
+        self.record = record
+        self.noted: dict[str, Any] = json.loads(record.read_text()) if record.exists() else {}
+        self.noted = {file: known for file, known in self.noted.items() if known["state"] == state(file)}
 
-    def rounds(self, module: str, line: int) -> list[list[str]]:
-        """The tests that reach a line, the module's own first, and else quickest first.
+    def missing(self) -> list[str]:
+        """The test files that are not noted as they are now."""
+        return [file for file in test_files() if file not in self.noted]
 
-        For what runs when the module is imported, these are all that reach the module.
+    def note(self, tests: dict[str, Any], failed_tests: set[str]) -> None:
+        """Keep what a recorder has noted."""
+        for file in self.missing():
+            mine = {test: noted for test, noted in tests.items() if test == IMPORT or test.startswith(file)}
+            failed = sorted(test for test in failed_tests if test.startswith(file))
+            self.noted[file] = {"state": state(file), "tests": mine, "failed": failed}
+        self.record.write_text(json.dumps(self.noted))
+
+    @property
+    def failed(self) -> list[str]:
+        """The tests that fail or are skipped on the code as it is."""
+        return [test for known in self.noted.values() for test in known["failed"]]
+
+    def at_import(self, module: str, line: int) -> bool:
+        """Whether a line runs when a module is imported, or a test."""
+        first = first_line(module, line)
+        return module in KERNELS or any(
+            first in k["tests"][IMPORT]["lines"].get(module, ()) for k in self.noted.values()
+        )
+
+    def tests(self, module: str, line: int, at_most: float) -> dict[str, float]:
+        """The tests that reach a line with their seconds, the module's own first, and else quickest first.
+
+        For what runs when the module is imported, or where no test is seen, these are all that reach the module. A
+        test that would make it more seconds than ``at_most`` is left out.
         """
-        from coverage.parser import PythonParser
+        of_module = {
+            test: noted
+            for file, known in self.noted.items()
+            if ALONE.get(file, module) == module
+            for test, noted in known["tests"].items()
+            if KERNELS.get(module, module) in noted["lines"] and test != IMPORT and test not in known["failed"]
+        }
+        first = first_line(module, line)
+        of_line = {test: noted for test, noted in of_module.items() if first in noted["lines"].get(module, ())}
+        found = of_module if self.at_import(module, line) else of_line or of_module
+        reaching = {test: noted["seconds"] for test, noted in found.items()}
+        chosen: dict[str, float] = {}
+        for test in sorted(reaching, key=lambda test: (f"test_{Path(module).stem}" not in test, reaching[test])):
+            if sum(chosen.values()) + reaching[test] <= at_most:
+                chosen[test] = reaching[test]
+        return chosen
 
-        parser = PythonParser(text=original(module))
-        parser.parse_source()
-        seen = KERNELS.get(module, module)
-        first = parser.first_line(line) if seen == module else None
-        reached = [test for test, lines in self.lines.items() if first in lines.get(seen, ())]
-        found = reached or [test for test, lines in self.lines.items() if seen in lines]
-        chosen: list[str] = []
-        total = 0.0
-        for test in sorted(found, key=self.seconds.__getitem__):
-            total += self.seconds[test]
-            if chosen and total > AT_MOST:
-                break
-            chosen.append(test)
-        own = [test for test in chosen if f"test_{Path(module).stem}" in test]
-        return [tests for tests in (own, [test for test in chosen if test not in own]) if tests]
+
+@cache
+def _parser(module: str) -> Any:
+    from coverage.parser import PythonParser
+
+    parser = PythonParser(text=original(module))
+    parser.parse_source()
+    return parser
 
 
-def tests_of_the_private_side() -> list[str]:
-    """The test files that may notice a change: those of the private side, and those that go through it."""
-    tests = PACKAGE.parent.parent / "tests"
-    names = ["test_budget.py", "test_design.py", "test_parameters.py", "test_release_file.py", "cli/test_ledger.py"]
-    found = [*sorted(tests.glob("curator/test_*.py")), *(tests / name for name in names)]
-    return [str(path.relative_to(tests.parent)) for path in found]
+def first_line(module: str, line: int) -> int:
+    """The first line of the statement that this line belongs to."""
+    return int(_parser(module).first_line(line))
+
+
+def test_files() -> list[str]:
+    """What may notice a change: the tests of the private side and its examples, and the tests that go through it."""
+    tests = ROOT / "tests"
+    found = [*sorted(tests.glob("curator/test_*.py")), *(tests / name for name in THROUGH_IT)]
+    return [str(path.relative_to(ROOT)) for path in [*found, *(PACKAGE / module for module in modules())]]
+
+
+def state(file: str) -> str:
+    """A digest of a test file and of the private side."""
+    texts = [(ROOT / file).read_text() if (ROOT / file).exists() else "", *map(original, modules())]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]

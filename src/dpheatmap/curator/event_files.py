@@ -52,7 +52,7 @@ def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_
     """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them."""
     files = _stored(con, path) if _STORES.match(path) else matching(path)
     if not files:
-        if Path(path).is_dir():
+        if path and Path(path).is_dir():
             raise DataError(f"There is no file in the folder {path!r}. Check the path.")
         if "://" in path:
             raise DataError(f"{shown(path, 'input')} is no address that can be read here. Give the path of a file.")

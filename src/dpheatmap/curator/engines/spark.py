@@ -46,8 +46,6 @@ def opened(events: Any) -> Iterator[Source]:
     frame = _frame(events)
     if frame.isStreaming:
         raise DataError("A stream has no end, and people's shares need all of their events. Give a table.")
-    view = f"dpheatmap_{uuid.uuid4().hex}"
-    kept = None if _is_steady(frame) else _quietly(lambda: _persisted(frame))
     columns = {name: _type(kind) for name, kind in frame.dtypes}
     if len({name.lower() for name in columns}) != len(frame.dtypes):
         raise DataError("The data frame has columns whose names are equal or differ in case alone. Give each its own.")
@@ -55,14 +53,17 @@ def opened(events: Any) -> Iterator[Source]:
         f"CAST({_name(name)} AS STRING) COLLATE UTF8_BINARY AS {_name(name)}" if columns[name] == TEXT else _name(name)
         for name in frame.columns
     ]
-    _quietly(lambda: frame.selectExpr(*bytewise).createOrReplaceTempView(view))
+    view, steady = f"dpheatmap_{uuid.uuid4().hex}", _is_steady(frame)
     try:
+        if not steady:
+            _quietly(lambda: frame.persist().count())
+        _quietly(lambda: frame.selectExpr(*bytewise).createOrReplaceTempView(view))
         table = Table(quoted(view), columns, "the data frame", portable=True)
         yield Source(table, lambda sql, pictures, tick: _run(frame.sparkSession, sql, tick))
     finally:
         frame.sparkSession.catalog.dropTempView(view)
-        if kept is not None:
-            kept.unpersist()
+        if not steady:
+            frame.unpersist()
 
 
 def _frame(events: Any) -> Any:
@@ -116,12 +117,6 @@ def _is_steady(frame: Any) -> bool:
         children = step.children()
         todo += [children.apply(k) for k in range(children.size())]
     return True
-
-
-def _persisted(frame: Any) -> Any:
-    frame = frame.persist()
-    frame.count()
-    return frame
 
 
 def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
