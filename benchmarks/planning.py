@@ -1,7 +1,9 @@
-"""Whether `plan` foresees the error of the default release, and the simulation that it foresees it by.
+"""Whether `plan` foresees the errors of the designs' heatmaps, and the simulation that it foresees them by.
 
-    python benchmarks/planning.py              compares with real cities (DPHEATMAP_DATA)
+    python benchmarks/planning.py              compares with real cities (DPHEATMAP_DATA); the bar is for the default
     python benchmarks/planning.py --simulate   makes the tables in foresight.py anew: generated cities, no data
+
+Heatmaps are those that a release of the design gives by default, by the posterior.
 
 The people generated live in districts of an invented city and meet at its venues, of which few are busy and many are
 not. The real cities are Gowalla and Foursquare check-ins through recommender-system splits: people and places with few
@@ -28,8 +30,7 @@ from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE = 0.02, 128
 SIGNALS = (10, 30, 100, 200, 300, 1000, 3000, 10**4, 3 * 10**4, 10**5)
-CITIES, PEOPLE = {"adaptive": 12, "dense": 6}, 1000
-METHODS = {"adaptive": "posterior", "dense": "dense"}
+CITIES, PEOPLE = {"adaptive": 12, "paper": 6, "dense": 4}, 1000
 DISTRICTS, VENUES = 12, 400
 
 
@@ -59,7 +60,7 @@ def generated_city(people: int, seed: int) -> Place:
 
 def error(counts: dph.Counts, epsilon: Fraction, seed: int, design: str = "adaptive") -> float:
     made = seeded_release(counts, seed=seed, epsilon=epsilon, design=design)
-    heat = made.heatmap(sigma=SIGMA, size=SIZE, method=METHODS[design])
+    heat = made.heatmap(sigma=SIGMA, size=SIZE)
     true = smoothed(true_distribution(counts), SIGMA, SIZE)
     return dph.metrics.emd(true, heat.values, tolerance=0.005).middle
 
@@ -79,10 +80,10 @@ def simulate() -> None:
         print(f"{design}: ({signal}, {np.mean(errors):.3g}),", flush=True)
 
 
-def measured(task: tuple[int, int, str]) -> float:
-    number, people, epsilon = task
+def measured(task: tuple[str, int, int, str]) -> float:
+    design, number, people, epsilon = task
     counts = stand_in.cities().places[number].sample(people, np.random.default_rng(number))
-    return error(counts, Fraction(epsilon), number)
+    return error(counts, Fraction(epsilon), number, design)
 
 
 def main() -> int:
@@ -93,16 +94,17 @@ def main() -> int:
         print("No data folder: set DPHEATMAP_DATA to one that holds geo_cells.parquet.")
         return 0
     large = [k for k, place in enumerate(stand_in.cities().places) if place.people >= 2000]
-    cases = [(200, list(range(0, 30, 2))), (2000, large)]
-    tasks = [(k, n, e) for n, numbers in cases for k in numbers for e in ("0.1", "0.5", "1", "2", "5", "10")]
+    cases = [("adaptive", 200, list(range(0, 30, 2))), *((design, 2000, large) for design in CITIES)]
+    tasks = [(d, k, n, e) for d, n, numbers in cases for k in numbers for e in ("0.1", "0.5", "1", "2", "5", "10")]
     found = defaultdict(list)
-    for (_, people, epsilon), value in run_all(measured, tasks):
-        found[people, epsilon].append(value)
+    for (design, _, people, epsilon), value in run_all(measured, tasks):
+        found[design, people, epsilon].append(value)
     reached = []
-    for (people, epsilon), errors in sorted(found.items()):
-        foreseen = dph.plan(dph.Domain.unit(8), epsilon=epsilon, users=people).expected_emd
-        what = f"n {people}, epsilon {epsilon}: EMD {np.mean(errors):.4f}, plan {foreseen:.4f}, off by"
-        reached.append(bar(what, abs(foreseen / float(np.mean(errors)) - 1), 0.3))
+    for (design, people, epsilon), errors in sorted(found.items()):
+        foreseen = dph.plan(dph.Domain.unit(8), epsilon=epsilon, users=people, design=design).expected_emd
+        what = f"{design}, n {people}, epsilon {epsilon}: EMD {np.mean(errors):.4f}, plan {foreseen:.4f}, off by"
+        near = bar(what, abs(foreseen / float(np.mean(errors)) - 1), 0.3)
+        reached.append(near or design != "adaptive")
     return 0 if all(reached) else 1
 
 

@@ -39,7 +39,8 @@ def lines() -> dict[str, NDArray[Any]]:
     tolerance = np.concatenate([tolerance[keep] for tolerance, keep in zip(tolerances, kept, strict=True)])
     steps = np.diff(points, axis=0, prepend=0).astype(np.int32)
     zigzag = (steps << 1) ^ (steps >> 31)
-    rings = [ring for polygon in polygons(topology["objects"]["land"]) for ring in polygon]
+    numbered = [pair for polygon in polygons(topology["objects"]["land"]) for pair in enumerate(polygon)]
+    rings = [ring for _, ring in numbered]
     return {
         "grid": np.array([scale, translate]),
         # Low bytes apart from the rest, which is nearly always zero: that halves the file.
@@ -50,6 +51,7 @@ def lines() -> dict[str, NDArray[Any]]:
         "arc_lengths": np.array([keep.sum() for keep in kept], dtype=np.uint16),
         "ring_arcs": np.concatenate(rings).astype(np.int16),
         "ring_lengths": np.array([len(ring) for ring in rings], dtype=np.uint16),
+        "ring_inland": np.array([number > 0 for number, _ in numbered]),  # a polygon's first ring is its shore
         "border_arcs": np.array(shared_arcs(topology["objects"]["countries"]), dtype=np.uint16),
     }
 

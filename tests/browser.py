@@ -7,10 +7,11 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
 FLAGS = [
     "--no-sandbox",
@@ -22,6 +23,12 @@ FLAGS = [
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 ]
+
+
+PATIENCE = 180_000
+"""Milliseconds after which something is taken to never happen, on however busy a machine."""
+
+expect.set_options(timeout=PATIENCE)
 
 
 @dataclass
@@ -43,9 +50,14 @@ class Opened:
         return found["x"], found["y"]
 
     def settle(self) -> None:
-        """Wait until what was asked for is drawn: two frames."""
-        self.page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        self.page.wait_for_timeout(150)
+        """Wait until what was asked for is drawn: by the map, which says so, and on the screen, two frames later."""
+        self.page.evaluate(
+            """async () => {
+              const map = window.dpheatmap?.map?.map;
+              if (map) await new Promise(done => (map.once("idle", done), map.triggerRepaint()));
+              await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+            }"""
+        )
 
     def check(self) -> None:
         """Nothing was said, and nobody was asked for anything but the file itself."""
@@ -54,6 +66,23 @@ class Opened:
 
 
 Open = Callable[..., Opened]
+
+
+def window(browser: Browser, width: int, height: int, scheme: Any) -> BrowserContext:
+    """A window of its own, which shares nothing with others."""
+    made = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True)
+    made.set_default_timeout(PATIENCE)
+    return made
+
+
+def pointed(page: Page, x: float, y: float) -> str:
+    """What a map tells under the pointer, which comes from outside of the heat: so it is told anew."""
+    tip = page.locator(".tip")
+    page.mouse.move(1, 1)
+    expect(tip).to_be_hidden()
+    page.mouse.move(x, y)
+    expect(tip).to_be_visible()
+    return tip.inner_text()
 
 
 def launch(playwright: Playwright, *more: str) -> Browser:

@@ -196,8 +196,11 @@ def test_the_dense_bound_falls_like_the_root_of_epsilon_n_times_a_logarithm() ->
 
 def test_the_lower_bound_has_the_shape_of_the_papers() -> None:
     deep = Domain.unit(16)
-    for places in (64, 1024, 4**8):
-        assert bounds.lower(deep, 1, 10**9, places=places) * 10**9 / math.sqrt(places) == pytest.approx(0.016, rel=0.1)
+    for places in (65, 1025, 4**8 + 1):
+        below = bounds.lower(deep, 1, 10**9, places=places)
+        assert below * 10**9 / math.sqrt(places) == pytest.approx(0.033, rel=0.1)
+        assert bounds.lower(deep, 1, 10**9, places=places - 1) == pytest.approx(below / 2, rel=0.1)
+    assert bounds.lower(deep, 1, 10**9, places=1) == 0
     assert bounds.lower(deep, 1, 10**4) * 10**2 == pytest.approx(bounds.lower(deep, 1, 10**6) * 10**3, rel=0.2)
     assert bounds.lower(Domain.image(16, 4), 1, 100) == bounds.lower(Domain.unit(2), 1, 100) / 4
 
@@ -225,6 +228,92 @@ def test_the_packing_is_there(t: int, distance: int) -> None:
     some = [drawn(word) for word in code[:8]]
     for a, b in itertools.combinations(some, 2):
         assert emd(a, b) >= distance / blocks / t - 1e-12
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0])
+def test_the_best_algorithm_that_there_is_does_not_beat_the_lower_bound(epsilon: float) -> None:
+    """Two people on 2 x 2 points, outputs in sixths: what is the least worst error under epsilon-DP? A program."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
+    def maps_of(total: int) -> list[tuple[int, ...]]:
+        return [counts for counts in itertools.product(range(total + 1), repeat=4) if sum(counts) == total]
+
+    people = 2
+    inputs = [counts for total in range(people + 1) for counts in maps_of(total)]
+    outputs = maps_of(6)
+    number, worst = {counts: k * len(outputs) for k, counts in enumerate(inputs)}, len(inputs) * len(outputs)
+    rows: list[tuple[int, int, float]] = []  # of A x <= 0: row, column, value
+    row = 0
+    for counts in inputs:
+        for point in range(4):
+            more = (*counts[:point], counts[point] + 1, *counts[point + 1 :])
+            if more not in number:
+                continue
+            for k in range(len(outputs)):
+                for one, other in ((counts, more), (more, counts)):
+                    rows += [(row, number[one] + k, 1.0), (row, number[other] + k, -math.exp(epsilon))]
+                    row += 1
+    for counts in maps_of(people):
+        true = np.array(counts, np.float64).reshape(2, 2)
+        rows += [
+            (row, number[counts] + k, emd(true, np.array(output, np.float64).reshape(2, 2)))
+            for k, output in enumerate(outputs)
+        ]
+        rows.append((row, worst, -1.0))
+        row += 1
+    at, column, value = zip(*rows, strict=True)
+    limits = coo_array((value, (at, column)), (row, worst + 1)).tocsr()
+    whole = coo_array((np.ones(worst), (np.arange(worst) // len(outputs), np.arange(worst))), (len(inputs), worst + 1))
+    found = linprog(
+        np.eye(1, worst + 1, worst)[0], limits, np.zeros(row), whole.tocsr(), np.ones(len(inputs)), method="highs"
+    )
+    assert found.status == 0
+    below = bounds.lower(Domain.unit(1), epsilon, people)
+    assert 0 < below <= found.fun <= bounds.dense(Domain.unit(1), epsilon, people).value
+    assert found.fun <= 12 * below, "nor is it far below"
+
+
+@pytest.mark.parametrize(
+    "domain", [Domain.unit(4), Domain.image(13, 5), Domain.image(3, 40), Domain.bbox(-0.3, 46.9, 0.5, 47.3, depth=13)]
+)
+def test_the_dense_guarantee_holds_for_the_noise_that_was_drawn(domain: Domain) -> None:
+    """With the norm of that noise in place of its expectation, for every level at which it may move across."""
+    from dpheatmap.dense import DenseDesign
+
+    rng = np.random.default_rng(7)
+    finest = domain.cells(domain.depth)
+    top = domain.first_level(1)
+    side = max(finest.columns, finest.rows) / 2.0**domain.depth
+    for trial in range(12):
+        values = rng.multinomial(40, rng.dirichlet(np.full(finest.count, 0.05))).reshape(finest.rows, finest.columns)
+        rows, columns = np.nonzero(values)
+        weight = values[rows, columns] * UNITS
+        counts = dph.Counts.from_cells(domain, columns + finest.x0, rows + finest.y0, weight)
+        epsilon = Fraction(1, 2) if trial % 2 else Fraction(4)
+        release = seeded_release(counts, seed=trial, epsilon=epsilon, design="dense", users=40)
+        assert isinstance(release.design, DenseDesign)
+        level = release.measured_levels[1]
+        codes, noisy = release.measurements.at(level)
+        noise = (noisy - counts.at(level, codes)) / UNITS
+        grid, total = domain.cells(level), abs(float(noise.sum()))
+        cell = {i: np.unique(codes >> 2 * (level - i), return_inverse=True)[1] for i in range(top, level + 1)}
+        above = {i: float(np.abs(np.bincount(inside, noise)).sum()) for i, inside in cell.items()}
+        estimate = release.distribution(method="dense").raster(finest.columns, finest.rows)
+        for stop in range(top, level + 1):
+            cells = domain.cells(stop)
+            norm = 2 * max(grid.columns, grid.rows) * 2.0**-level * total
+            norm += (cells.columns + cells.rows - 2) * 2.0**-stop / 2 * (above[stop] - total)
+            norm += sum(2.0**-i * (above[i] - total) for i in range(stop + 1, level + 1))
+            assert emd(values, estimate) <= (2.0**-level + 4 * norm / 40) / side + 1e-9
+
+
+def test_a_box_across_the_edge_of_a_tile_has_nearly_the_bounds_of_a_square() -> None:
+    """The world's tiles are cut at longitude 0: what is on both sides need not meet in the tile that holds both."""
+    away, across = (Domain.bbox(west, 40.98, west + 2.8, 43.0, depth=13) for west in (8.5, -1.4))
+    assert across.first_level(1) < away.first_level(1) - 3
+    for users in (300, 10**4):
+        assert bounds.dense(across, 1, users).value == pytest.approx(bounds.dense(away, 1, users).value, rel=0.5)
 
 
 def test_errors_lie_between_the_bounds() -> None:

@@ -113,6 +113,7 @@ CALLS: dict[str, Callable[..., object]] = {
     "Difference.save": lambda **k: dph.difference(release(), release(), size=4).save("/nonexistent/map.html", **k),
     "Heatmap.to_h3": lambda **k: release().heatmap().to_h3(**k),
     "kmedian": lambda **k: dph.kmedian(release(), **{"k": 3, **k}),
+    "Places.intervals": lambda **k: dph.kmedian(release(), 3).intervals(**k),
     "Release.distribution": lambda **k: release().distribution(**k),
     "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),
     "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),

@@ -11,7 +11,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from served import Served
+from browser import window
+from served import BOX, Served
 
 AXE = Path(__file__).parent.parent / "web/node_modules/axe-core/axe.min.js"
 
@@ -29,15 +30,10 @@ class Visit:
 
     def watch(self, page: Page) -> Page:
         """Note what a page says and asks."""
-        page.on("console", lambda message: self.hear(message.type, message.text))
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         page.on("request", lambda request: self.asked.append(request.url))
         return page
-
-    def hear(self, kind: str, text: str) -> None:
-        """Note what is said on the console, but for MapLibre's rare remark on a tile that it cuts off at its edge."""
-        if (kind, text.partition(",")[0]) != ("warning", "Geometry exceeds allowed extent"):
-            self.said.append(f"{kind}: {text}")
 
     def check(self) -> None:
         """Nothing was said, and nobody but the app was asked for anything."""
@@ -63,14 +59,34 @@ class Visit:
 @contextmanager
 def visiting(browser: Browser, served: Served, *, width: int, height: int, scheme: Any) -> Iterator[Visit]:
     """Open the app's link in a window of its own."""
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
-    )
-    page = context.new_page()
-    visit = Visit(page, context, served, width)
-    visit.watch(page)
-    page.goto(served.link)
-    page.wait_for_selector("body[data-ready]")
-    yield visit
-    visit.check()
-    context.close()
+    context = window(browser, width, height, scheme)
+    try:
+        page = context.new_page()
+        visit = Visit(page, context, served, width)
+        visit.watch(page)
+        page.goto(served.link)
+        page.wait_for_selector("body[data-ready]")
+        yield visit
+        visit.check()
+    finally:
+        context.close()
+
+
+def open_path(visit: Visit, path: Path) -> None:
+    """Take the first step."""
+    visit.page.get_by_label("Path on this machine").fill(str(path))
+    visit.page.get_by_role("button", name="Open the path").click()
+    visit.heading("What the app makes of it")
+
+
+def next_step(visit: Visit, heading: str) -> None:
+    """Go on to a step of this heading."""
+    visit.page.get_by_role("button", name="Next").click()
+    visit.heading(heading)
+
+
+def type_box(page: Page, box: tuple[float, ...] = BOX) -> None:
+    """Fill in the edges of a box."""
+    for name, edge in zip(("West", "South", "East", "North"), box, strict=True):
+        page.get_by_label(name, exact=True).fill(str(edge))
+    page.get_by_label("North", exact=True).press("Tab")

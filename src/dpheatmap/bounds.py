@@ -11,6 +11,7 @@ s is the true sum of people's weights, n its total, P_i the matrix that adds up 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -92,7 +93,7 @@ def sparse(
         kept = min(int(width), measured)
         noise = _largest_noise(measured, kept) * sum(parts.values()) / (weight * float(exact)) + 3 * measured / UNITS
         terms.append(Term(level, factor * 2.0**-level * noise))
-    return Bound(math.fsum(term.error for term in terms), tuple(terms))
+    return Bound(_sum(terms), tuple(terms))
 
 
 def expansion(domain: Domain, first: int) -> float:
@@ -108,8 +109,7 @@ def expansion(domain: Domain, first: int) -> float:
 
     |W| <= N <= |P_i z|, as sums of parts, so both are at most X / sigma, sigma the sum of 2^-i over q .. L.
     """
-    last, cells, side = domain.depth, domain.cells(first), _longer_side(domain)
-    h = (cells.columns + cells.rows - 2) / 2.0 ** (first + 1)
+    last, side, h = domain.depth, _longer_side(domain), _half_across(domain, first)
     sigma = 2.0 ** (1 - first) - 2.0**-last
     return float(1.0 + (max(h - 2.0**-first, 0.0) + h + 2.0**-first - 2.0**-last) / sigma) / side
 
@@ -130,26 +130,36 @@ def dense(domain: Domain, epsilon: Any, users: int) -> Bound:
 
     Let the grid be level l. Inside a cell, people and an even spread are at most a cell's side apart: the first term.
     s on the grid, noisy y = s + nu, and s^ the nearest map: |s - s^| <= 2 |nu| in the EMD norm by the triangle
-    inequality. For any z of total W the norm is at most
+    inequality. Making or destroying mass costs alpha, twice the grid's longer side. For any z of total W and any level
+    j <= l, whose cells' middles are at most 2 h apart, the norm is at most
 
-        2 |W| + sum over levels i <= l of 2^-i (|P_i z| - |W|),
+        alpha |W| + h (|P_j z| - |W|) + sum over i from j + 1 to l of 2^-i (|P_i z| - |W|),
 
-    for |W| of it can be left where it is, to be made or destroyed, and the rest moves up level by level. The noise of
-    a cell of level i is a sum of k = 4^(l - i) Laplaces, of mean absolute value 2 k C(2k, k) / 4^k, over epsilon.
+    for |W| of it can be left where it is, to be made or destroyed, and the rest moves up level by level, and across at
+    level j; the best j is taken. The noise of a cell of level i is a sum of at most k = 4^(l - i) Laplaces, of mean
+    absolute value 2 k C(2k, k) / 4^k, over epsilon. (Discrete ones are no larger: a Laplace is a difference of two
+    exponentials, and an exponential its whole part, which is geometric, plus something independent of it. So it is
+    a discrete Laplace plus something independent of mean 0, and that makes no mean absolute value smaller.)
     Normalising at most doubles what is then divided by n (the paper's Lemma 2.1, with 2 instead of 4): the norm of
-    s - s^ is at least twice the difference of totals, and that is what rescaling s^ adds.
+    s - s^ is at least alpha times the difference of totals, and that is what rescaling s^ adds.
     """
     exact = _checked(domain, epsilon, users)
     top, side = domain.first_level(1), _longer_side(domain)
     level = grid_level(domain, exact * int(users), top, domain.depth)
     factor = 4.0 / (users * side * float(exact))
-    moved = [
-        Term(i, factor * 2.0**-i * domain.cells(i).count * _mean_of_sum(4 ** (level - i)))
-        for i in range(top + 1, level + 1)
-    ]
-    of_total = max(2.0 * side - 2.0**-top + 2.0**-level, 0.0) * _mean_of_sum(domain.cells(level).count)
-    terms = (Term(top, factor * of_total), *moved, Term(level, 2.0**-level / side))
-    return Bound(math.fsum(term.error for term in terms), terms)
+    grid = domain.cells(level)
+    alpha, total = 2.0 * max(grid.columns, grid.rows) / 2.0**level, _mean_of_sum(grid.count)
+    noise = {i: domain.cells(i).count * _mean_of_sum(4 ** (level - i)) for i in range(top, level + 1)}
+
+    def moved(stop: int) -> tuple[Term, ...]:
+        h = _half_across(domain, stop)
+        across = max(alpha - h - 2.0**-stop + 2.0**-level, 0.0) * total + h * noise[stop]
+        up = (Term(i, factor * 2.0**-i * noise[i]) for i in range(stop + 1, level + 1))
+        return Term(stop, factor * across), *up
+
+    best = min(map(moved, noise), key=_sum)
+    terms = (*best, Term(level, 2.0**-level / side))
+    return Bound(_sum(terms), terms)
 
 
 def _mean_of_sum(number: int) -> float:
@@ -165,11 +175,12 @@ def _mean_of_sum(number: int) -> float:
 def lower(domain: Domain, epsilon: Any, users: int, *, places: int | None = None) -> float:
     """What no epsilon-DP algorithm can stay below in expectation, for some people in so many places (default: any).
 
-    A packing: cut a square of the domain into t x t points, t a power of two, t^2 <= places. Each of the N = t^2 / 4
-    blocks of 2 x 2 points holds the same mass, all of it on one of its points. By the Gilbert-Varshamov bound there are
+    A packing: cut a square of the domain into t x t points, t a power of two. Each of the N = t^2 / 4 blocks of 2 x 2
+    points holds the same mass, all of it on one of its points. By the Gilbert-Varshamov bound there are
     M >= 4^N / (sum over j < d of C(N, j) 3^j) such maps of which any two differ in d blocks or more: their distance is
-    at least d / N times a step, 1 / t. Let m of the n people have one of these maps and the others a fixed one. Any two
-    of these data sets have averages d m / (N t n) apart, so an output is within half of that of one of them at most.
+    at least d / N times a step, 1 / t. Let m of the n people have one of these maps and the others be at one point, in
+    N + 1 places together. Any two of these data sets have averages d m / (N t n) apart, so an output is within half of
+    that of one of them at most.
     Leaving the m people out costs a factor of exp(epsilon m) in probability; so if an algorithm comes that near with
     probability p or more on each of the M data sets then M p exp(-epsilon m) <= 1. Hence on one of them the expected
     error is at least
@@ -177,7 +188,8 @@ def lower(domain: Domain, epsilon: Any, users: int, *, places: int | None = None
         (1 - exp(epsilon m) / M) d m / (2 N t n),
 
     for every m <= n, d and t; the largest of those tried is returned. With many people it is about
-    0.017 t / (epsilon n), and over all t about 0.05 / sqrt(epsilon n).
+    0.017 t / (epsilon n), which for 4^j + 1 places is 0.034 sqrt(places) / (epsilon n), and over all t about
+    0.05 / sqrt(epsilon n).
 
     >>> square = Domain.unit(8)
     >>> 0 < lower(square, 1, 10**4, places=100) < lower(square, 1, 10**4) < lower(square, 1, 1000)
@@ -190,7 +202,7 @@ def lower(domain: Domain, epsilon: Any, users: int, *, places: int | None = None
     deepest = min(finest.columns, finest.rows).bit_length() - 1
     best = 0.0
     for power in range(1, deepest + 1):
-        if places is None or 4**power <= places:
+        if places is None or 4 ** (power - 1) + 1 <= places:
             best = max(best, _packing(float(exact), int(users), 2**power))
     return best * 2.0**deepest / max(finest.columns, finest.rows)
 
@@ -205,21 +217,25 @@ def _packing(epsilon: float, users: int, t: int) -> float:
         x = (distance - 1) / blocks
         entropy = -x * math.log(x) - (1.0 - x) * math.log(1.0 - x) if x > 0.0 else 0.0
         maps = blocks * (math.log(4.0) - entropy - x * math.log(3.0))
-        people = _people_to_change(epsilon, users, maps)
-        sure = -math.expm1(min(epsilon * people - maps, 0.0))
-        best = max(best, sure * distance * people / (2.0 * blocks * t * users))
+        for people in _people_to_change(epsilon, users, maps):
+            sure = -math.expm1(min(epsilon * people - maps, 0.0))
+            best = max(best, sure * distance * people / (2.0 * blocks * t * users))
     return best
 
 
 _DISTANCES = 64  # tried up to 3/4 of the blocks, beyond which there are no codes of that bound
 
 
-def _people_to_change(epsilon: float, users: int, maps: float) -> int:
-    """The m with the largest m (1 - exp(epsilon m - maps)), rounded: y = 1 + epsilon m has y + log y = 1 + maps."""
+def _people_to_change(epsilon: float, users: int, maps: float) -> tuple[int, int]:
+    """The whole numbers around the m with the largest m (1 - exp(epsilon m - maps)), one of which is the best.
+
+    y = 1 + epsilon m has y + log y = 1 + maps, and what is to be largest is concave in m.
+    """
     y = 1.0 + maps
     for _ in range(6):  # Newton's steps
         y -= (y + math.log(y) - 1.0 - maps) / (1.0 + 1.0 / y)
-    return min(users, max(0, math.floor((y - 1.0) / epsilon)))
+    below = max(0, math.floor((y - 1.0) / epsilon))
+    return min(users, below), min(users, below + 1)
 
 
 def from_emd(emd: float, sigma: float) -> Implied:
@@ -240,6 +256,16 @@ def from_emd(emd: float, sigma: float) -> Implied:
     check(emd=emd, sigma=sigma)
     apart = min(1.0, emd / (2.0 * sigma), math.sqrt(emd) / (2.0 * sigma))
     return Implied(emd / (2.0 * sigma * sigma), apart, 1.0 - apart)
+
+
+def _sum(terms: Iterable[Term]) -> float:
+    return math.fsum(term.error for term in terms)
+
+
+def _half_across(domain: Domain, level: int) -> float:
+    """Half the largest distance between middles of the level's cells, in root squares."""
+    cells = domain.cells(level)
+    return float((cells.columns + cells.rows - 2) / 2.0 ** (level + 1))
 
 
 def _longer_side(domain: Domain) -> float:

@@ -169,7 +169,8 @@ class Domain:
         ``x`` and ``y`` are longitude and latitude. With probability ``confidence`` the box, of whole map tiles, holds
         at least ``share`` of people's weight; if no box but the world can be claimed to, it says so, by its noise
         alone. A box does not cross the antimeridian: people on both sides of it get one that is as wide as the world.
-        The rest is as for :func:`release`, and what that costs is to be added.
+        Whoever is north or south of 85 degrees, where maps of tiles end, does not count. The rest is as for
+        :func:`release`, and what that costs is to be added.
 
         >>> import dpheatmap as dph
         >>> from dpheatmap.testing import generated_people

@@ -14,13 +14,14 @@ import httpx
 import pytest
 
 from dpheatmap.app import peer
+from dpheatmap.app.answers.parts import Parts
 from dpheatmap.app.guard import KEY, Guard
-from dpheatmap.app.routes import Routes, application
+from dpheatmap.app.routes import application
 from dpheatmap.app.session import GUESSES, Session
 from dpheatmap.app.shelf import Shelf, held
 from dpheatmap.cli import run
 from dpheatmap.errors import DpheatmapError
-from served import PLACE, Served, ended, key_in, serving, trips, wanted
+from served import PATIENCE, PLACE, Served, ended, key_in, serving, trips, wanted
 
 CHANGES = [
     ("POST", "/api/limit"),
@@ -57,7 +58,7 @@ def by_hand(served: Served, client: httpx.Client, request: str, header: str) -> 
     """A connection on which the head of a request was sent, with everything that the app asks for."""
     host = served.origin.removeprefix("http://")
     cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
-    raw = socket.create_connection((host.partition(":")[0], int(host.partition(":")[2])), timeout=60)
+    raw = socket.create_connection((host.partition(":")[0], int(host.partition(":")[2])), timeout=PATIENCE)
     head = [f"{request} HTTP/1.1", f"Host: {host}", f"Origin: {served.origin}", f"Cookie: {cookie}"]
     head += [f"{KEY}: {client.headers[KEY]}", header]
     raw.sendall("\r\n".join([*head, "", ""]).encode())
@@ -66,7 +67,7 @@ def by_hand(served: Served, client: httpx.Client, request: str, header: str) -> 
 
 def test_two_hosts_get_nothing(served: Served, client: httpx.Client) -> None:
     with by_hand(served, client, "GET /api/start", "Host: evil.example") as raw:
-        assert raw.recv(100).split()[1] in (b"400", b"421")
+        assert raw.makefile("rb").readline().split()[1] in (b"400", b"421")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -99,8 +100,8 @@ def test_the_system_tells_whose_a_connection_is() -> None:
 def test_another_user_of_the_machine_can_not_use_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They see it in the list of programs while it opens the browser. It still works for whose app it is."""
     session = Session(80)
-    routes = Routes(session, tmp_path / "kept", str(tmp_path / "l"), 10**6)
-    app: Any = Guard(application(routes), session, ["127.0.0.1"])
+    parts = Parts(session, tmp_path / "kept", str(tmp_path / "l"), 10**6)
+    app: Any = Guard(application(parts), session, ["127.0.0.1"])
 
     async def visit() -> int:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
@@ -110,7 +111,7 @@ def test_another_user_of_the_machine_can_not_use_the_link(tmp_path: Path, monkey
         for owner, status in ((os.getuid() + 1, 401), (None, 200)):
             monkeypatch.setattr(peer, "owner_of", lambda near, far, owner=owner: owner)
             assert pool.submit(asyncio.run, visit()).result() == status
-    routes.close()
+    parts.close()
 
 
 def test_the_cookie_is_for_this_site_alone(tmp_path: Path) -> None:
@@ -340,8 +341,8 @@ def test_a_few_wrong_passwords_void_the_link() -> None:
 def test_the_password_is_asked_for(tmp_path: Path) -> None:
     """At an address beyond loopback, where tests may not listen: without the network in between."""
     session = Session(80, "a long password")
-    routes = Routes(session, tmp_path / "kept", str(tmp_path / "l"), 10**6)
-    app: Any = Guard(application(routes), session, ["192.0.2.7"])
+    parts = Parts(session, tmp_path / "kept", str(tmp_path / "l"), 10**6)
+    app: Any = Guard(application(parts), session, ["192.0.2.7"])
 
     async def visit() -> None:
         transport = httpx.ASGITransport(app)
@@ -361,7 +362,7 @@ def test_the_password_is_asked_for(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(1) as pool:  # in the tests' own thread a browser's loop may be running
         pool.submit(asyncio.run, visit()).result()
-    routes.close()
+    parts.close()
 
 
 def test_no_session_no_place(served: Served) -> None:

@@ -69,6 +69,19 @@ DATA: dict[str, Callable[[int, np.random.Generator], Floats]] = {
     ),
     "both sides of the antimeridian": lambda n, rng: around([(178, -18), (-172, -14)], 0.5, n, rng),
     "everywhere": lambda n, rng: rng.uniform((-180, -85), (180, 85), (n, 2)),
+    "a ring around the world": lambda n, rng: np.stack([rng.uniform(-180, 180, n), rng.normal(0, 0.3, n)], axis=1),
+    "two cities at opposite ends of the earth": lambda n, rng: np.concatenate(
+        [rng.normal((13.4, 52.5), 0.1, (n - n // 19, 2)), rng.normal((-166.6, -52.5), 0.1, (n // 19, 2))]
+    ),
+    "a line along the edges of tiles": lambda n, rng: np.stack(
+        [rng.choice([0.0, math.nextafter(0, -1)], n), rng.uniform(-60, 60, n)], axis=1
+    ),
+    "a crowded point in an empty world": lambda n, rng: np.concatenate(
+        [np.full((n - n // 19, 2), (100.0, 13.0)), rng.uniform((-180, -85), (180, 85), (n // 19, 2))]
+    ),
+    "the corners of the world": lambda n, rng: np.stack(
+        [rng.choice([-180.0, 180.0], n), rng.choice([-85.05, 85.05], n)], axis=1
+    ),
     "a few": lambda n, rng: around((13.4, 52.5), 0.1, n // 400, rng),
 }
 
@@ -98,7 +111,7 @@ def wrong_claims(share: float, confidence: float, rounds: int, seed: int) -> tup
 @pytest.mark.parametrize(("share", "confidence"), [(0.95, 0.95), (0.5, 0.6)])
 def test_what_is_claimed_holds_as_often_as_it_says(share: float, confidence: float) -> None:
     """From one campus to everywhere; false-alarm rate 1e-6, if each claim were wrong as often as it may."""
-    wrong, runs = wrong_claims(share, confidence, 25, seed=1)
+    wrong, runs = wrong_claims(share, confidence, 17, seed=1)
     assert stats.binom.sf(wrong - 1, runs, 1 - confidence) > FALSE_ALARM
 
 
@@ -153,6 +166,15 @@ def test_the_quantile_of_a_sum_of_noises(scales: list[float], confidence: float)
 def test_a_certainty_that_floats_cannot_tell_is_never_claimed() -> None:
     assert noise_quantile(np.array([1.0]), 1 - 1e-16) == math.inf
     assert 24 < noise_quantile(np.array([1.0]), 1 - 1e-11) < 25
+
+
+def test_nothing_is_claimed_of_more_people_than_are_counted() -> None:
+    """A count is held at 2^31 people: how many more there are, inside or outside of a box, it does not tell."""
+    inside, outside = WORLD.locate(np.array([10.0, -74.0]), np.array([50.0, 40.7]))[:2]
+    for people, claimed in ((2**29, True), (2**32, False)):
+        weight = np.array([people * UNITS, people * UNITS // 40])
+        counts = Counts.from_cells(WORLD, inside, outside, weight)
+        assert (find_box(Curator(counts, 1, SeededSource(1)), 0.95, 0.95)[0] is not None) == claimed
 
 
 # What it finds

@@ -194,6 +194,8 @@ def test_no_number_of_people_is_too_many() -> None:
     finest[0, 0] = -1
     assert Curator(counts, HUGE).regions(finest, Fraction(HUGE)).tolist() == pytest.approx([2**31])
     assert Curator(counts, HUGE).total(Fraction(HUGE)) == pytest.approx(2**31)
+    inner = [CellRange(0, 0, 3, 3), CellRange(0, 0, 1, 1)]
+    assert Curator(counts, HUGE).rings(inner, Fraction(HUGE)).tolist() == pytest.approx([2**31] * 3)
     everything = np.arange(16)
     uneven = Curator(counts, HUGE).deviations(everything, np.zeros(1, np.int64), Fraction(HUGE))
     assert uneven.tolist() == pytest.approx([2**31]), "4 cells of 2^61, 12 of none: 3 * 2^61, held"

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.budget import UNITS
 from dpheatmap.domain import Domain
+from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.cluster import FINE, Plane, weighted_points
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.testing import generated_people, seeded_release
 from people import every_domain, people_in
 
@@ -95,6 +99,42 @@ def test_the_same_release_gives_the_same_places(tmp_path: object) -> None:
     first, second = dph.kmedian(release, 5), dph.kmedian(dph.load(f"{tmp_path}/a.dph.parquet"), 5)
     assert np.array_equal(first.centres, second.centres)
     assert np.array_equal(first.weights, second.weights)
+
+
+def test_intervals_hold_the_true_numbers_of_people() -> None:
+    """Of eight crowds and noises, fixed; from half of the noise they would hold fewer."""
+    held = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        counts = mixture(8, 0.1, people=600, depth=6, rng=rng).sample(600, rng)
+        places = dph.kmedian(seeded_release(counts, seed=seed, epsilon=1), 5)
+        x, y, weight = weighted_points(true_distribution(counts))
+        people = np.bincount(places.catchment(x, y), weight * (counts.total / UNITS / weight.sum()), 5)
+        low, high = places.intervals()
+        assert ((low >= 0) & (low <= places.weights) & (places.weights <= high)).all()
+        held.append((low <= people) & (people <= high))
+    assert np.mean(held) >= 0.85
+
+
+def test_intervals_narrow_with_epsilon_and_widen_with_confidence() -> None:
+    vague, sharp = (
+        dph.kmedian(seeded_release(people_in(Domain.unit(6), 500), seed=1, epsilon=epsilon), 4) for epsilon in (0.5, 8)
+    )
+    widths = [
+        float(np.sum(np.subtract(*places.intervals(confidence)[::-1])))
+        for places, confidence in ((vague, 0.9), (sharp, 0.99), (sharp, 0.9), (sharp, 0.6))
+    ]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 4 * widths[2]
+    for one, other in zip(sharp.intervals(), dph.kmedian(sharp.release, 4).intervals(), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_how_sure_is_not_known_without_the_posterior() -> None:
+    paper = dph.kmedian(seeded_release(people_in(CITY, 500), seed=1, epsilon=5, design="paper"), 3, method="paper")
+    assert not paper.has_intervals
+    with pytest.raises(ParameterError, match="Make them with method='posterior'"):
+        paper.intervals()
 
 
 def test_both_methods_of_the_paper_s_design_and_repr() -> None:

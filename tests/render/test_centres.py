@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ from dpheatmap.cli import run
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.cluster import Places, kmedian
+from dpheatmap.render.canvas import Box
 from dpheatmap.render.outline import outlines
-from dpheatmap.render.places import catchments
+from dpheatmap.render.places import _beside, catchments
 from dpheatmap.testing import seeded_release
 from people import people_in
 
@@ -50,9 +50,19 @@ def test_the_table(tmp_path: Path) -> None:
     places.save(tmp_path / "places.csv")
     with (tmp_path / "places.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["place", "lon", "lat", "people", "share", "distance_in_metres"]
-    assert [float(row["people"]) for row in rows] == places.weights.tolist()
-    assert [[float(row["lon"]), float(row["lat"])] for row in rows] == places.centres.tolist()
+    sure = ["people_low", "people_high"]
+    assert list(rows[0]) == ["place", "lon", "lat", "people", *sure, "share", "distance_in_metres"]
+    assert [float(row["people"]) for row in rows] == pytest.approx(places.weights, rel=1e-9)
+    for name, ends in zip(sure, places.intervals(), strict=True):
+        assert [float(row[name]) for row in rows] == pytest.approx(ends, rel=1e-9)
+    centres = [[float(row["lon"]), float(row["lat"])] for row in rows]
+    np.testing.assert_allclose(centres, places.centres, rtol=1e-9)
+
+
+def test_without_the_posterior_there_is_no_interval(tmp_path: Path) -> None:
+    release = seeded_release(people_in(CITY, 1000), seed=1, epsilon=2, design="paper")
+    kmedian(release, 3, method="paper").save(tmp_path / "places.csv")
+    assert (tmp_path / "places.csv").read_text().splitlines()[0] == "place,lon,lat,people,share,distance_in_metres"
 
 
 @pytest.mark.parametrize("metric", ["l1", "euclidean"])
@@ -97,6 +107,19 @@ def test_borders_are_where_the_nearest_place_changes() -> None:
         assert away[nearest[row, column]] == away.min()
 
 
+def test_numbers_stand_where_there_is_room() -> None:
+    """To the right, unless a ring is there or the picture ends; every number inside, none over another's ring."""
+    box = Box(0, 0, 400, 200)
+    centres = [(50.0, 50.0), (76.0, 50.0), (390.0, 50.0), (200.0, 100.0), (228.0, 100.0), (172.0, 100.0), (200.0, 72.0)]
+    spots = _beside(centres, box, 9.0, 14.0)
+    sides = [
+        "right" if x > at[0] + 9 else "left" if x < at[0] - 9 else "above" if y < at[1] else "below"
+        for at, (x, y, _) in zip(centres, spots, strict=True)
+    ]
+    assert sides == ["left", "right", "left", "below", "right", "left", "right"]
+    assert spots == _beside(centres, box, 9.0, 14.0)
+
+
 @pytest.mark.parametrize("suffix", [".svg", ".pdf"])
 def test_pictures_for_print(suffix: str, tmp_path: Path) -> None:
     places_in(CITY, 3).save(tmp_path / f"places{suffix}")
@@ -134,14 +157,14 @@ def test_the_command_writes_and_tells(saved: str, tmp_path: Path, capsys: pytest
 
 def test_without_a_file_the_table_is_printed_or_json(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cluster", saved, "-k", "3"]) == 0
-    header, *rows = capsys.readouterr().out.splitlines()
-    assert header.split() == ["place", "lon", "lat", "people", "share", "distance"]
-    assert [len(row) for row in rows] == [len(header)] * 3
-    assert all(re.fullmatch(r" *\d +[-\d.]+ +[-\d.]+ +[\d,]+ +[\d.]+% +[\d.,]+ k?m", row) for row in rows)
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) == 4
+    assert len({len(line) for line in out.splitlines()}) == 1, "aligned"
     assert run(["cluster", saved, "-k", "3", "--metric", "euclidean", "--json"]) == 0
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert answer["metric"] == "euclidean"
     assert answer["unit"] == "m"
+    assert all(place["people_low"] < place["people"] < place["people_high"] for place in answer["places"])
     assert [place["place"] for place in answer["places"]] == [1, 2, 3]
 
 

@@ -40,6 +40,10 @@ const PAINTS: [layer: string, property: string, ink: keyof Inks][] = [
   ["edge", "line-color", "name"],
 ];
 
+/** White with a dark rim can be read on every colour that heat may have; on changes, most of them pale, the reverse. */
+const ON_DARK = { "text-color": "#ffffff", "text-halo-color": "#14161de0" };
+const ON_PALE = { "text-color": LIGHT.name, "text-halo-color": "#ffffffe0" };
+
 /** The colours of a theme, as paint properties of the layers that are there. */
 export function inks(dark: boolean): [layer: string, property: string, colour: string][] {
   const chosen = dark ? DARK : LIGHT;
@@ -61,7 +65,7 @@ export function styleOf(
   const above: LayerSpecification[] = [];
   if (basemap) {
     const onHeat = (at: LngLat) => pixelAt(data, at) !== null;
-    addBasemap(basemap, onHeat, data.tiles !== null, sources, below, above);
+    addBasemap(basemap, onHeat, data.signed ? ON_PALE : ON_DARK, data.tiles !== null, sources, below, above);
   }
   if (data.tiles) {
     sources.tiles = { type: "raster", tiles: [data.tiles.url], tileSize: 256, maxzoom: 19 };
@@ -92,7 +96,7 @@ export function worldStyle(basemap: Basemap): StyleSpecification {
   const sources: Record<string, SourceSpecification> = {};
   const below: LayerSpecification[] = [{ id: "sea", type: "background" }];
   const above: LayerSpecification[] = [];
-  addBasemap(basemap, () => false, false, sources, below, above);
+  addBasemap(basemap, () => false, ON_DARK, false, sources, below, above);
   return { version: 8, transition: { duration: 0, delay: 0 }, sources, layers: [...below, ...above] };
 }
 
@@ -100,7 +104,7 @@ export function worldStyle(basemap: Basemap): StyleSpecification {
 export function worldData(basemap: Basemap): Record<string, GeoJSON.FeatureCollection> {
   return {
     land: landOf(basemap),
-    coast: linesOf(basemap.land),
+    coast: linesOf(basemap.land.flat()),
     borders: linesOf(basemap.borders),
     cities: citiesOf(basemap, () => false),
   };
@@ -109,6 +113,7 @@ export function worldData(basemap: Basemap): Record<string, GeoJSON.FeatureColle
 function addBasemap(
   basemap: Basemap,
   onHeat: (at: LngLat) => boolean,
+  inkOnHeat: SymbolLayerSpecification["paint"],
   tiles: boolean,
   sources: Record<string, SourceSpecification>,
   below: LayerSpecification[],
@@ -117,15 +122,14 @@ function addBasemap(
   sources.land = { type: "geojson", data: landOf(basemap), tolerance: 0.1 };
   below.push({ id: "land", type: "fill", source: "land", paint: { "fill-antialias": false } });
   if (tiles) return;
-  sources.coast = { type: "geojson", data: linesOf(basemap.land), tolerance: 0.1 };
+  sources.coast = { type: "geojson", data: linesOf(basemap.land.flat()), tolerance: 0.1 };
   sources.borders = { type: "geojson", data: linesOf(basemap.borders), tolerance: 0.1 };
   sources.cities = { type: "geojson", data: citiesOf(basemap, onHeat) };
   above.push(
     { id: "coast", type: "line", source: "coast", paint: { "line-width": 1.1 } },
     { id: "borders", type: "line", source: "borders", paint: { "line-width": 1.1, "line-dasharray": [4, 2] } },
     names("names", false, {}),
-    // White with a dark rim can be read on every colour that the heat may have.
-    names("names-on-heat", true, { "text-color": "#ffffff", "text-halo-color": "#14161de0" }),
+    names("names-on-heat", true, inkOnHeat),
   );
 }
 
@@ -156,21 +160,15 @@ function linesOf(lines: number[][]): GeoJSON.FeatureCollection {
   return { type: "FeatureCollection", features: lines.map((steps) => line(pointsOf(steps))) };
 }
 
-/** Shores run clockwise; a ring that runs the other way is an inland sea in the land before it. */
-export function landOf(basemap: Basemap): GeoJSON.FeatureCollection<GeoJSON.Polygon> {
-  const features: GeoJSON.Feature<GeoJSON.Polygon>[] = [];
-  for (const ring of basemap.land.map(pointsOf)) {
-    const last = features.at(-1);
-    if (last && turn(ring) > 0) last.geometry.coordinates.push(ring);
-    else features.push({ type: "Feature", properties: {}, geometry: { type: "Polygon", coordinates: [ring] } });
-  }
-  return { type: "FeatureCollection", features };
-}
-
-function turn(ring: [number, number][]): number {
-  let sum = 0;
-  for (let i = 1; i < ring.length; i++) sum += ring[i - 1][0] * ring[i][1] - ring[i][0] * ring[i - 1][1];
-  return sum;
+function landOf(basemap: Basemap): GeoJSON.FeatureCollection {
+  return {
+    type: "FeatureCollection",
+    features: basemap.land.map((shores) => ({
+      type: "Feature",
+      properties: {},
+      geometry: { type: "Polygon", coordinates: shores.map(pointsOf) },
+    })),
+  };
 }
 
 function citiesOf(basemap: Basemap, onHeat: (at: LngLat) => boolean): GeoJSON.FeatureCollection {

@@ -56,7 +56,8 @@ export interface Section {
 
 /** Coast and borders as whole steps of 1/1000 degree, each point but the first as a difference; places. */
 export interface Basemap {
-  land: number[][];
+  /** Every land as its shore, followed by those of the inland seas in it. */
+  land: number[][][];
   borders: number[][];
   cities: [name: string, lon: number, lat: number, population: number][];
 }

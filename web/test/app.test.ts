@@ -15,6 +15,6 @@ test("numbers are read as the server writes them", () => {
 });
 
 test("parts are told in percent, to three digits", () => {
-  assert.equal(percent(0.7310586), "73.1 %");
-  assert.equal(percent(1), "100 %");
+  assert.equal(percent(0.7310586), "73.1\u00a0%");
+  assert.equal(percent(1), "100\u00a0%");
 });

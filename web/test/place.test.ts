@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { landOf } from "../src/basemap";
 import type { MapData } from "../src/data";
 import { geoJson } from "../src/download";
 import { paint } from "../src/paint";
@@ -45,13 +44,6 @@ test("blocks in GeoJSON tile the place and keep the mean", () => {
   const mean = found.features.reduce((sum, { properties }) => sum + properties?.value, 0) / found.features.length;
   assert.ok(Math.abs(mean - values.reduce((sum, value) => sum + value, 0) / values.length) < 1e-4);
   assert.equal(first.properties?.std_at_most, first.properties?.value);
-});
-
-test("a ring that runs the other way is a hole", () => {
-  const clockwise = [0, 0, 0, 4000, 4000, 0, 0, -4000, -4000, 0];
-  const anticlockwise = [1000, 1000, 1000, 0, 0, 1000, -1000, 0, 0, -1000];
-  const { features } = landOf({ land: [clockwise, anticlockwise, clockwise], borders: [], cities: [] });
-  assert.deepEqual(features.map(({ geometry }) => geometry.coordinates.length), [2, 1]);
 });
 
 test("pixels get the colours of their values, grey where they are noise", () => {

@@ -6,7 +6,8 @@
     guard.py      who may ask: Host, Origin, session; and what every answer forbids the browser
     session.py    the one-time link, and the cookie and the key that it is exchanged for
     peer.py       whose a connection on this machine is
-    routes.py     the questions that the page may ask, thin over the rest
+    routes.py     the app as one, and what is said where there is no answer
+    answers/      the questions that the page may ask, a module a topic, thin over the rest
     wanted.py     what is asked for, read from JSON and checked
     uploads.py    files that the browser sends, in a private folder, removed on exit
     jobs.py       releases on their way: progress, cancelling, charging once, what a crash left

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import uvicorn
 
+from dpheatmap.app.answers.parts import Parts
 from dpheatmap.app.guard import Guard
-from dpheatmap.app.routes import Routes, application
+from dpheatmap.app.routes import application
 from dpheatmap.app.session import Session
 from dpheatmap.app.shelf import held
 from dpheatmap.app.texts import say
@@ -54,8 +55,8 @@ def serve(
         here = f"[{host}]" if ":" in host else host
         names = {here, "localhost"} if ipaddress.ip_address(host).is_loopback else {here}
         hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
-        routes = Routes(session, folder, ledger, limit)
-        guarded = Guard(application(routes), session, hosts)
+        parts = Parts(session, folder, ledger, limit)
+        guarded = Guard(application(parts), session, hosts)
         config = uvicorn.Config(
             guarded,
             access_log=False,  # it would have the link in it

@@ -51,6 +51,11 @@ class Record:
     result: dict[str, Any] = field(default_factory=dict)
 
 
+def shown_of(record: Record) -> dict[str, Any]:
+    """A record as the page is told it."""
+    return {name: value for name, value in asdict(record).items() if name != "fingerprint"}
+
+
 class Shelf:
     """The folder of all records. One app at a time holds it."""
 

@@ -8,7 +8,7 @@ import click
 
 from dpheatmap.cli.options import check_outputs, json_option
 from dpheatmap.cli.terminal import answer, say
-from dpheatmap.estimate.cluster import Places, kmedian
+from dpheatmap.estimate.cluster import kmedian
 from dpheatmap.parameters import check
 from dpheatmap.release import load
 from dpheatmap.render.places import FORMATS, columns_of, refuse
@@ -54,17 +54,17 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
         "places": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "outputs": list(outputs),
     }
-    answer(as_json, values, "\n".join(outputs or _table(places, columns)))
+    answer(as_json, values, "\n".join(outputs or _table(columns)))
 
 
-def _table(places: Places, columns: dict[str, list[Any]]) -> list[str]:
-    """The places as lines for people: as many digits as mean something."""
-    digits = 5 if places.domain.kind == "bbox" else 1 if places.domain.kind == "image" else 4
-    _, x, y, *_ = columns
-    rows = [["place", x, y, "people", "share", "distance"]]
-    rows += [
-        [f"{k}", f"{x:.{digits}f}", f"{y:.{digits}f}", f"{n:,.0f}", f"{s:.1%}", length_in_words(d, places.domain)]
-        for k, x, y, n, s, d in zip(*columns.values(), strict=True)
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+def _table(columns: dict[str, list[Any]]) -> list[str]:
+    """The columns with as many digits as mean something, each as wide as it has to be."""
+    texts = [[name, *(_figure(name, value) for value in values)] for name, values in columns.items()]
+    aligned = [[text.rjust(max(map(len, column))) for text in column] for column in texts]
+    return ["  ".join(row) for row in zip(*aligned, strict=True)]
+
+
+def _figure(name: str, value: float) -> str:
+    if name in ("lon", "lat", "x", "y"):
+        return f"{value:.7g}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"

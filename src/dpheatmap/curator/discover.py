@@ -24,7 +24,9 @@ lacks it too, every one around it does not. To claim one that lacks it, B itself
 below 0, it does so with probability at most 1 - confidence. The boxes depend on the walk, whose noise is independent of
 the last question's.
 
-People without a row in the world have no weight. Where nobody has, every box holds the share.
+People without a row in the world have no weight: the world is that of map tiles, which end at 85 degrees north and
+south. Where nobody has weight, every box holds the share. Counts are held at 2^31 people; where an answer reaches half
+of that, a ring may hold more than it says, and nothing is claimed.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.budget import UNITS, read_epsilon
+from dpheatmap.budget import FARTHEST, UNITS, read_epsilon
 from dpheatmap.curator.aggregate import aggregate
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.ledger import Ledger
@@ -66,6 +68,9 @@ ENOUGH_TILES = 8
 """The walk ends when a side of the box has so many tiles: finer ones would hardly shrink it."""
 SURE = 2.0
 """Beyond ``ln K``, in units of the noise's scale: one of K empty tiles seems occupied with probability e^-2 / 2."""
+
+MOST = FARTHEST // UNITS // 2
+"""People in a ring: of so many, or more, it is not sure that all were counted."""
 
 GRID, END = 64, 30
 """Steps of the grid for the noise's law to a scale, and how many scales it reaches."""
@@ -120,8 +125,9 @@ def find_box(curator: Curator, share: float, confidence: float) -> tuple[CellRan
     boxes = _nested_boxes(curator, share)
     scale = float(1 / curator.rest)
     rings = curator.rings(boxes, curator.rest)
+    known = bool((rings < MOST).all())
     claimed = None
-    for k in range(len(boxes)):
+    for k in range(len(boxes) if known else 0):
         # Rings are counted from the outside: k + 1 of them lie outside the k-th box.
         signs = np.where(np.arange(len(rings)) <= k, -share, 1 - share)
         if signs @ rings < noise_quantile(np.abs(signs) * scale, confidence):

@@ -70,7 +70,7 @@ def _problems(table: Table, guesses: Mapping[str, tuple[str, ...]]) -> list[str]
         if table.columns[name] in FLOATS
     ]
     if not guesses["user"]:
-        problems.append("no column looks like a person's id; without one, only --each-row-is-a-person can be released")
+        problems.append("no column looks like a person's id: name it, or say that each row is another person")
     return problems
 
 

@@ -83,14 +83,8 @@ class Curator:
                 f"it was {labels.shape}. Give one label a cell."
             )
         x, y = decode(self._counts.codes)
-        label = labels[y - finest.y0, x - finest.x0]
-        weights, inside = np.diff(self._counts.sums), label >= 0
-        # In two halves, so that no number of people is too large to be added up, and then held at the noise's limit.
-        low, high = np.zeros((2, int(labels.max(initial=-1)) + 1), np.int64)
-        np.add.at(low, label[inside], weights[inside] & HALF)
-        np.add.at(high, label[inside], weights[inside] >> 31)
-        high += low >> 31
-        return self._noisy(np.where(high >= LIMIT >> 31, LIMIT, (high << 31) | (low & HALF)), epsilon) / UNITS
+        sums = self._sums(labels[y - finest.y0, x - finest.x0], int(labels.max(initial=-1)) + 1)
+        return self._noisy(sums, epsilon) / UNITS
 
     def rings(self, boxes: Sequence[CellRange], epsilon: Fraction) -> Floats:
         """The noisy numbers of people outside all boxes of finest cells, in each but not in the next, and in the last.
@@ -103,9 +97,7 @@ class Curator:
         for box in boxes:
             inside &= (x >= box.x0) & (x < box.x1) & (y >= box.y0) & (y < box.y1)
             ring += inside
-        sums = np.zeros(len(boxes) + 1, np.int64)
-        np.add.at(sums, ring, np.diff(self._counts.sums))
-        return self._noisy(sums, epsilon) / UNITS
+        return self._noisy(self._sums(ring, len(boxes) + 1), epsilon) / UNITS
 
     def deviations(self, codes: Ints, starts: Ints, epsilon: Fraction) -> Floats:
         """How unevenly people are spread inside buckets of finest cells: noisy half deviations, in people.
@@ -180,6 +172,18 @@ class Curator:
             cells = children_inside(self.domain, level, cells[split])
         leaves.append(cells)
         return np.repeat(np.arange(first, finest + 1), [len(c) for c in leaves]), np.concatenate(leaves)
+
+    def _sums(self, label: Ints, count: int) -> Ints:
+        """The weights of so many groups of the occupied cells; a label below 0 is no group.
+
+        In two halves, so that no number of people is too large to be added up, and then held at the noise's limit.
+        """
+        weights, some = np.diff(self._counts.sums), label >= 0
+        low, high = np.zeros((2, count), np.int64)
+        np.add.at(low, label[some], weights[some] & HALF)
+        np.add.at(high, label[some], weights[some] >> 31)
+        high += low >> 31
+        return np.where(high >= LIMIT >> 31, LIMIT, (high << 31) | (low & HALF))
 
     def _exact(self, levels: Ints, codes: Ints) -> Ints:
         """The weights of cells; refuses what is not a cell, so that no overlap can hide behind a number that wraps."""

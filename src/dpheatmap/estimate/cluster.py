@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from dpheatmap import projection
 from dpheatmap.domain import Domain, Floats
+from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.parameters import check
 from dpheatmap.quadtree import Ints, decode
@@ -88,9 +89,33 @@ class Places:
         shares: Floats = self.weights / self.weights.sum()
         return shares
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether it is known how sure the weights are: for places from the posterior."""
+        return self.method == "posterior" and not self.empty
+
+    def intervals(self, confidence: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends between which the true number of people nearest to each place lies, place by place.
+
+        They cover the noise and what it leaves open, for these places: not whether others might be better.
+        `docs/places.md` tells how often they held in trials.
+        """
+        from dpheatmap.estimate.place_draws import people_drawn
+
+        check(confidence=confidence)
+        if not self.has_intervals:
+            raise ParameterError(
+                f"How sure these places are is not known: they were made by the method {self.method!r}, or nothing "
+                "rose above the noise. Make them with method='posterior'."
+            )
+        tail = 0.5 * (1.0 - float(confidence))
+        drawn = people_drawn(self.release, self.centres, self.metric)
+        low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+        return np.minimum(low, self.weights), np.maximum(high, self.weights)
+
     def catchment(self, x: ArrayLike, y: ArrayLike) -> Ints:
         """The number of the centre that each point, given in the domain's coordinates, is nearest to."""
-        nearest, _ = _nearest(*Plane(self.domain).of(x, y), Plane(self.domain), self.centres, self.metric)
+        nearest, _ = nearest_centre(*Plane(self.domain).of(x, y), Plane(self.domain), self.centres, self.metric)
         return nearest
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -132,7 +157,7 @@ def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "post
     weights = np.zeros(int(k))
     for _ in range(RANKINGS):
         centres = centres[np.argsort(-weights, kind="stable")]
-        nearest, away = _nearest(u, v, plane, centres, metric)
+        nearest, away = nearest_centre(u, v, plane, centres, metric)
         weights = np.bincount(nearest, people, int(k)).astype(np.float64)
         if np.all(np.diff(weights) <= 0):
             break
@@ -141,31 +166,47 @@ def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "post
 
 
 def weighted_points(estimate: Distribution) -> tuple[Floats, Floats, Floats]:
-    """The coreset: middles of cells in the domain's coordinates, and the estimated people in them.
+    """The coreset: points in the domain's coordinates, and the estimated people at them.
 
-    Of a cell at the domain's edge it is the middle of what is inside. Coarse cells, in which people lie anywhere, are
-    split first. An estimate of nobody is an even one of a single person.
+    An estimate of nobody is an even one of a single person.
     """
-    domain = estimate.domain
-    finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     some = estimate.only(estimate.mass > 0)
-    levels, codes, mass = some.levels, some.codes, some.mass
+    points = points_of(estimate.domain, some.levels, some.codes)
+    people = some.mass[points.cell] * points.part * (estimate.total if estimate.total > 0 else 1.0)
+    return points.x, points.y, people
+
+
+class Points(NamedTuple):
+    """Points that stand for cells: where they are, which cell each is of, and the part of the cell it stands for."""
+
+    x: Floats
+    y: Floats
+    cell: Ints
+    part: Floats
+
+
+def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
+    """The middles of cells in the domain's coordinates; coarse ones, in which people lie anywhere, are split first.
+
+    Of a cell at the domain's edge it is the middle of what is inside.
+    """
+    finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     column, row = decode(codes)
     side = np.left_shift(1, domain.depth - levels)
     left, top = np.maximum(column * side, finest.x0), np.maximum(row * side, finest.y0)
     wide, high = np.minimum((column + 1) * side, finest.x1) - left, np.minimum((row + 1) * side, finest.y1) - top
     across, down = (-(-length * FINE // max(finest.columns, finest.rows)) for length in (wide, high))
     cell = np.repeat(np.arange(len(codes)), across * down)
-    part = np.arange(len(cell)) - np.repeat(np.cumsum(across * down) - across * down, across * down)
-    u = (left[cell] + wide[cell] * (part % across[cell] + 0.5) / across[cell]) / whole
-    v = (top[cell] + high[cell] * (part // across[cell] + 0.5) / down[cell]) / whole
-    people = (mass / (across * down))[cell] * (estimate.total if estimate.total > 0 else 1.0)
+    number = np.arange(len(cell)) - np.repeat(np.cumsum(across * down) - across * down, across * down)
+    u = (left[cell] + wide[cell] * (number % across[cell] + 0.5) / across[cell]) / whole
+    v = (top[cell] + high[cell] * (number // across[cell] + 0.5) / down[cell]) / whole
+    part = (1.0 / (across * down))[cell]
     if domain.kind == "bbox":
-        return 360.0 * (u - 0.5), projection.latitudes_of_rows(v), people
-    return u * domain.root_side, v * domain.root_side, people
+        return Points(360.0 * (u - 0.5), projection.latitudes_of_rows(v), cell, part)
+    return Points(u * domain.root_side, v * domain.root_side, cell, part)
 
 
-def _nearest(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:
+def nearest_centre(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:
     """The nearest centre to each point of the plane, and the distance to it."""
     from dpheatmap.estimate.median import assign
 

@@ -218,18 +218,22 @@ def infer(
 def likeliest_concentration(tree: Tree, shares: Floats) -> tuple[float, tuple[Tree, Messages]]:
     """The concentration of the highest evidence times prior, and the messages at the nearest of the values tried.
 
-    Tried are three values, and more as long as the best is at an end; the answer is the top of the parabola, over
-    log a, through the best and its neighbours.
+    The values are climbed from the middle one; the answer is the top of the parabola, over log a, through the best and
+    its neighbours.
     """
-    logs, heights, found = np.log(_CONCENTRATIONS), np.full(len(_CONCENTRATIONS), -np.inf), {}
-    waiting = [1, 2, 3]
-    while waiting:
-        k = waiting.pop()
-        found[k] = _roughly(tree, shares, float(_CONCENTRATIONS[k]))
-        heights[k] = log_evidence(*found[k]) - 0.5 * ((logs[k] - np.log(_PRIOR_MEDIAN)) / _PRIOR_SPREAD) ** 2
-        if not waiting:
-            best = int(np.argmax(heights))
-            waiting = [end for end in (best - 1, best + 1) if 0 <= end < len(logs) and end not in found]
+    logs, heights = np.log(_CONCENTRATIONS), np.full(len(_CONCENTRATIONS), -np.inf)
+    found: dict[int, tuple[Tree, Messages]] = {}
+
+    def height(k: int) -> float:
+        if k not in found:
+            found[k] = _roughly(tree, shares, float(_CONCENTRATIONS[k]))
+            heights[k] = log_evidence(*found[k]) - 0.5 * ((logs[k] - np.log(_PRIOR_MEDIAN)) / _PRIOR_SPREAD) ** 2
+        return float(heights[k])
+
+    best = len(logs) // 2
+    step = 1 if height(best + 1) > height(best) else -1
+    while 0 <= best + step < len(logs) and height(best + step) > height(best):
+        best += step
     middle = min(max(best, 1), len(logs) - 2)
     near = slice(middle - 1, middle + 2)
     bend, slope, _ = np.polyfit(logs[near], heights[near], 2)

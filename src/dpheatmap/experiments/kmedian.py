@@ -20,7 +20,7 @@ from fractions import Fraction
 from importlib import resources
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -131,6 +131,17 @@ def jobs(data: Data, seed: int) -> tuple[list[Job], Dataset]:
     return [Job(place, people, seed, rival) for place in large], cities
 
 
+class Growth(NamedTuple):
+    """The exponent a of added cost ~ k^a, and its 95 % interval."""
+
+    power: float
+    low: float
+    high: float
+
+
+_RESAMPLED = 2000
+
+
 class Ratios:
     """Costs of all jobs, as ratios to the cost without privacy and as what is added to it."""
 
@@ -148,10 +159,20 @@ class Ratios:
         """What privacy adds to the cost, in sides."""
         return mean_of([one[case(method, epsilon, k)] - one[case("true", "", k)] for one in self._costs])
 
-    def growth(self, method: str, epsilon: str) -> float:
-        """The exponent a of added cost ~ k^a, by least squares on logarithms."""
-        added = [self.added(method, epsilon, k).mean for k in KS]
-        return float(np.polyfit(np.log(KS), np.log(np.maximum(added, 1e-9)), 1)[0])
+    def growth(self, method: str, epsilon: str) -> Growth:
+        """How the added cost grows with k, by least squares on logarithms of its means.
+
+        The interval is from runs drawn with replacement: what is added to the cost of few places is small beside its
+        own error, and the exponent rests on it.
+        """
+        added = np.array(
+            [[one[case(method, epsilon, k)] - one[case("true", "", k)] for k in KS] for one in self._costs]
+        )
+        drawn = np.random.default_rng(0).integers(self.runs, size=(_RESAMPLED, self.runs))
+        means = np.vstack([added.mean(axis=0), added[drawn].mean(axis=1)])
+        powers = np.polyfit(np.log(KS), np.log(np.maximum(means, 1e-9)).T, 1)[0]
+        low, high = np.quantile(powers[1:], [0.025, 0.975])
+        return Growth(float(powers[0]), float(low), float(high))
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a method, epsilon and k."""
@@ -193,8 +214,9 @@ def findings(ratios: Ratios) -> list[Finding]:
     found.append(
         Finding(
             "what privacy adds to the cost grows with k no faster than sqrt(k), as the bound on it does",
-            all(power <= 0.5 for power in growth.values()),
-            "k to the power of " + ", ".join(f"{power:.2f} at epsilon {e}" for e, power in growth.items()),
+            all(fit.power <= 0.5 for fit in growth.values()),
+            "k to the power of "
+            + ", ".join(f"{a:.2f} ({low:.1f} to {high:.1f}) at epsilon {e}" for e, (a, low, high) in growth.items()),
             ours=True,
         )
     )

@@ -47,7 +47,7 @@ def ground_of(domain: Domain, box: Box, size: float, width: Callable[[str], floa
     fine = near.x1 - near.x0 >= _SMALLEST
     coast, borders = (
         [part for line in read(near) for part in _inside(_thinned(_placed(domain, line, box)), box)] if fine else []
-        for read in (basemap.land, basemap.borders)
+        for read in (basemap.coast, basemap.borders)
     )
     return Ground(coast, borders, _towns(domain, near, box, size, width))
 

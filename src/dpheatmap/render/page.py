@@ -144,7 +144,7 @@ def basemap_around(bounds: Bounds) -> dict[str, Any]:
         for city in basemap.cities(inside, most)
     }
     return {
-        "land": [_steps(ring) for ring in basemap.land(near)],
+        "land": [[_steps(shore) for shore in shores] for shores in basemap.land(near)],
         "borders": [_steps(border) for border in basemap.borders(near)],
         "cities": sorted(largest, key=lambda city: (-city.population, city)),
     }

@@ -68,14 +68,20 @@ def refuse(domain: Domain, path: str | PathLike[str]) -> None:
 
 
 def columns_of(places: Places) -> dict[str, list[Any]]:
-    """One row a place: where it is, the people nearest to it, and how far they are on average."""
+    """One row a place: where it is, the people nearest to it, and how far they are on average.
+
+    Where it is known how sure the numbers of people are, their interval of 90 % stands beside them.
+    """
     names = ("lon", "lat") if places.domain.kind == "bbox" else ("x", "y")
     unit = {"bbox": "metres", "image": "pixels", "unit": "sides"}[places.domain.kind]
+    ends = places.intervals() if places.has_intervals else ()
+    sure = {name: end.tolist() for name, end in zip(("people_low", "people_high"), ends, strict=False)}
     return {
         "place": list(range(1, len(places.centres) + 1)),
         names[0]: places.centres[:, 0].tolist(),
         names[1]: places.centres[:, 1].tolist(),
         "people": places.weights.tolist(),
+        **sure,
         "share": places.shares.tolist(),
         f"distance_in_{unit}": places.distances.tolist(),
     }
@@ -83,7 +89,7 @@ def columns_of(places: Places) -> dict[str, list[Any]]:
 
 def _table(places: Places) -> str:
     columns = columns_of(places)
-    rows = (",".join(map(repr, row)) for row in zip(*columns.values(), strict=True))
+    rows = (",".join(f"{value:.10g}" for value in row) for row in zip(*columns.values(), strict=True))
     return "\n".join([",".join(columns), *rows]) + "\n"
 
 
@@ -202,13 +208,9 @@ def drawn_over(places: Places, figure: Figure, new: Callable[..., C]) -> C:
     for colour, wider in halos:
         canvas.lines(rings, box, width=place.px(4) + wider, colour=colour, opacity=1.0)
     size = place.px(1.2 * LABEL)
-    for number, (x, y) in enumerate(_placed(places, box), 1):
-        beyond = x + place.px(_MARK + 26) > box.right
-        aside = -place.px(_MARK + 6) if beyond else place.px(_MARK + 6)
-        baseline = min(max(y + 0.35 * size, box.top + size), box.bottom - 0.2 * size)
-        canvas.text(
-            x + aside, baseline, str(number), size=size, colour=_LIGHT, align=1.0 if beyond else 0.0, halo=_DARK
-        )
+    centres = _placed(places, box)
+    for number, (x, baseline, align) in enumerate(_beside(centres, box, place.px(_MARK), size), 1):
+        canvas.text(x, baseline, str(number), size=size, colour=_LIGHT, align=align, halo=_DARK)
     return canvas
 
 
@@ -228,6 +230,45 @@ def _placed(places: Places, box: Box) -> list[tuple[float, float]]:
     x = box.left + (u * whole - finest.x0) / finest.columns * (box.right - box.left)
     y = box.top + (v * whole - finest.y0) / finest.rows * (box.bottom - box.top)
     return list(zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _beside(
+    centres: list[tuple[float, float]], box: Box, radius: float, size: float
+) -> list[tuple[float, float, float]]:
+    """Where the numbers stand: x, baseline and alignment, beside, above or below their rings.
+
+    The first of four places that lies inside the picture and touches no other ring and no number before it, or else
+    the one that touches fewest.
+    """
+    taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in centres]
+    found = []
+    for number, (x, y) in enumerate(centres, 1):
+        wide, aside = 0.6 * size * len(str(number)), radius + 0.25 * size
+        above, below = y - aside - 0.4 * size, y + aside + 0.4 * size
+        spots = [(x + aside, y, 0.0), (x - aside, y, 1.0), (x, above, 0.5), (x, below, 0.5)]
+        areas = [
+            (left - align * wide, middle - 0.4 * size, left + (1 - align) * wide, middle + 0.4 * size)
+            for left, middle, align in spots
+        ]
+        touched = [
+            sum(_touch(area, other) for k, other in enumerate(taken) if k != number - 1) + 100 * _beyond(area, box)
+            for area in areas
+        ]
+        best = touched.index(min(touched))
+        taken.append(areas[best])
+        found.append((spots[best][0], spots[best][1] + 0.35 * size, spots[best][2]))
+    return found
+
+
+Area = tuple[float, float, float, float]
+
+
+def _touch(one: Area, other: Area) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _beyond(area: Area, box: Box) -> bool:
+    return area[0] < box.left or area[1] < box.top or area[2] > box.right or area[3] > box.bottom
 
 
 def _ring(at: tuple[float, float], radius: float) -> Floats:

@@ -88,5 +88,5 @@ def _draw_lines(ax: Axes, domain: Domain) -> None:
     from matplotlib.collections import LineCollection
 
     near = domain.bounds
-    for lines, style in ((basemap.land(near), "solid"), (basemap.borders(near), "dashed")):
+    for lines, style in ((basemap.coast(near), "solid"), (basemap.borders(near), "dashed")):
         ax.add_collection(LineCollection(lines, colors="#a8b6c4", linewidths=0.7, linestyles=style), autolim=False)

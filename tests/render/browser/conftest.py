@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
-from browser import Open, Opened
+from browser import Open, Opened, window
 from dpheatmap.domain import Domain
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.render.page import page as page_of
@@ -31,9 +31,7 @@ def open_map(browser: Browser) -> Iterator[Open]:
         scheme: Any = "light",
         ready: str = "#dpheatmap[data-ready]",
     ) -> Opened:
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
-        )
+        context = window(browser, width, height, scheme)
         contexts.append(context)
         page = context.new_page()
         opened = Opened(page, path)

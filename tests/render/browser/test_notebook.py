@@ -63,5 +63,5 @@ def test_the_maps_work_on_the_notebooks_page(notebook: Any, open_map: Open, tmp_
         frame.locator("#dpheatmap[data-ready]").wait_for()
         assert frame.locator("h1").inner_text() == title
         frame.get_by_role("button", name="Privacy label").click()
-        assert frame.get_by_role("dialog").is_visible()
+        expect(frame.get_by_role("dialog")).to_be_visible()
     expect(opened.page.locator("div.dpheatmap-output > img")).to_have_count(0)

@@ -53,7 +53,8 @@ export class BoxMap {
   }
 
   /** Show a box, or none. */
-  show(box: Box | null, fit: boolean): void {
+  show(wanted: Box | null, fit: boolean): void {
+    const box = wanted && isOnTheMap(wanted) ? wanted : null;
     this.box = box;
     this.map.getSource<GeoJSONSource>("box")?.setData(outline(box));
     if (box && fit) this.map.fitBounds([[box[0], box[1]], [box[2], box[3]]], { padding: 40, animate: false });
@@ -132,6 +133,11 @@ export class BoxMap {
       if (event.key === "Escape" && this.active) this.draw(false);
     });
   }
+}
+
+/** Whether a box can be shown: what was typed may be anything. */
+function isOnTheMap([west, south, east, north]: Box): boolean {
+  return west < east && south < north && west >= -360 && east <= 360 && south >= -90 && north <= 90;
 }
 
 /** Inside the world, to a metre or so. */

@@ -7,6 +7,9 @@ import { fill, moment, short, t } from "./texts";
 const SPACE = "http://www.w3.org/2000/svg";
 const [HEIGHT, LEFT, TOP, RIGHT, BOTTOM] = [180, 44, 14, 12, 24];
 
+const DAY = 86_400_000; // milliseconds
+const day = (time: number): string => new Date(time).toLocaleDateString("en-GB", { dateStyle: "medium" });
+
 function svg(tag: string, attributes: Record<string, string | number>, text = ""): SVGElement {
   const made = document.createElementNS(SPACE, tag);
   for (const [name, given] of Object.entries(attributes)) made.setAttribute(name, String(given));
@@ -37,6 +40,7 @@ function drawn(history: Population["history"], limit: number | null, words: stri
   const most = Math.max(limit ?? 0, ...history.map(([, spent]) => spent), 1e-9);
   const x = (time: number) => LEFT + ((width - LEFT - RIGHT) * (time - first)) / (now - first);
   const y = (spent: number) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * spent) / most;
+  const when = (time: number) => (now - first < 2 * DAY ? moment(new Date(time).toISOString()) : day(time));
   let path = `M ${x(first)} ${y(0)}`;
   history.forEach(([, spent], i) => (path += ` H ${x(times[i])} V ${y(spent)}`));
   path += ` H ${x(now)}`;
@@ -45,8 +49,8 @@ function drawn(history: Population["history"], limit: number | null, words: stri
     svg("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: y(0), y2: y(0) }),
     svg("text", { x: LEFT - 6, y: y(0) + 4, "text-anchor": "end" }, "0"),
     svg("text", { x: LEFT - 6, y: y(most) + 4, "text-anchor": "end" }, short(most)),
-    svg("text", { x: LEFT, y: HEIGHT - 6 }, new Date(first).toLocaleDateString("en-GB", { dateStyle: "medium" })),
-    svg("text", { x: width - RIGHT, y: HEIGHT - 6, "text-anchor": "end" }, new Date(now).toLocaleDateString("en-GB", { dateStyle: "medium" })),
+    svg("text", { x: LEFT, y: HEIGHT - 6 }, when(first)),
+    svg("text", { x: width - RIGHT, y: HEIGHT - 6, "text-anchor": "end" }, when(now)),
     svg("path", { class: "spent-line", d: path }),
   );
   if (limit !== null) chart.append(svg("line", { class: "limit-line", x1: LEFT, x2: width - RIGHT, y1: y(limit), y2: y(limit) }));

@@ -21,7 +21,9 @@ export function compare(root: HTMLElement, first: string, second: string): () =>
   const mount = async (frame: HTMLElement, asked: Promise<MapData>): Promise<void> => {
     const [{ HeatmapView }, data] = await Promise.all([maps(), asked]);
     if (over) return;
-    views.push(await HeatmapView.mount(frame, data));
+    const view = await HeatmapView.mount(frame, data);
+    if (over) return view.destroy();
+    views.push(view);
     frame.setAttribute("data-ready", "true");
   };
   const load = async (): Promise<void> => {

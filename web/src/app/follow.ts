@@ -14,7 +14,7 @@ export async function follow(root: HTMLElement, begun: Release, isOver: () => bo
   const progress = el("progress", { max: "1", "aria-label": t.release.progress });
   const cancel = button(t.release.cancel, () => {
     cancel.disabled = true;
-    void api.cancel(begun.id);
+    api.cancel(begun.id).catch(() => undefined); // the next look tells
   });
   root.replaceChildren(words, progress, cancel);
   let release = begun;

@@ -1,5 +1,7 @@
 /** Small views that the steps are made of. */
 import { button, el } from "../dom";
+import { api, type Place } from "./api";
+import { draft } from "./draft";
 import { t } from "./texts";
 
 let ids = 0;
@@ -73,8 +75,13 @@ export function go(hash: string): void {
   location.hash = hash;
 }
 
+/** Go on if the server can plan for a place and an epsilon; else tell why not, here and now. */
+export function goIfPlanned(hash: string, place: Place, epsilon: string, problem: Problem): void {
+  api.plan(place, epsilon, draft.users).then(() => go(hash), (error: unknown) => problem.show(error));
+}
+
 /** Call later, and only once however often it is asked for in between. */
-export function soon(action: () => void, milliseconds = 350): () => void {
+export function soon(action: () => unknown, milliseconds = 350): () => void {
   let waiting = 0;
   return () => {
     window.clearTimeout(waiting);

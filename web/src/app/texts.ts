@@ -13,7 +13,7 @@ const SHORT = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
 export const count = (value: number): string => COUNT.format(value);
 export const short = (value: number): string => SHORT.format(value);
-export const percent = (part: number): string => `${SHORT.format(100 * part)} %`;
+export const percent = (part: number): string => `${SHORT.format(100 * part)}\u00a0%`;
 
 /** A moment, as people write it where they are. */
 export function moment(iso: string): string {

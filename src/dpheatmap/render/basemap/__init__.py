@@ -35,25 +35,34 @@ class City(NamedTuple):
     population: int
 
 
-def land(near: Bounds | None = None) -> list[Floats]:
-    """The rings of land, each an array of longitudes and latitudes whose last point is its first.
+def land(near: Bounds | None = None) -> list[list[Floats]]:
+    """Every land as its shore and those of the inland seas in it: arrays of longitudes and latitudes, each closed.
 
-    Shores run clockwise and those of inland seas, which follow the land around them, anticlockwise. With ``near``,
-    the lines are there in all the detail that a picture of 9,000 pixels can show, and coarser with distance.
+    With ``near``, the lines are there in all the detail that a picture of 9,000 pixels can show, and coarser with
+    distance. Which way they run tells nothing: leaving vertices out turns slivers over.
 
     >>> len(land()) > 3000 > len(land(Bounds(7.3, 46.8, 7.6, 47.1))) > 100
     True
     """
     archive = _archive()
     arcs = _arcs(near)
-    rings = []
+    found: list[list[Floats]] = []
     ends = np.cumsum(archive["ring_lengths"])
-    for numbers in np.split(archive["ring_arcs"], ends[:-1]):
+    for numbers, inland in zip(np.split(archive["ring_arcs"], ends[:-1]), archive["ring_inland"], strict=True):
         parts = [arcs[number] if number >= 0 else arcs[~number][::-1] for number in numbers]
         # Each arc starts where the one before it ends.
         ring = np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
-        rings += [piece for piece in _cut_at_antimeridian(ring) if len(piece) > 3]
-    return rings
+        pieces = [piece for piece in _cut_at_antimeridian(ring) if len(piece) > 3]
+        if inland:
+            found[-1] += pieces
+        else:
+            found += [[piece] for piece in pieces]
+    return found
+
+
+def coast(near: Bounds | None = None) -> list[Floats]:
+    """Every shore; ``near`` as for :func:`land`."""
+    return [shore for shores in land(near) for shore in shores]
 
 
 def borders(near: Bounds | None = None) -> list[Floats]:

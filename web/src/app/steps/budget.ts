@@ -1,6 +1,6 @@
 /** Who pays: the people that a release is about, and what the ledger has left for them. */
 import { el } from "../../dom";
-import { api, type Budget, type Population } from "../api";
+import { api, type Budget, type Population, Refusal } from "../api";
 import { change, draft } from "../draft";
 import { value } from "../numbers";
 import { input, labelled, newId } from "../parts";
@@ -34,7 +34,9 @@ export class BudgetPart {
   /** The population's name, after a limit was set for it where there was none. */
   async ready(): Promise<string> {
     const name = this.name.value.trim();
-    if (name && !this.account?.limit) this.take(await api.limit(name, this.limit.value.trim()));
+    if (!name) throw new Refusal(t.release.nobody);
+    if (!(value(this.account?.limit ?? this.limit.value.trim()) > 0)) throw new Refusal(t.release.bad_limit);
+    if (!this.account?.limit) this.take(await api.limit(name, this.limit.value.trim()));
     return name;
   }
 
@@ -44,12 +46,13 @@ export class BudgetPart {
     this.limitField.hidden = Boolean(account?.limit);
     const [spent, cost] = [value(account?.spent ?? "0"), value(this.cost())];
     const left = value(limit) - spent;
-    const over = cost > left + 1e-12;
+    const over = !(cost <= left + 1e-12);
     const words = { epsilon: this.cost(), left: rounded(over ? left : left - cost) };
+    const told = !(value(limit) > 0) ? t.release.bad_limit : !over ? t.release.cost : left > 1e-12 ? t.release.over : t.release.used_up;
     this.words.replaceChildren(
       el("p", {}, account ? fill(t.release.left, { spent: account.spent, limit, left: rounded(left) }) : t.release.fresh),
       bar(spent, cost, value(limit)),
-      el("p", { class: over ? "over" : "cost" }, fill(over ? t.release.over : t.release.cost, words)),
+      el("p", { class: over ? "over" : "cost" }, fill(told, words)),
       el("p", { class: "note" }, fill(t.release.ledger, { ledger: this.budget.ledger })),
     );
   }

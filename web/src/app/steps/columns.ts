@@ -56,16 +56,26 @@ function listed(name: string, lines: string[], kind: string): HTMLElement[] {
   return [el("section", { class: kind }, el("h2", {}, name), el("ul", {}, ...lines.map((line) => el("li", {}, line))))];
 }
 
+/** A database's name of a type, for people. */
+function typeInWords(kind: string): string {
+  const { text, whole, number, time } = t.columns.types;
+  if (kind === "VARCHAR") return text;
+  if (/INT/.test(kind)) return whole;
+  if (/DOUBLE|FLOAT|DECIMAL|REAL/.test(kind)) return number;
+  return /DATE|TIME/.test(kind) ? time : kind.toLowerCase();
+}
+
 /** Names and types, and exact numbers for the eyes of whoever holds the data. */
 function columnTable(found: Inspection, columns: Columns): HTMLElement {
   const roles = new Map<string | null, string>([[columns.weight, t.columns.weight], [columns.user, t.columns.user], [columns.x, "x"], [columns.y, "y"]]);
+  const typed = Object.values(found.columns).some((kind) => kind !== "VARCHAR"); // in a CSV file everything is text
   const rows = Object.entries(found.columns).map(([name, kind]) => {
     const numbers = found.private.columns[name] ?? {};
     const range = typeof numbers.lowest === "number" && typeof numbers.highest === "number" ? `${short(numbers.lowest)} … ${short(numbers.highest)}` : "";
-    const cells = [kind.toLowerCase(), roles.get(name) ?? "", count(numbers.nulls ?? 0), range];
+    const cells = [...(typed ? [typeInWords(kind)] : []), roles.get(name) ?? "", count(numbers.nulls ?? 0), range];
     return el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => el("td", {}, cell)));
   });
-  const head = [t.columns.name, t.columns.type, t.columns.role, t.columns.missing, t.columns.range];
+  const head = [t.columns.name, ...(typed ? [t.columns.type] : []), t.columns.role, t.columns.missing, t.columns.range];
   return el(
     "section",
     { class: "private" },

@@ -1,13 +1,14 @@
 /** A place that is discovered from the data, privately, for a price. */
 import { button, el } from "../../dom";
-import { api, Refusal } from "../api";
+import { api, type Place, Refusal } from "../api";
 import { change, draft, wanted } from "../draft";
 import { follow } from "../follow";
 import { input, labelled, type Problem } from "../parts";
-import { fill, t } from "../texts";
+import { fill, moment, t } from "../texts";
 import { BudgetPart } from "./budget";
 
-export function discoverPanel(root: HTMLElement, problem: Problem): () => void {
+/** The panel; `discovered` is told the place, and what is claimed of it. What is returned ends the panel. */
+export function discoverPanel(root: HTMLElement, problem: Problem, discovered: (place: Place, words: string) => void): () => void {
   let over = false;
   const price = input({ type: "text", inputmode: "decimal", autocomplete: "off", value: "0.1" }, () => {
     budget.show();
@@ -16,7 +17,6 @@ export function discoverPanel(root: HTMLElement, problem: Problem): () => void {
   const words = (): string => fill(t.place.discover_start, { epsilon: price.value.trim() });
   const budget = new BudgetPart(() => price.value.trim());
   const status = el("div", { class: "following" });
-  const found = el("p", { class: "stored", role: "status", hidden: "" });
   const start = async (): Promise<void> => {
     problem.clear();
     begin.disabled = true;
@@ -27,9 +27,8 @@ export function discoverPanel(root: HTMLElement, problem: Problem): () => void {
       const ended = await follow(status, begun, () => over);
       if (over) return;
       if (ended.state !== "done" || !ended.result.place) throw new Refusal(ended.message);
-      change({ place: ended.result.place, picture: null });
-      found.textContent = ended.result.words ?? "";
-      found.hidden = false;
+      const before = begun.repeated ? ` ${fill(t.place.discovered_before, { made: moment(begun.made) })}` : "";
+      return discovered(ended.result.place, `${ended.result.words ?? ""}${before}`);
     } catch (error) {
       problem.show(error);
     }
@@ -37,7 +36,7 @@ export function discoverPanel(root: HTMLElement, problem: Problem): () => void {
     budget.load().catch(() => undefined);
   };
   const begin = button(words(), () => void start());
-  root.append(el("p", { class: "note" }, t.place.discover_note), labelled(t.place.price, price), budget.element, begin, status, found);
+  root.append(el("p", { class: "note" }, t.place.discover_note), labelled(t.place.price, price, t.place.price_note), budget.element, begin, status);
   if (draft.place) change({ place: null, picture: null });
   budget.load().catch((error: unknown) => problem.show(error));
   return () => void (over = true);

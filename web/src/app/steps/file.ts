@@ -69,6 +69,7 @@ export function fileStep(root: HTMLElement): void {
     event.preventDefault();
     problem.clear();
     const name = path.value.trim();
+    if (!name) return problem.show(t.file.no_path);
     attempt(open({ path: name }, name.split(/[\\/]/).pop() ?? name));
   });
 

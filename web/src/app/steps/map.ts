@@ -2,7 +2,7 @@
 import type { HeatmapView } from "../../component";
 import type { MapData } from "../../data";
 import { button, el } from "../../dom";
-import { api, type About, type Release } from "../api";
+import { api, type About, Refusal, type Release } from "../api";
 import { wanted } from "../draft";
 import { follow, isUnderWay } from "../follow";
 import { maps } from "../maps";
@@ -17,14 +17,25 @@ export function mapStep(root: HTMLElement, id: string, repeated: boolean): () =>
   const below = el("div", {});
   const status = el("div", { class: "following" });
   let view: HeatmapView | null = null;
+  let mounted: Promise<void> = Promise.resolve();
+  let asked = 0;
   let over = false;
 
+  /** Draw the map; of several that are asked for at once, whatever their order of arrival, the last one stays. */
   const draw = async (sigma: number | null): Promise<MapData | null> => {
+    const turn = ++asked;
     frame.setAttribute("aria-busy", "true");
     const [{ HeatmapView }, data] = await Promise.all([maps(), api.map(id, sigma)]);
-    if (over) return null;
-    view?.destroy();
-    view = await HeatmapView.mount(frame, data);
+    await mounted.catch(() => undefined);
+    if (over || turn !== asked) return null;
+    mounted = (async () => {
+      view?.destroy();
+      view = null;
+      view = await HeatmapView.mount(frame, data);
+    })();
+    await mounted;
+    if (over) view?.destroy();
+    if (over || turn !== asked) return null;
     Object.assign(window, { dpheatmap: view });
     frame.removeAttribute("aria-busy");
     frame.setAttribute("data-ready", String(sigma ?? "first"));
@@ -33,7 +44,7 @@ export function mapStep(root: HTMLElement, id: string, repeated: boolean): () =>
   const load = async (): Promise<void> => {
     let release = await api.state(id);
     if (isUnderWay(release)) release = await follow(status, release, () => over);
-    if (release.state !== "done") return problem.show(release.message || t.map.gone);
+    if (release.state !== "done") throw new Refusal(release.message || t.map.gone);
     const [data, about] = await Promise.all([draw(null), api.about(id, null)]);
     if (over || !data) return;
     if (repeated) below.append(stored(release, problem));
@@ -41,7 +52,10 @@ export function mapStep(root: HTMLElement, id: string, repeated: boolean): () =>
   };
   root.append(el("h1", { tabindex: "-1" }, t.map.heading), el("p", { class: "lead" }, `${t.map.lead} ${t.shell.free}`), problem.element, status, frame, below);
   void maps(); // while the server is asked
-  load().catch((error: unknown) => problem.show(error));
+  load().catch((error: unknown) => {
+    frame.hidden = !view;
+    problem.show(error);
+  });
   return () => {
     over = true;
     view?.destroy();
@@ -61,7 +75,7 @@ function afterwards(release: Release, about: About, data: MapData, redraw: (sigm
   const changed = (value: number): void => {
     sigma = value;
     redraw(value);
-    void api.about(release.id, value).then(show);
+    void api.about(release.id, value).then((now) => value === sigma && show(now), () => undefined); // redrawing tells
   };
   return [
     smoothing(about, changed),
@@ -75,8 +89,8 @@ function afterwards(release: Release, about: About, data: MapData, redraw: (sigm
 function eyes({ private: found }: Release): HTMLElement[] {
   if (!found) return [];
   const words = Object.fromEntries(Object.entries(found).map(([name, value]) => [name, count(value)]));
-  const lines = [fill(t.map.eyes, words), ...(found.rows && !found.inside ? [t.map.nobody] : [])];
-  return [el("section", { class: "private" }, el("h2", {}, t.columns.eyes), ...lines.map((line) => el("p", {}, line)))];
+  const nobody = found.rows && !found.inside ? [el("p", { class: "over" }, t.map.nobody)] : [];
+  return [el("section", { class: "private" }, el("h2", {}, t.columns.eyes), el("p", {}, fill(t.map.eyes, words)), ...nobody)];
 }
 
 function smoothing({ sigma }: About, changed: (sigma: number) => void): HTMLElement {

@@ -4,7 +4,7 @@ import { api, type Place, upload } from "../api";
 import type { Box, BoxMap } from "../boxmap";
 import { change, draft } from "../draft";
 import { maps } from "../maps";
-import { go, input, labelled, Problem, radios, soon, steps } from "../parts";
+import { go, goIfPlanned, input, labelled, Problem, radios, soon, steps } from "../parts";
 import { fill, t } from "../texts";
 import { discoverPanel } from "./discover";
 
@@ -21,33 +21,44 @@ export function placeStep(root: HTMLElement): () => void {
   }
   const problem = new Problem();
   const panel = el("div", { class: "panel-of-place" });
+  const told = el("p", { class: "stored", role: "status", hidden: "" });
   let end: () => void = () => undefined;
   const choose = (kind: Kind): void => {
     end();
     panel.replaceChildren();
     problem.clear();
+    told.hidden = true;
     if (kind !== "discover" && draft.place?.kind !== kind) change({ place: kind === "unit" ? { kind } : null, picture: null });
     if (kind === "bbox") end = boxPanel(panel, problem);
     else if (kind === "image") end = imagePanel(panel, problem);
-    else if (kind === "discover") end = discoverPanel(panel, problem);
+    else if (kind === "discover") end = discoverPanel(panel, problem, discovered);
     else {
       panel.append(el("p", { class: "note" }, t.place.unit_note));
       end = () => undefined;
     }
   };
+  const discovered = (place: Place, words: string): void => {
+    change({ place, picture: null });
+    choose(place.kind);
+    choice.querySelectorAll("input").forEach((radio) => (radio.checked = radio.value === place.kind));
+    told.textContent = words;
+    told.hidden = false;
+  };
   const kinds: [Kind, string][] = [["bbox", t.place.bbox], ["image", t.place.image], ["unit", t.place.unit], ["discover", t.place.discover]];
   const first: Kind = draft.place?.kind ?? "bbox";
+  const choice = radios(t.place.kind, kinds, first, (kind) => choose(kind as Kind));
   root.append(
     el("h1", { tabindex: "-1" }, t.place.heading),
     el("p", { class: "lead" }, t.place.lead),
     problem.element,
-    radios(t.place.kind, kinds, first, (kind) => choose(kind as Kind)),
+    choice,
+    told,
     panel,
     steps("columns", {
       text: t.shell.next,
       action: () => {
-        if (draft.place) go("strength");
-        else problem.show(t.place.incomplete);
+        if (!draft.place) return problem.show(t.place.incomplete);
+        goIfPlanned("strength", draft.place, "1", problem); // epsilon is the next step's
       },
     }),
   );
@@ -71,8 +82,8 @@ function boxPanel(root: HTMLElement, problem: Problem): () => void {
   if (place?.kind === "bbox" && place.resolution) resolution.value = String(place.resolution);
 
   const store = (box: Box | null): void => {
-    const detail = Number(resolution.value);
-    change({ place: box && { kind: "bbox", bounds: box, ...(detail > 0 ? { resolution: detail } : {}) } });
+    const detail = resolution.value === "" ? {} : { resolution: Number(resolution.value) };
+    change({ place: box && { kind: "bbox", bounds: box, ...detail } });
   };
   const show = (box: Box | null, fit: boolean): void => {
     store(box);
@@ -94,7 +105,7 @@ function boxPanel(root: HTMLElement, problem: Problem): () => void {
   const hint = el("p", { class: "status", role: "status" });
   const frame = el("div", { class: "boxmap" });
   root.append(
-    townField((lon, lat) => set(around(lon, lat), true)),
+    townField((lon, lat) => set(around(lon, lat), true), problem),
     el("div", { class: "buttons" }, draw, button(t.place.view, () => map && set(map.view(), false)), undo),
     hint,
     frame,
@@ -136,18 +147,19 @@ function around(lon: number, lat: number): Box {
   return [lon - across, lat - up, lon + across, lat + up].map((edge) => Number(edge.toFixed(4))) as Box;
 }
 
-function townField(chosen: (lon: number, lat: number) => void): HTMLElement {
+function townField(chosen: (lon: number, lat: number) => void, problem: Problem): HTMLElement {
   const list = el("div", { class: "towns" });
-  const ask = soon(() => {
-    const name = field.value.trim();
-    if (!name) return list.replaceChildren();
-    void api.towns(name).then((towns) =>
-      list.replaceChildren(...towns.map((town) => button(town.name, () => {
-        chosen(town.lon, town.lat);
-        list.replaceChildren();
-      }))),
-    );
-  }, 200);
+  const show = async (name: string): Promise<void> => {
+    const towns = name ? await api.towns(name) : [];
+    if (name !== field.value.trim()) return; // something else was typed meanwhile
+    list.replaceChildren(...towns.map((town) => button(town.name, () => {
+      chosen(town.lon, town.lat);
+      list.replaceChildren();
+    })));
+    if (name && !towns.length) list.replaceChildren(el("p", { class: "note" }, fill(t.place.no_town, { name })));
+    list.setAttribute("data-ready", name);
+  };
+  const ask = soon(() => show(field.value.trim()).catch((error: unknown) => problem.show(error)), 200);
   const field = input({ type: "search", autocomplete: "off" }, ask, "input");
   const made = labelled(t.place.town, field, t.place.town_note);
   made.append(list);
@@ -171,7 +183,7 @@ function imagePanel(root: HTMLElement, problem: Problem): () => void {
   const show = (): void => {
     const { picture } = draft;
     if (!picture) return;
-    const words = fill(t.place.size, { name: picture.name, width: picture.width, height: picture.height });
+    const words = fill(t.place.size, { name: picture.name, pixels: fill(t.place.pixels, { width: picture.width, height: picture.height }) });
     shown.replaceChildren(el("img", { src: `/api/uploads/${picture.upload}/picture?show=1`, alt: "" }), el("p", {}, words));
   };
   const take = async (file: File | undefined): Promise<void> => {

@@ -62,7 +62,10 @@ export function releaseStep(root: HTMLElement): () => void {
 
 export function placeInWords(place: Place): string {
   if (place.kind === "unit") return t.place.unit;
-  if (place.kind === "image") return `${place.size[0]} x ${place.size[1]}`;
+  if (place.kind === "image") return fill(t.place.pixels, { width: place.size[0], height: place.size[1] });
   const [west, south, east, north] = place.bounds;
-  return fill(t.place.box, { west, south, east, north });
+  return fill(t.place.box, { west: degrees(west, "EW"), east: degrees(east, "EW"), south: degrees(south, "NS"), north: degrees(north, "NS") });
 }
+
+/** To a metre or so. */
+const degrees = (value: number, letters: string): string => `${Number(Math.abs(value).toFixed(5))}°\u00a0${letters[value < 0 ? 1 : 0]}`;

@@ -2,7 +2,7 @@
 import { el } from "../../dom";
 import { api, type Plan, type Preview } from "../api";
 import { change, draft } from "../draft";
-import { go, input, labelled, Problem, soon, steps } from "../parts";
+import { go, goIfPlanned, input, labelled, Problem, soon, steps } from "../parts";
 import { fill, percent, t } from "../texts";
 
 const COMMON = ["0.1", "0.2", "0.5", "1", "2", "5", "10"];
@@ -34,7 +34,10 @@ export function strengthStep(root: HTMLElement): () => void {
       pictures.removeAttribute("aria-busy");
       pictures.setAttribute("data-ready", draft.epsilon);
     } catch (error) {
-      if (turn === asked) problem.show(error);
+      if (turn !== asked) return;
+      problem.show(error);
+      words.replaceChildren();
+      pictures.replaceChildren();
     }
   };
   const later = soon(() => void refresh());
@@ -73,14 +76,14 @@ export function strengthStep(root: HTMLElement): () => void {
       ),
       el("section", {}, el("h2", {}, t.strength.preview), el("p", { class: "note" }, t.strength.preview_note), pictures),
     ),
-    steps("place", { text: t.shell.next, action: () => go("release") }),
+    steps("place", { text: t.shell.next, action: () => goIfPlanned("release", place, draft.epsilon, problem) }),
   );
   return () => void (asked = -1);
 }
 
 function planned(plan: Plan, preview: Preview | null): HTMLElement[] {
   const lines = [plan.advice, fill(t.strength.error, { error: plan.error })];
-  if (preview) lines.push(preview.sure === null ? t.strength.unsure : fill(t.strength.sure, { sure: `${Number((100 * preview.sure).toPrecision(2))} %` }));
+  if (preview) lines.push(preview.sure === null ? t.strength.unsure : fill(t.strength.sure, { sure: `${Number((100 * preview.sure).toPrecision(2))}\u00a0%` }));
   return [
     el("h2", {}, t.strength.meaning),
     el("p", {}, fill(t.strength.odds, { odds: plan.odds, chance: percent(plan.chance) })),
