@@ -46,6 +46,19 @@ def made(served: Served, client: httpx.Client, tmp_path_factory: pytest.TempPath
     return {**record, "table": table, "upload": sent["upload"]}
 
 
+def test_maps_kept_for_another_edition_of_the_page_are_drawn_anew(
+    served: Served, client: httpx.Client, made: dict[str, Any]
+) -> None:
+    """What an earlier version drew may be in a form that the page of this one can't read."""
+    address, folder = f"/api/releases/{made['id']}/map", served.folder / "releases" / made["id"]
+    now = client.get(address).text
+    kept = next(folder.glob("map-*.json"))
+    assert kept.read_text() == now
+    kept.rename(folder / "map-0123456789ab.json").write_text("{}")
+    assert client.get(address).text == now
+    assert kept.read_text() == now
+
+
 def test_a_release_is_that_of_the_library(
     served: Served, client: httpx.Client, made: dict[str, Any], tmp_path: Path
 ) -> None:

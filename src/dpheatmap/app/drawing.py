@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpheatmap.app import pictures
+from dpheatmap.app.pages import edition
 from dpheatmap.app.shelf import BACKGROUND, MAP, Record, Shelf
 from dpheatmap.app.texts import say
 from dpheatmap.app.worker import Worker
@@ -32,8 +33,8 @@ class Drawing:
             self.thumbnail(record.id)
 
     def map(self, id: str, sigma: float | None) -> str:
-        """The data of a map for the page, as JSON; the first one is kept."""
-        kept = self._shelf.path(id, "map.json")
+        """The data of a map for the page, as JSON; the first one is kept, for this edition of the page."""
+        kept = self._shelf.path(id, f"map-{edition()}.json")
         if sigma is None and kept.is_file():
             return kept.read_text(encoding="utf-8")
         text = self._worker.run(pictures.map_of, self._shelf.release_path(id), self._background(id), sigma)

@@ -32,6 +32,11 @@ def static_file(name: str, known: str | None) -> Response | None:
     return Response(content, media_type=_KINDS[name], headers=headers)
 
 
+def edition() -> str:
+    """Which edition of the map's own code the page has: what was kept for another one is to be made anew."""
+    return _read("view.js")[1].strip('"')[:12]
+
+
 @cache
 def _read(name: str) -> tuple[bytes, str]:
     content = (resources.files("dpheatmap.app") / "static" / name).read_bytes()

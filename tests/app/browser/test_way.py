@@ -160,7 +160,7 @@ def test_gaze_on_an_image_in_a_small_window(small_visit: Visit, tmp_path: Path) 
     assert made.domain == dph.Domain.image(160, 120)
     assert page.locator(".files .refused").count() == 3
     assert "--image 160x120" in page.locator(".recipes").inner_text()
-    data = json.loads(next((visit.served.folder / "releases").glob("*/map.json")).read_text())
+    data = json.loads(next((visit.served.folder / "releases").glob("*/map-*.json")).read_text())
     assert data["background"].startswith("data:image/jpeg")
 
     page.get_by_role("link", name="New map").click()
