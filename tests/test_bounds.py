@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -383,3 +385,14 @@ def test_bad_values_are_refused(call: Callable[[], Any], words: str) -> None:
 def test_a_bound_needs_a_domain() -> None:
     with pytest.raises(DomainError, match="A bound is for a domain"):
         bounds.lower((0, 0, 1, 1), 1, 10)  # type: ignore[arg-type]
+
+
+def test_the_bounds_on_the_page_of_places_are_these() -> None:
+    page = (Path(__file__).parent.parent / "docs/places.md").read_text()
+    rows = re.findall(r"^\| ([\d,]{5,}) \| ([\d.]+) \| ([\d. ]+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert len(rows) == 2
+    for people, value, terms, of_dense in rows:
+        users = int(people.replace(",", ""))
+        sparse, dense = bounds.sparse(Domain.unit(8), 1, users), bounds.dense(Domain.unit(8), 1, users)
+        assert [f"{sparse.value:.2g}", f"{dense.value:.3f}"] == [str(float(value)), f"{float(of_dense):.3f}"]
+        assert [f"{term.error:.3f}"[1:] for term in sparse.terms] == terms.split()

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,3 +136,16 @@ def test_no_change_is_drawn_in_the_middle_of_the_scale() -> None:
     picture = picture_of_difference(change_of(np.zeros((4, 4)), None))
     assert picture.top > 0
     assert not picture.values.any()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda path: dph.difference(path, path), "a PurePosixPath was given. Use dpheatmap.load for files."),
+        (lambda path: dph.kmedian(path, k=3), "a PurePosixPath was given. Use dpheatmap.load for files."),
+        (lambda path: dph.load(5), "it was a int. Give it as text."),  # type: ignore[arg-type]
+    ],
+)
+def test_a_path_is_no_release_and_a_number_no_path(call: Callable[[Any], object], words: str) -> None:
+    with pytest.raises(ParameterError, match=f"{re.escape(words)}$"):
+        call(PurePosixPath("june.dph.parquet"))

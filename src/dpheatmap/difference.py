@@ -14,7 +14,7 @@ from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.parameters import check
-from dpheatmap.release import Release
+from dpheatmap.release import Release, need_release
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,6 +120,8 @@ def difference(
     >>> bool(abs(difference(b, a).values.sum()) < 1e-9)
     True
     """
+    for given in (after, before):
+        need_release(given, Heatmap)
     if after is before or (isinstance(after, Release) and isinstance(before, Release) and _equal(after, before)):
         raise ParameterError("A difference needs two releases, and was given one twice. Give the one before as well.")
     a, b = (

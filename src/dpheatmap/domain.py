@@ -158,6 +158,8 @@ class Domain:
         partition: Mapping[str, Sequence[str]] | None = None,
         part: str | None = None,
         bad_lines: str = "stop",
+        engine: str | None = None,
+        table: str | None = None,
         memory: int | None = None,
         progress: Callable[[float, float], None] | None = None,
         seen: Callable[[Counts], None] | None = None,
@@ -182,8 +184,8 @@ class Domain:
         return discover(
             events, epsilon=epsilon, user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
             each_row_is_a_person=each_row_is_a_person, share=share, confidence=confidence, ledger=ledger,
-            population=population, partition=partition, part=part, bad_lines=bad_lines, memory=memory,
-            progress=progress, seen=seen,
+            population=population, partition=partition, part=part, bad_lines=bad_lines, engine=engine, table=table,
+            memory=memory, progress=progress, seen=seen,
         )  # fmt: skip
 
     # Cells

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
 import stat
@@ -76,6 +77,16 @@ def data_folder() -> Path:
     else:
         folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return folder / "dpheatmap"
+
+
+def matching(path: str) -> list[str]:
+    """The file, those that match the pattern, or all in the folder but what writers keep for themselves."""
+    if Path(path).is_file():
+        return [path]
+    if path and Path(path).is_dir():
+        below = (file for file in Path(path).rglob("*") if file.is_file())
+        return sorted(str(f) for f in below if not any(p.startswith((".", "_")) for p in f.relative_to(path).parts))
+    return sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
 
 
 def not_a_pattern(path: str | PathLike[str]) -> str:

@@ -214,7 +214,17 @@ def load(path: str | PathLike[str]) -> Release:
     """Read a release that :meth:`Release.save` wrote; a broken, foreign or newer file gets a clear error."""
     from dpheatmap.release_file import read
 
+    if not isinstance(path, (str, PathLike)):
+        raise ParameterError(f"path must name a release file; it was a {type(path).__name__}. Give it as text.")
     return read(path)
+
+
+def need_release(given: object, *others: type) -> None:
+    """Refuse what is no release, nor of another type that would do: a path, most likely."""
+    if not isinstance(given, (Release, *others)):
+        raise ParameterError(
+            f"A Release is needed, and a {type(given).__name__} was given. Use dpheatmap.load for files."
+        )
 
 
 __all__ = ["Measurements", "Release", "load"]

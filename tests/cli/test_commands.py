@@ -131,6 +131,45 @@ def test_a_terminal_shows_them_to_the_data_holder(arguments: list[str]) -> None:
     assert "a second" in shown
 
 
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("ann;7.45;46.95", "Are x and y swapped, or is the place another one?"),
+        ("ann;0,1;0,2", "No coordinates could be read"),
+        (";0.1;0.2", "Is this the column of people?"),
+        ("", "Is the file empty, or does --where leave everything out?"),
+        ("ann;0.1;0.2", None),
+    ],
+)
+def test_the_data_holder_is_told_why_nobody_is_on_a_map(
+    row: str, why: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(f"u;x;y\n{row}".strip() + "\n")
+    release = ["release", str(tmp_path / "t.csv"), "--epsilon", "1", "--user", "u", "--x", "x", "--y", "y", "--unit"]
+    release += ["--no-ledger", "-o", str(tmp_path / "a.dph.parquet")]
+    assert run(release) == 0
+    assert "Nobody is on this map" not in capsys.readouterr().err  # of a pipe, anybody may be at the end
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert run(release) == 0
+    told = capsys.readouterr().err
+    assert (f"Nobody is on this map. {why}" in told) if why else ("Nobody is on" not in told)
+
+
+@pytest.mark.parametrize("scheme", ["mysql", "ftp", "postgresql"])
+def test_passwords_of_addresses_are_never_shown(scheme: str, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"{scheme}://ann:secret@nowhere.invalid/city?key=secret"
+    columns = ["--epsilon", "1", "--user", "u", "--x", "x", "--y", "y"]
+    for command in (["inspect", url], ["release", "--counts", url, "--epsilon", "1", "--unit", "-o", "a.png"],
+                    ["discover", url, *columns, "--no-ledger"], ["compare", url, *columns, "--unit"]):  # fmt: skip
+        assert run(command) in (2, 3)
+        said = "".join(capsys.readouterr())
+        assert f"{scheme}://nowhere.invalid/city" in said
+        assert "secret" not in said
+    if scheme != "postgresql":
+        assert run(["ledger", "show", url]) == 2
+        assert f"it was {scheme}://nowhere.invalid/city. Name one." in capsys.readouterr().err
+
+
 def test_inspect_keeps_exact_numbers_off_stdout(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "report.json"
     assert run(["inspect", table, "--json", "--private-report", str(report)]) == 0
@@ -142,6 +181,31 @@ def test_inspect_keeps_exact_numbers_off_stdout(table: str, tmp_path: Path, caps
     assert str(private["rows"]) not in out + err
     assert "use --unit" in "".join(private["hints"])
     assert "rows:" in on_a_terminal(["inspect", table])
+
+
+@pytest.mark.parametrize(
+    ("rows", "hint"),
+    [
+        (["ann;7,45;46,95"], "no value of 'lon' and 'lat' reads as a number"),
+        (["ann;7.45;46.95°N"], "no value of 'lat' reads as a number"),
+        (["ann;829330;5933600"], "these are not degrees"),
+        (["ann;46.95;97.45"], "are x and y swapped?"),
+        ([], ""),
+        (["ann;7.45;46.95"], ""),
+    ],
+)
+def test_inspect_hints_at_coordinates_that_wont_do(
+    tmp_path: Path, rows: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, report = tmp_path / "t.csv", tmp_path / "report.json"
+    table.write_text("\n".join(["rider;lon;lat", *rows]) + "\n", encoding="utf-8")
+    assert run(["inspect", str(table), "--private-report", str(report)]) == 0
+    hints = json.loads(report.read_text())["hints"]
+    assert [hint in one for one in hints] == ([True] if hint else [])
+    out, err = capsys.readouterr()
+    assert not hint or hint not in out + err
+    assert "Next: dpheatmap release" in err
+    assert "--user rider --x lon --y lat" in err
 
 
 def test_inspect_does_not_read_out_a_row_in_place_of_a_header(
@@ -307,3 +371,19 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
     assert "Interrupted" in err
     assert not output.exists()
     assert os.listdir(spill) == []
+
+
+def test_a_mistyped_command_is_answered_with_the_one_that_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["relase"]) == 2
+    assert "There is no command 'relase'. Did you mean 'release'?" in capsys.readouterr().err
+    assert run(["bake"]) == 2
+    assert "Did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_answer_that_cant_be_written_is_told() -> None:
+    with open("/dev/full", "w") as full:
+        plan = [*DPHEATMAP, "plan", "--epsilon", "1", "--users", "500", "--unit"]
+        done = subprocess.run(plan, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "Error: The answer could not be written: No space left on device. Send it to another place.\n"

@@ -30,6 +30,7 @@ def test_everything_it_writes_is_marked_private_at_the_top(
     assert run([*arguments, "--methods", METHODS, *(p for path in outputs.values() for p in ("-o", str(path)))]) == 0
     out, err = capsys.readouterr()
     assert out.startswith(PRIVATE)
+    assert out.rstrip().endswith("* the best of its column.")
     assert err.startswith(PRIVATE)
     assert NOT_COVERED in err
     assert outputs["csv"].read_text().startswith(f"# {PRIVATE}\n# {NOT_COVERED}\n")

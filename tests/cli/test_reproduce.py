@@ -71,7 +71,7 @@ def test_a_missing_matplotlib_is_told_before_anything_runs(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert run(["reproduce", "comparison", "--invented", "--folder", str(tmp_path / "figures")]) == 1
-    assert "pip install matplotlib" in capsys.readouterr().err
+    assert "pip install 'dpheatmap[plot]'" in capsys.readouterr().err
     assert not (tmp_path / "figures").exists()
 
 

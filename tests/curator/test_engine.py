@@ -373,12 +373,33 @@ def test_missing_and_unknown_files(tmp_path: Path) -> None:
     for none in (f"{tmp_path}/*.parquet", ""):
         with pytest.raises(DataError, match="No file is called"):
             people(none)
+    with pytest.raises(DataError, match="There is no file in the folder"):
+        people(tmp_path)
     for name in ("t.xlsx", "t", "t.gz", "t.csv.bz2"):
         (tmp_path / name).write_text("user,x,y\n")
         with pytest.raises(DataError, match=f"'{name}' has no known ending. Use one of .csv"):
             people(tmp_path / name)
     with pytest.raises(DataError, match="has no known ending"):
         people(tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("bad_lines", ["stop", "skip"])
+def test_utf_16_is_told(tmp_path: Path, encoding: str, bad_lines: str) -> None:
+    (tmp_path / "t.csv").write_text("\ufeffuser,x,y\nann,0.1,0.2\n", encoding=encoding)
+    with pytest.raises(DataError, match=r"'t\.csv' is UTF-16"):
+        people(tmp_path / "t.csv", bad_lines=bad_lines)
+
+
+def test_names_that_are_no_text_are_told(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/caf\xe9.csv"
+    try:
+        with open(path, "w") as file:
+            file.write("user,x,y\nann,0.1,0.2\n")
+    except OSError:
+        pytest.skip("this file system has names of text only")
+    with pytest.raises(DataError, match="is not UTF-8, or this terminal is not"):
+        people(os.fsdecode(path))
 
 
 @pytest.mark.parametrize("events", [None, 5, [1, 2], object(), {"user": 1}])

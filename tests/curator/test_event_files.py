@@ -11,6 +11,7 @@ from typing import Any
 
 import geopandas
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -286,3 +287,42 @@ def test_how_many_were_left_out_is_for_the_data_holder(tmp_path: Path) -> None:
 def test_object_stores_need_an_extension_that_is_never_fetched(address: str) -> None:
     with pytest.raises(DataError, match=r"needs DuckDB's extension httpfs, which is not installed.*INSTALL httpfs"):
         people(address)
+
+
+# Frames of GeoPandas
+
+
+def geo_frame(**columns: Any) -> geopandas.GeoDataFrame:
+    points = [shapely.Point(7.4, 46.9), shapely.Point(7.4, 46.9), shapely.Point(9.0, 46.9), shapely.LineString(), None]
+    return geopandas.GeoDataFrame(columns, geometry=points, crs=4326)
+
+
+BERN = dph.Domain.bbox(7.3, 46.8, 7.5, 47.0)
+
+
+def test_a_frame_of_geopandas_is_read_as_geoparquet_is(tmp_path: Path) -> None:
+    frame = geo_frame(rider=["ann", "bob", "ann", "bob", "eve"], weight=[1, 2, 3, 4, 5])
+    frame.to_parquet(tmp_path / "t.parquet")
+    choices: list[dict[str, Any]] = [{}, {"geometry": "geometry"}, {"weight": "weight"}, {"where": "weight < 2"}]
+    for chosen in choices:
+        told, asked = (dph.aggregate(t, BERN, user="rider", **chosen) for t in (frame, tmp_path / "t.parquet"))
+        assert np.array_equal(told.codes, asked.codes)
+        assert np.array_equal(told.sums, asked.sums)
+    assert told.report is not None
+    assert (told.report.inside, told.report.people) == (1, 1)
+    with pytest.raises(DataError, match="needs longitude and latitude"):
+        dph.aggregate(frame.to_crs(3857), BERN, user="rider")
+    moved = frame.to_crs(3857).rename_geometry("where it was")
+    report = dph.aggregate(moved, dph.Domain.image(2**20, 2**23), user="rider").report
+    assert report is not None
+    assert report.inside > 0
+
+
+@pytest.mark.parametrize("odd", [7, "\udcff", b"x", None, float("nan"), 10**30, ["list"]])
+def test_no_row_refuses_a_frame_of_geopandas(odd: object) -> None:
+    columns = {"rider": ["ann", odd, "bob", "7", "eve"], "note": ["a", "b", odd, "7", ""]}
+    frame = geo_frame(**{name: pd.Series(values, dtype=object) for name, values in columns.items()})
+    report = dph.aggregate(frame, BERN, user="rider").report
+    assert report is not None
+    assert report.rows == 5
+    assert report.people == (1 if odd is None or odd != odd else 2)

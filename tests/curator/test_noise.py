@@ -10,6 +10,7 @@ import inspect
 import math
 import os
 import re
+import subprocess
 import sys
 import threading
 from bisect import bisect_left
@@ -249,7 +250,8 @@ def llvm(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
 def test_the_kernels_compile_to_integer_code() -> None:
     for size in (1, SMALL):
         DiscreteLaplace(Fraction(1, 1000)).sample(size)
-    for kernel in (noise_kernels.look_up, noise_kernels.search, noise_kernels.finish):
+    kernels: list[Any] = [noise_kernels.look_up, noise_kernels.search, noise_kernels.finish]
+    for kernel in kernels:
         signatures = kernel.signatures
         assert len(signatures) == 1  # one for all that a sampler ever passes
         assert not FLOATS.search(llvm(kernel.py_func, signatures[0]))
@@ -415,3 +417,17 @@ def test_threads_share_no_stream(size: int) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert repeated(list(pool.map(draw, range(4)))) == 0
+
+
+def test_loading_them_is_all_that_a_sampler_needs() -> None:
+    code = (
+        "from fractions import Fraction\n"
+        "from dpheatmap.curator import noise_kernels as n\n"
+        "from dpheatmap.curator.noise import SMALL, DiscreteLaplace\n"
+        "n.load()\n"
+        "loaded = [k.signatures for k in (n.look_up, n.search, n.finish)]\n"
+        "[DiscreteLaplace(Fraction(1, 1000)).sample(size) for size in (1, SMALL)]\n"
+        "assert loaded == [k.signatures for k in (n.look_up, n.search, n.finish)], loaded\n"
+        "assert [len(s) for s in loaded] == [1, 1, 1], loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

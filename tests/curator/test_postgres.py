@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 import nasty
+from dpheatmap.cli import run
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from served import until
 from tables import W, outcome
@@ -271,3 +274,19 @@ def test_a_release_is_charged_like_any_other(database: str, con: psycopg.Connect
     assert math.isclose(float(ledger.accounts()["riders"].spent), 0.5)
     with pytest.raises(PrivacyRefusal):
         dph.release(database, DOMAINS[0], epsilon=1, table="nasty", ledger=ledger, population="riders", **COLUMNS)
+
+
+def test_boxes_are_found_and_methods_compared_there(
+    database: str, con: psycopg.Connection[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = pa.table({"u": [f"{k}" for k in range(300)], "x": [7.44] * 300, "y": [46.95] * 300})
+    fill(con, "townspeople", people, "u text, x float8, y float8")
+    columns = ["--table", "townspeople", "--user", "u", "--x", "x", "--y", "y"]
+    report = tmp_path / "report.json"
+    spent = ["--epsilon", "10", "--no-ledger", "--private-report", str(report)]
+    assert run(["discover", database, *columns, *spent]) == 0
+    assert capsys.readouterr().out.startswith("--bbox=")
+    assert json.loads(report.read_text())["people"] == 300
+    chosen = ["--bbox=7.3,46.9,7.5,47.02", "--depth", "14", "--methods", "paper", "--epsilon", "1", "--trials", "1"]
+    assert run(["compare", database, *columns, *chosen]) == 0
+    assert "aper's algorithm" in capsys.readouterr().out

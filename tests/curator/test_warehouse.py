@@ -78,6 +78,7 @@ def test_columns_and_tables_are_spelled_as_they_are_there() -> None:
     assert '("W" > 1)' in statement("snowflake", where="w > 1")
     assert "`rider` AS person" in statement("bigquery", user="rider")
     assert "FROM `my-project`.`city`.`trips`" in statement("bigquery", table="`my-project.city.trips`")
+    assert "FROM `my-project`.city.trips" in statement("bigquery", table="my-project.city.trips")
     assert '"user" AS person' in statement("redshift", user="user"), "unquoted, it would be the name of who asks"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -41,6 +43,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command itself, imported now."""
         if cmd_name not in COMMANDS:
+            for meant in get_close_matches(cmd_name, COMMANDS, 1) if not ctx.resilient_parsing else ():
+                ctx.fail(f"There is no command {cmd_name!r}. Did you mean {meant!r}?")
             return None
         command: click.Command = import_module(f"dpheatmap.cli.{cmd_name}").command
         return command
@@ -78,6 +82,11 @@ def run(arguments: list[str]) -> int:
     except DpheatmapError as error:
         click.echo(f"Error: {error}", err=True)
         return error.exit_code
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        click.echo(f"Error: The answer could not be written: {error.strerror}. Send it to another place.", err=True)
+        return DpheatmapError.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted; nothing half-written was left behind.", err=True)
         return INTERRUPTED

@@ -37,7 +37,7 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
     dpheatmap cluster trips.dph.parquet -k 10 -o places.geojson -o places.csv -o places.png
     """
     check(k=k, metric=metric, method=method)
-    check_outputs(outputs, FORMATS)
+    check_outputs(outputs, FORMATS, read=(release,))
     made = load(release)
     for output in outputs:
         refuse(made.domain, output)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli import terminal
-from dpheatmap.cli.options import PLACE, check_outputs, domain_from, json_option, place_options, table_options, taken
+from dpheatmap.cli.options import (
+    PLACE,
+    check_outputs,
+    domain_from,
+    engine_options,
+    json_option,
+    place_options,
+    table_options,
+    taken,
+)
 
 if TYPE_CHECKING:
     from dpheatmap.evaluate.table import Series
@@ -18,6 +27,7 @@ NOT_COVERED = (
     "Choosing epsilon or a method by this comparison is not covered by any promise: the choice itself tells about the "
     "data. Choose on other people's data, or on generated ones."
 )
+LEGEND = "Means over the runs, ± half of a 95 % interval where there are several; * the best of its column."
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -25,6 +35,7 @@ PICTURES = (".png", ".svg", ".pdf")
 @click.argument("file")
 @click.option("--epsilon", "epsilons", default="0.5,1,2,5", show_default=True, help="Epsilons, separated by commas.")
 @table_options
+@engine_options
 @place_options
 @click.option("--methods", metavar="NAMES", help="Methods, separated by commas; all by default.")
 @click.option("--trials", type=click.IntRange(1, 1000), default=5, show_default=True, help="Runs of each method.")
@@ -57,7 +68,7 @@ def command(
     from dpheatmap.evaluate.table import as_text
 
     domain = domain_from(**taken(rest, PLACE))
-    check_outputs(outputs, (".csv", ".json", *PICTURES))
+    check_outputs(outputs, (".csv", ".json", *PICTURES), read=(file,))
     if any(output.lower().endswith(PICTURES) for output in outputs):
         new_figure()  # says at once if matplotlib is missing
     settings = Settings.for_domain(
@@ -77,7 +88,7 @@ def command(
         series = compare(counts, settings, progress=tick)
     for output in outputs:
         _write(output, series)
-    text = f"{PRIVATE}\n\n{as_text(series, 'epsilon')}"
+    text = f"{PRIVATE}\n\n{as_text(series, 'epsilon')}\n\n{LEGEND}"
     terminal.answer(as_json, {**_marked(series), "outputs": list(outputs)}, text)
 
 

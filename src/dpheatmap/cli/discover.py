@@ -8,7 +8,7 @@ import click
 
 from dpheatmap.cli import terminal
 from dpheatmap.cli.budget import BUDGET, budget_from, budget_options, charged
-from dpheatmap.cli.options import json_option, table_options, taken
+from dpheatmap.cli.options import check_place, engine_options, json_option, table_options, taken
 from dpheatmap.domain import Domain
 
 
@@ -20,6 +20,7 @@ from dpheatmap.domain import Domain
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="With which probability it does.")
 @budget_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
+@engine_options
 @click.option("--memory", type=int, metavar="MB", help="Memory of the aggregation; the rest goes to disk.")
 @json_option
 def command(file: str, private_report: str | None, as_json: bool, **options: Any) -> None:
@@ -32,11 +33,13 @@ def command(file: str, private_report: str | None, as_json: bool, **options: Any
     """
     from dpheatmap.curator.api import Counts
 
+    if private_report is not None:
+        check_place(private_report, read=(file, options["ledger"]))
     budget = budget_from(file, **taken(options, BUDGET))
     seen: list[Counts] = []
     with terminal.progress("Discovering") as tick:
         found = Domain.discover(file, progress=tick, seen=seen.append, **options, **budget)
-    terminal.private_reports(seen, private_report)
     terminal.say(found.in_words)
     terminal.say(charged(found, **budget))
     terminal.answer(as_json, found.to_dict(), found.bbox)
+    terminal.private_reports(seen, private_report)

@@ -35,11 +35,12 @@ def command(
     Example: dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
     """
     settings: dict[str, Any] = {"sigma": sigma, "size": size, "method": method}
+    read = (release, minus, choices["background"])
     if minus is None:
-        check_outputs(outputs)
+        check_outputs(outputs, read=read)
         written = write_outputs(load(release), outputs, look_from(choices, outputs), **settings)
     else:
-        check_outputs(outputs, CHANGES)
+        check_outputs(outputs, CHANGES, read=read)
         written = write_difference(release, minus, outputs, look_from(choices, outputs), **settings)
     answer(as_json, {"outputs": written}, "\n".join(written))
 

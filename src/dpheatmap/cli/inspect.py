@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Mapping, Sequence
 
 import click
 
-from dpheatmap.cli.options import json_option
+from dpheatmap.cli.options import check_place, json_option
 from dpheatmap.cli.terminal import answer, say, write_private
 
 
@@ -21,6 +23,8 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
     """
     from dpheatmap.curator.inspect import inspect_table
 
+    if private_report is not None:
+        check_place(private_report, read=(file,))
     terminal = sys.stderr.isatty()
     found = inspect_table(file, read_rows=terminal or private_report is not None)
     lines = [f"{name:<24} {kind}" for name, kind in found.columns.items()]
@@ -40,7 +44,22 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
     if terminal:
         say("\nFor your eyes only:")
         for name, numbers in found.private["columns"].items():
-            say(f"{name:<24} " + ", ".join(f"{key} {value}" for key, value in numbers.items()))
+            say(f"{name:<24} " + ", ".join(f"{key} {_shown(value)}" for key, value in numbers.items()))
         say(f"rows: {found.private['rows']:,}")
         for hint in found.private["hints"]:
             say(f"Hint: {hint}")
+    if not as_json:
+        say(f"\nNext: {_release_of(file, found.guesses)}")
+
+
+def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
+    """The command that these guesses lead to, if they are right; the place is not read off the data."""
+    roles = ("user",) if guesses.get("geometry") else ("user", "x", "y")
+    columns = " ".join(f"--{role} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles)
+    place = "--bbox=W,S,E,N (or --image WxH, or --unit)"
+    return f"dpheatmap release {shlex.quote(file)} --epsilon 1 {columns} -o map.dph.parquet -o map.html {place}"
+
+
+def _shown(value: float | None) -> str:
+    """A number for people; there is no lowest of none."""
+    return "none" if value is None else f"{value:,}"

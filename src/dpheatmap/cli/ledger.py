@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli.budget import open_ledger
-from dpheatmap.cli.options import json_option
+from dpheatmap.cli.options import check_place, json_option
 from dpheatmap.cli.terminal import answer, say
 
 if TYPE_CHECKING:
@@ -90,6 +90,10 @@ def _table(populations: list[dict[str, Any]]) -> str:
     )
 
 
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
 def _bar(share: float | None) -> str:
     """How much of the limit is spent, as a bar."""
     if share is None:
@@ -114,8 +118,8 @@ def verify(ledger: str | None, against: tuple[str, ...], releases: tuple[str, ..
     opened = open_ledger(ledger)
     checked = {path: load(path) for path in (*against, *releases)}
     entries = opened.verify(checked)
-    with_releases = f", the entries of {len(checked)} releases among them" if checked else ""
-    text = f"{opened.name} is whole: {entries} entries{with_releases}."
+    with_releases = f", the entries of {_many(len(checked), 'release')} among them" if checked else ""
+    text = f"{opened.name} is whole: {_many(entries, 'entry', 'entries')}{with_releases}."
     answer(as_json, {"ledger": opened.name, "entries": entries, "releases": len(checked), "whole": True}, text)
 
 
@@ -130,6 +134,8 @@ def export(ledger: str | None, output: str | None) -> None:
     from dpheatmap.curator.ledger import Ledger
     from dpheatmap.files import replace_whole
 
+    if output is not None:
+        check_place(output, read=(ledger or Ledger.default_place(),))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Ledger.COLUMNS)

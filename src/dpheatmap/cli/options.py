@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ import click
 
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError, ParameterError, PrivacyRefusal
-from dpheatmap.files import check_writable
+from dpheatmap.files import check_writable, matching
 from dpheatmap.parameters import check
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX, options_of, refuse
 
@@ -62,6 +63,15 @@ table_options = together(
     ),
 )  # fmt: skip
 """The columns' options, --geometry and --bad-lines."""
+
+
+engine_options = together(
+    click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one."),
+    click.option(
+        "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
+    ),
+)
+"""--table and --engine."""
 
 
 place_options = together(
@@ -175,13 +185,22 @@ def _numbers(option: str, text: str, separator: str, count: int, kind: Callable[
     return values
 
 
-def check_outputs(outputs: tuple[str, ...], formats: Sequence[str] = (RELEASE_SUFFIX, *FORMATS)) -> None:
-    """Refuse endings that are none, and folders that are not there."""
+def check_outputs(
+    outputs: Sequence[str], formats: Sequence[str] = (RELEASE_SUFFIX, *FORMATS), *, read: Sequence[str | None] = ()
+) -> None:
+    """Refuse endings that are none, and places that `check_place` refuses."""
     for output in outputs:
-        path = Path(output)
-        if not path.name.lower().endswith(tuple(formats)):
+        if not Path(output).name.lower().endswith(tuple(formats)):
             known = ", ".join(formats)
             raise ParameterError(f"An output must end in one of {known}; it was {output!r}. Choose one of these.")
-        if not path.parent.is_dir():
-            raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")
-        check_writable(path)
+        check_place(output, read=read)
+
+
+def check_place(output: str, *, read: Sequence[str | None]) -> None:
+    """Refuse folders that are not there or can't be written to, and files that the command reads, or writes to, too."""
+    if not Path(output).parent.is_dir():
+        raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")
+    for given in read:
+        if given is not None and os.path.realpath(output) in map(os.path.realpath, (given, *matching(given))):
+            raise ParameterError(f"{output!r} is in use by this command itself. Give the output another name.")
+    check_writable(output)

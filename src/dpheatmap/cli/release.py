@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,7 +18,9 @@ from dpheatmap.cli.options import (
     PLACE,
     check_maps,
     check_outputs,
+    check_place,
     domain_from,
+    engine_options,
     json_option,
     look_for,
     look_from,
@@ -26,7 +30,8 @@ from dpheatmap.cli.options import (
     taken,
 )
 from dpheatmap.domain import Domain
-from dpheatmap.errors import ParameterError
+from dpheatmap.errors import DpheatmapError, ParameterError
+from dpheatmap.files import data_folder
 from dpheatmap.parameters import check
 from dpheatmap.release import Release, check_method
 from dpheatmap.render import RELEASE_SUFFIX
@@ -49,10 +54,7 @@ from dpheatmap.render import RELEASE_SUFFIX
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
 @click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
-@click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one.")
-@click.option(
-    "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
-)
+@engine_options
 @click.option(
     "--counts", metavar="FILE", help="A warehouse's answer to dpheatmap sql, instead of FILE and its columns."
 )
@@ -87,6 +89,7 @@ def command(
     check_method(method, design)
     if (file is None) == (counts is None):
         raise click.UsageError("Give a FILE, or the answer of a warehouse by --counts: one of them.")
+    inputs = (file, counts, rest["ledger"], rest["images_file"])
     budget = budget_from(file or str(counts), **taken(rest, BUDGET))
     batch = batch_from(rest)
     if counts is not None and batch is not None:
@@ -94,8 +97,12 @@ def command(
             "--counts are about one place, and --image-column is about several. Leave one of them out."
         )
     files = {"": outputs} if batch is None else files_for(outputs, batch.names)
-    for paths in files.values():
-        check_outputs(paths)
+    under = looks_for({"background": rest["background"]}, files)
+    for name, paths in files.items():
+        read = (*inputs, under[name]["background"])
+        check_outputs(paths, read=read)
+        if private_report is not None:
+            check_place(private_report, read=(*read, *paths))
     looks = looks_for(look_from(rest, outputs), files)
     for name, paths in files.items():
         check_maps(domain, paths, looks[name])
@@ -104,11 +111,8 @@ def command(
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
         made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest)
+    written = write_all(made, files, looks, sigma=sigma, size=size, method=method)
     terminal.private_reports(seen, private_report)
-    written = {
-        name: write_outputs(of_image, files[name], looks[name], sigma=sigma, size=size, method=method)
-        for name, of_image in made.items()
-    }
     first = next(iter(made.values()))
     terminal.say(in_words(batch, made) if batch else first.label["how_strongly"])
     terminal.say(charged(first, **budget))
@@ -137,22 +141,60 @@ def _releases(
     return release_images(file, domain, image=batch.column, images=batch.names, split=batch.split, **options)
 
 
-def write_outputs(
-    release: Release,
-    outputs: tuple[str, ...],
-    look: dict[str, Any],
-    *,
-    sigma: float | None,
-    size: int | None,
-    method: str,
-) -> list[str]:
-    """Write the release itself first, so that what was paid for is safe, then its maps, each with its own options."""
-    ordered = sorted(outputs, key=lambda output: not output.endswith(RELEASE_SUFFIX))
-    heat = None
-    for output in ordered:
-        if output.endswith(RELEASE_SUFFIX):
-            release.save(output)
-        else:
-            heat = heat or release.heatmap(sigma=sigma, size=size, method=method)
+def write_all(
+    made: Mapping[str, Release],
+    files: Mapping[str, Sequence[str]],
+    looks: Mapping[str, dict[str, Any]],
+    **settings: Any,
+) -> dict[str, list[str]]:
+    """Write the files of each release: all releases first, so that what was paid for is safe, then their maps.
+
+    Whatever stops it, a full disk or Ctrl-C, each release is kept somewhere, and it is said where.
+    """
+    written: dict[str, list[str]] = {}
+    try:
+        for name, release in made.items():
+            written[name] = save_release(release, files[name])
+        for name, release in made.items():
+            written[name] += write_maps(release, files[name], looks[name], **settings)
+    except BaseException:
+        safe = [(written.get(name) or _rescued(release, files[name][0]))[0] for name, release in made.items()]
+        terminal.say(f"What the budget bought is kept, and dpheatmap export draws it: {', '.join(safe)}")
+        raise
+    return written
+
+
+def _rescued(release: Release, output: str) -> list[str]:
+    """Save a release that was to be drawn alone: beside its map, else in the data folder."""
+    name = f"{Path(output).stem}-{secrets.token_hex(4)}{RELEASE_SUFFIX}"
+    path = Path(output).with_name(name)
+    try:
+        release.save(path)
+    except DpheatmapError:
+        path = data_folder() / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        release.save(path)
+    return [str(path)]
+
+
+def write_outputs(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
+    """Write the files of one release; returns them in the order of writing."""
+    return [*save_release(release, outputs), *write_maps(release, outputs, look, **settings)]
+
+
+def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
+    """Write those of the outputs that are the release itself."""
+    wanted = [output for output in outputs if output.endswith(RELEASE_SUFFIX)]
+    for output in wanted:
+        release.save(output)
+    return wanted
+
+
+def write_maps(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
+    """Write those of the outputs that are maps, each with its own of the options."""
+    wanted = [output for output in outputs if not output.endswith(RELEASE_SUFFIX)]
+    if wanted:
+        heat = release.heatmap(**settings)
+        for output in wanted:
             heat.save(output, **look_for(output, look))
-    return ordered
+    return wanted

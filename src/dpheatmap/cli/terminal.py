@@ -64,8 +64,18 @@ def private_reports(readings: list[Counts], path: str | None) -> None:
         )
         if report.broken_lines:
             say(f"Broken lines that were left out: {report.broken_lines:,}.")
-        if report.rows and not report.inside:
-            say("No row lies inside the domain. Are x and y swapped, or is the place another one?")
+        if not report.inside:
+            say(f"Nobody is on this map. {_why_nobody(report)}")
+
+
+def _why_nobody(report: Any) -> str:
+    """What to look at if no row counted; for the data holder's eyes, as the numbers are."""
+    reasons = {
+        report.outside: "Are x and y swapped, or is the place another one?",
+        report.invalid: "No coordinates could be read: they must be numbers such as 7.45, or points.",
+        report.without_person: "Is this the column of people?",
+    }
+    return reasons[max(reasons)] if report.rows else "Is the file empty, or does --where leave everything out?"
 
 
 def write_private(path: str, values: Mapping[str, Any]) -> None:

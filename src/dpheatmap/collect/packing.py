@@ -6,9 +6,9 @@ A message is ``coordinate * Q + share`` for a power of two Q. Bits are laid down
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpheatmap.compiled import njit
 from dpheatmap.quadtree import Ints
 
 Words = NDArray[np.uint64]

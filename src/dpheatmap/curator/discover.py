@@ -96,6 +96,8 @@ def discover(
     partition: Mapping[str, Sequence[str]] | None,
     part: str | None,
     bad_lines: str,
+    engine: str | None,
+    table: str | None,
     memory: int | None,
     progress: Callable[[float, float], None] | None,
     seen: Callable[[Counts], None] | None,
@@ -107,8 +109,8 @@ def discover(
     payment = Payment.asked_for(ledger, population, exact, Part.of(partition, part))
     counts = aggregate(
         events, _world(DEEPEST), user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
-        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, memory=memory,
-        progress=progress,
+        each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, engine=engine,
+        table=table, memory=memory, progress=progress,
     )  # fmt: skip
     if seen is not None:
         seen(counts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-import glob
 import io
 import os
 import re
@@ -20,8 +20,9 @@ from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.csv_lines import UNREADABLE, counted, each_line_for_itself, one_column
 from dpheatmap.curator.engines.duckdb import quietly, run
 from dpheatmap.curator.table import NOBODY, Table, describe, literal, quoted
+from dpheatmap.databases import shown
 from dpheatmap.errors import DataError, PrivacyRefusal
-from dpheatmap.files import not_a_pattern
+from dpheatmap.files import matching, not_a_pattern
 
 _FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
@@ -43,25 +44,20 @@ def unchanged(events: Any) -> Iterator[None]:
 def _stamps(events: Any) -> list[tuple[int, ...]]:
     if not isinstance(events, (str, PathLike)):
         return []
-    stats = [os.stat(file) for file in _matching(fspath(events))]
+    stats = [os.stat(file) for file in matching(fspath(events))]
     return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
-
-
-def _matching(path: str) -> list[str]:
-    """The file, those that match the pattern, or all in the folder but what writers keep for themselves."""
-    if Path(path).is_file():
-        return [path]
-    if path and Path(path).is_dir():
-        below = (file for file in Path(path).rglob("*") if file.is_file())
-        return sorted(str(f) for f in below if not any(p.startswith((".", "_")) for p in f.relative_to(path).parts))
-    return sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
 
 
 def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_lines: str = "stop") -> Table:
     """A file, pattern, folder or address as a table; ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them."""
-    files = _stored(con, path) if _STORES.match(path) else _matching(path)
+    files = _stored(con, path) if _STORES.match(path) else matching(path)
     if not files:
+        if path and Path(path).is_dir():
+            raise DataError(f"There is no file in the folder {path!r}. Check the path.")
+        if "://" in path:
+            raise DataError(f"{shown(path, 'input')} is no address that can be read here. Give the path of a file.")
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
+    _refuse_names_that_are_no_text(files)
     formats = {_format(file) for file in files}
     if len(formats) != 1:
         raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
@@ -77,6 +73,17 @@ def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_
     return _parquet_table(con, files, names, name, keys)
 
 
+def _refuse_names_that_are_no_text(files: Iterable[str]) -> None:
+    for file in files:
+        try:
+            file.encode()
+        except UnicodeEncodeError:
+            raise DataError(
+                f"The name of {Path(file).name!r} is not UTF-8, or this terminal is not. Rename the file, or set "
+                "LC_ALL=C.UTF-8."
+            ) from None
+
+
 def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
     """The files of an object store that an address names or matches, through an extension that must be there."""
     sql = "SELECT installed FROM duckdb_extensions() WHERE extension_name = 'httpfs'"
@@ -86,7 +93,8 @@ def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
             "fetched by itself. Run: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\""
         )
     con.execute("LOAD httpfs")
-    found = quietly(lambda: con.execute("SELECT file FROM glob(?) ORDER BY file", [address]).fetchall(), address)
+    name = shown(address, "input")
+    found = quietly(lambda: con.execute("SELECT file FROM glob(?) ORDER BY file", [address]).fetchall(), name)
     return [file for (file,) in found]
 
 
@@ -118,7 +126,8 @@ def _format(file: str) -> str:
         suffixes.pop()
     if not suffixes or suffixes[-1] not in _FORMATS:
         raise DataError(
-            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, or load it yourself."
+            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, also compressed (.gz, .zst): "
+            "save a spreadsheet as CSV in UTF-8, and read other files in Python, which takes data frames."
         )
     return _FORMATS[suffixes[-1]]
 
@@ -248,6 +257,11 @@ def _unlike(first: str, other: str) -> DataError:
 
 def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool = False) -> str:
     """The first line; if tolerant, the first that is text."""
+    if os.path.isfile(file):
+        with open(file, "rb") as opened:
+            if opened.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                name = Path(file).name
+                raise DataError(f"{name!r} is UTF-16, and CSV is read as UTF-8. Save it as UTF-8 (iconv -f UTF-16).")
     lines = one_column(literal(not_a_pattern(file)), "hive_partitioning=false", header=False, tolerant=tolerant)
     row = quietly(lambda: con.execute(f"SELECT line FROM {lines} LIMIT 1").fetchone(), Path(file).name)
     if row is None or not row[0]:

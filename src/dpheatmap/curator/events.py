@@ -46,10 +46,11 @@ def open_table(
     if bad_lines == "skip":
         raise DataError("Lines can be left out of CSV files, and this is a table. Leave bad_lines out.")
     if isinstance(events, duckdb.DuckDBPyRelation):
-        copied = literal(not_a_pattern(_copy_relation(events, folder)))
-        relation, name = f"read_parquet({copied}, hive_partitioning=false)", "the relation"
-        return Table(relation, describe(con, relation, name), name, geometries=geometries_of(con, copied, name))
-    return _open_frame(con, _with_text_ids(events, user))
+        return _parquet(con, _copy_relation(events, folder), "the relation")
+    frame = _with_text_ids(events, user)
+    if _has_points(frame):
+        return _parquet(con, _copy_points(frame, folder), "the table")
+    return _open_frame(con, frame)
 
 
 def canonical(
@@ -225,6 +226,45 @@ def _open_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> Table:
         relation = "people_copied"
         quietly(lambda: con.execute(f"CREATE TEMP TABLE {relation} AS SELECT * FROM people_events"), "the table")
     return Table(relation, describe(con, relation, "the table"), "the table")
+
+
+def _parquet(con: duckdb.DuckDBPyConnection, path: str, name: str) -> Table:
+    """What was written to the private folder, as a table."""
+    copied = literal(not_a_pattern(path))
+    relation = f"read_parquet({copied}, hive_partitioning=false)"
+    return Table(relation, describe(con, relation, name), name, geometries=geometries_of(con, copied, name))
+
+
+def _has_points(frame: Any) -> bool:
+    """Whether this is a frame of GeoPandas, which knows its geometry and its coordinate system."""
+    return hasattr(frame, "to_parquet") and hasattr(frame, "active_geometry_name")
+
+
+def _copy_points(frame: Any, folder: str) -> str:
+    """Write a frame of GeoPandas to GeoParquet, which keeps what it knows.
+
+    Plain objects are written as their text. Otherwise a column with values of two types, or with text that can't be
+    encoded, could not be written: one person's row would refuse the table.
+    """
+    path = str(Path(folder, "frame.parquet"))
+    objects = [name for name in frame.columns if frame[name].dtype in (object, "str", "string")]
+    texts = {name: frame[name].map(_encodable, na_action="ignore").astype(object) for name in objects}
+    try:
+        frame.assign(**texts).to_parquet(path, index=False)
+    except (ImportError, TypeError, ValueError):
+        written = False
+    else:
+        written = True
+    if not written:
+        raise DataError(
+            "The GeoDataFrame can't be written as GeoParquet, which knows fewer types of columns. Leave out those that "
+            "are not needed."
+        )
+    return path
+
+
+def _encodable(value: object) -> str:
+    return str(value).encode(errors="replace").decode()
 
 
 def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:

@@ -18,10 +18,12 @@ from dpheatmap.errors import DataError
 # Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
 _WORDS = {
     "user": ("user", "userid", "person", "rider", "member", "customer", "client", "participant", "subject", "visitor",
-             "player", "device", "account", "uid", "pid", "id"),
+             "viewer", "observer", "patient", "passenger", "driver", "player", "device", "account", "uid", "pid", "id"),
     "x": ("lon", "lng", "long", "longitude", "x", "easting"),
     "y": ("lat", "latitude", "y", "northing"),
 }  # fmt: skip
+
+_NOT_FINITE = "not finite numbers"
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str,
     columns: dict[str, dict[str, Any]] = {n: {"nulls": k} for n, k in zip(table.columns, nulls, strict=True)}
     for k, name in enumerate(ranges):
         low, high, bad = rest[3 * k : 3 * k + 3]
-        columns[name] |= {"lowest": low, "highest": high, "not finite numbers": bad}
+        columns[name] |= {"lowest": low, "highest": high, _NOT_FINITE: bad}
     return {"rows": rows, "columns": columns, "hints": list(_hints(columns, guesses))}
 
 
@@ -95,8 +97,13 @@ def _hints(columns: Mapping[str, Mapping[str, Any]], guesses: Mapping[str, tuple
         return []
     x, y = columns[guesses["x"][0]], columns[guesses["y"][0]]
     if None in (x["lowest"], y["lowest"]):
-        return []
+        unread = [repr(guesses[r][0]) for r, n in (("x", x), ("y", y)) if n["lowest"] is None and n[_NOT_FINITE]]
+        if not unread:  # there are no rows
+            return []
+        return [f"no value of {' and '.join(unread)} reads as a number: write 7.45, with a point and without a unit"]
     hints = []
+    if max(map(abs, (x["lowest"], x["highest"], y["lowest"], y["highest"]))) > 360:
+        hints.append("these are not degrees: use --image for pixels, or make them longitudes and latitudes for --bbox")
     if max(abs(y["lowest"]), abs(y["highest"])) > 90 >= max(abs(x["lowest"]), abs(x["highest"])):
         hints.append("latitudes run from -90 to 90 and these don't: are x and y swapped?")
     if min(x["lowest"], y["lowest"]) >= 0 and max(x["highest"], y["highest"]) <= 1:

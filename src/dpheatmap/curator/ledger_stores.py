@@ -18,7 +18,8 @@ from typing import Any, Protocol
 
 from dpheatmap.curator.ledger_chain import Row
 from dpheatmap.databases import WAIT, driver, is_database, shown
-from dpheatmap.errors import LedgerError
+from dpheatmap.errors import LedgerError, ParameterError
+from dpheatmap.files import data_folder
 
 _COLUMNS = ", ".join(Row._fields)
 _TABLE = f"""CREATE TABLE %s (
@@ -50,6 +51,8 @@ class Store(Protocol):
 def store_at(where: str | PathLike[str]) -> Store:
     """The store that a path or URL names."""
     text = os.fspath(where)
+    if "://" in text and not is_database(text):
+        raise ParameterError(f"A ledger is a file or postgresql://host/name; it was {shown(text, 'ledger')}. Name one.")
     return PostgresStore(text) if is_database(text) else SqliteStore(text)
 
 
@@ -73,7 +76,7 @@ class SqliteStore:
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
-        self.name = self.path.name
+        self.name = str(self.path) if self.path.parent == data_folder() else self.path.name
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpheatmap.compiled import njit
 from dpheatmap.quadtree import Ints
 
 
@@ -57,3 +57,11 @@ def finish(totals: Ints, block: int, largest: int, noise: Ints) -> None:
         head = totals[0, i]
         magnitude = min(1 + min((head - 1) >> 1, most) * block + totals[1, i], largest)
         noise[i] = (2 * (head & 1) - 1) * magnitude if head > 0 else 0
+
+
+def load() -> None:
+    """Have all of them compiled, or fetched from where they are kept: on a new machine that takes seconds."""
+    one, two = np.zeros(1, np.int64), np.zeros((2, 1), np.int64)
+    look_up(np.zeros(1, np.int16), np.zeros(1, np.uint16), 1, one, np.zeros(2, np.int64))
+    search(np.zeros(1, np.uint64), np.zeros(2, np.int64), np.zeros((1, 1), np.uint64), one, two, one)
+    finish(two, 1, 1, one)

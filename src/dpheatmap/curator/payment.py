@@ -51,7 +51,14 @@ class Payment:
         return payment
 
     def charge(self) -> LedgerEntry | None:
-        """Write it down, or refuse: no noise before this, and nothing that can be refused after it."""
+        """Write it down, or refuse: no noise before this, and nothing that can be refused after it.
+
+        What draws noise is loaded first, so that little comes between the charge and what was paid for: being
+        interrupted there loses it.
+        """
         if self.ledger is None:
             return None
+        from dpheatmap.curator.noise_kernels import load
+
+        load()
         return self.ledger.charge(self.population, self.epsilon, of=self.part, made=self.made)

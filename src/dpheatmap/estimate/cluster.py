@@ -21,7 +21,7 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.parameters import check
 from dpheatmap.quadtree import Ints, decode
-from dpheatmap.release import Release
+from dpheatmap.release import Release, need_release
 
 RANKINGS = 20
 """Cells as near to two places belong to the first, so ranking moves them, and is repeated at most so often."""
@@ -146,6 +146,7 @@ def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "post
     """
     from dpheatmap.estimate.median import k_median
 
+    need_release(release)
     check(k=k, metric=metric)
     estimate = release.distribution(method=method)
     x, y, people = weighted_points(estimate)

@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.message_tree import Messages, Tree, warp
 from dpheatmap.estimate.messages import spread_of_root

@@ -18,8 +18,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 
+from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 from dpheatmap.mechanism import Mechanism
 

@@ -21,8 +21,8 @@ evenly than random numbers: the same points give the same centres, and nothing i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 from dpheatmap.quadtree import Ints
 

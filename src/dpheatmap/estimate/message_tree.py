@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.likelihood import log_density
 from dpheatmap.quadtree import Ints

@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.likelihood import summary
 from dpheatmap.estimate.message_tree import (

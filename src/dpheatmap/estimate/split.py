@@ -24,8 +24,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 from dpheatmap.estimate.message_tree import CENTRE, HIGH, LOW, WIDTH, Messages, Tree, add_messages, unwarp, warp
 

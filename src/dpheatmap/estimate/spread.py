@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from dpheatmap.compiled import njit
 from dpheatmap.domain import Floats
 
 

@@ -139,5 +139,5 @@ def new_figure() -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingDependency("matplotlib", "A figure") from error
+        raise MissingDependency("matplotlib", "A figure", "plot") from error
     return Figure(figsize=(15, 5))

@@ -30,9 +30,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpheatmap.compiled import njit
 from dpheatmap.flow.network_simplex import Edges, Flow, Grid, Nodes, Tree, perturbed, plant, sweep
 from dpheatmap.quadtree import Ints
 

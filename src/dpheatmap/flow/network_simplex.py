@@ -33,9 +33,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpheatmap.compiled import njit
 from dpheatmap.quadtree import Ints
 
 Nodes = NDArray[np.int32]
@@ -175,7 +175,7 @@ def _pivot(tree: Tree, u: int, w: int, price: int) -> None:
 
 
 @njit(cache=True)
-def _add_upwards(parent: Nodes, values: Nodes | Ints, start: int, end: int, amount: int) -> None:
+def _add_upwards(parent: Nodes, values: Nodes | Ints, start: int, end: int, amount: int | np.int64) -> None:
     """Add an amount to the values of the nodes from ``start`` up to, and without, ``end``; -1 is above the root."""
     x = start
     while x != end:

@@ -54,7 +54,7 @@ def refuse_areas(domain: Domain, h3: int | None) -> None:
     """Refuse hexagons that are not on the ground, or without their package."""
     if h3 is not None:
         refuse_without_ground(domain, "H3", "a map of a box")
-        needed("h3", "geo", "H3 cells")
+        needed("h3", "geo", "A list of hexagons")
 
 
 def measured_areas(heat: Heatmap) -> Areas:

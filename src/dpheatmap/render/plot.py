@@ -43,7 +43,7 @@ def new_axes() -> Axes:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingDependency("matplotlib", "A plot") from error
+        raise MissingDependency("matplotlib", "A plot", "plot") from error
     return Figure(layout="constrained").add_subplot()
 
 

@@ -153,7 +153,7 @@ def readable(error: duckdb.Error, name: str = "the table") -> DataError:
         file = Path(rest.partition("\n")[0]).name if found else name
         return DataError(
             f"Line {line.group(1)} of {file} does not have the columns of the header, or its quotes don't match, or it "
-            "is not UTF-8. Mend the line, or check the delimiter."
+            "is not UTF-8. Mend the line, check the delimiter, or leave such lines out (--bad-lines skip)."
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return DataError("The aggregation did not fit into its memory or its temporary folder. Give it more memory.")

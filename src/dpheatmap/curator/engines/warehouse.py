@@ -128,6 +128,9 @@ def _table(name: str, dialect: str) -> str:
         found = None
     if not isinstance(found, exp.Table) or found.args.get("joins") or not isinstance(found.this, exp.Identifier):
         raise ParameterError(f"table must be the name of a table; it was {name!r}. Give it such as schema.trips.")
+    for part in found.parts:
+        if "-" in part.name:  # as BigQuery's projects may have without quotes, and nobody else
+            part.set("quoted", True)
     return found.sql(dialect="duckdb")
 
 

@@ -1,0 +1,44 @@
+"""Compiled functions, kept on disk for the next process where that can be; imports numba, so it is imported late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import numba
+from numba.core.caching import FunctionCache
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def njit(**options: Any) -> Callable[[Function], Function]:
+    """numba's ``njit``, whose ``cache=True`` is a wish: where nothing can be kept, a function is compiled each time.
+
+    numba itself stops where it finds no folder to write to, as in a container that is read-only, and where the disk
+    is full. It does so on a function's first call: of a release, that is after its budget was charged.
+
+    >>> @njit(cache=True)
+    ... def double(n):
+    ...     return 2 * n
+    >>> double(21)
+    42
+    """
+    wanted = options.pop("cache", False)
+
+    def decorator(function: Function) -> Function:
+        compiled: Any = numba.njit(**options)(function)
+        if wanted and compiled is not function:  # the same, if compiling is switched off
+            with suppress(RuntimeError):  # no folder can be written to
+                compiled._cache = _WhereThereIsRoom(function)
+        return compiled  # type: ignore[no-any-return]
+
+    return decorator
+
+
+class _WhereThereIsRoom(FunctionCache):  # type: ignore[misc]
+    """numba's cache, which goes on without if a compiled function can't be written."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)
