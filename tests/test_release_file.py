@@ -216,6 +216,8 @@ def test_a_full_disk_leaves_the_old_file(saved: Path) -> None:
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(ReleaseFileError, match=r"There is no file .*missing.parquet"):
         dph.load(tmp_path / "missing.parquet")
+    with pytest.raises(ReleaseFileError, match="no file 'postgresql://host/name'"):
+        dph.load("postgresql://ann:secret@host/name")
     with pytest.raises(ReleaseFileError, match="There is no file"):
         dph.load(tmp_path)
     assert ReleaseFileError.exit_code == 3

@@ -20,6 +20,7 @@ import numpy as np
 
 from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import FARTHEST, SHARES, UNITS, part, read_epsilon
+from dpheatmap.databases import is_database, shown
 from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, Question, walk
 from dpheatmap.domain import Domain
@@ -183,7 +184,8 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
     import duckdb
 
     if not Path(path).is_file():
-        raise ReleaseFileError(f"There is no file {fspath(path)!r}. Check the path.")
+        missing = shown(fspath(path), "database") if is_database(path) else fspath(path)
+        raise ReleaseFileError(f"There is no file {missing!r}. Check the path.")
     file = not_a_pattern(path)
     with connect(memory_limit=_MEMORY) as con:
         try:

@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
+import dpheatmap as dph
 from dpheatmap.difference import Difference
 from dpheatmap.domain import Domain
 from dpheatmap.errors import MissingDependency
 from dpheatmap.heatmap import Heatmap
+from dpheatmap.testing import generated_people
 
 MakeHeat = Callable[..., Heatmap]
 CAPE = Domain.bbox(-9.7, 42.7, -8.9, 43.1, depth=12)
@@ -54,6 +57,26 @@ def test_differences_are_drawn_about_zero(make_heat: MakeHeat) -> None:
     low, high = mesh_in(ax).get_clim()
     assert low == -high != 0
     assert ax.get_title() == "What changed: B minus A"
+
+
+def test_changes_within_the_noise_are_grey() -> None:
+    people = generated_people(400)
+    releases = (
+        dph.release(people, Domain.unit(6), epsilon=epsilon, user="person", x="x", y="y") for epsilon in (8, "1/2")
+    )
+    change = dph.difference(*releases)
+    ax = change.plot()
+    drawn = np.ma.asarray(mesh_in(ax).get_array()).reshape(change.values.shape)
+    assert np.array_equal(np.ma.getmaskarray(drawn), ~change.significant())
+    assert "grey: within the noise" in ax.figure.axes[-1].get_ylabel()
+
+
+def test_a_file_of_a_difference_says_what_both_promised(make_heat: MakeHeat, tmp_path: Path) -> None:
+    a, b = (make_heat(Domain.image(7, 5), values) for values in np.random.default_rng(0).random((2, 5, 7)))
+    Difference(a, b).save(tmp_path / "change.svg")
+    letters = (tmp_path / "change.svg").read_text()
+    for fact in ("A: epsilon = ", "B: epsilon = ", "made with dpheatmap"):
+        assert fact in letters
 
 
 def test_without_matplotlib(make_heat: MakeHeat, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from dpheatmap.difference import Difference
     from dpheatmap.heatmap import Heatmap
 
+_QUIET = "#d9dade"
+
 
 def plot(heat: Heatmap, ax: Axes | None = None) -> Axes:
     """Draw a heatmap into axes, with its coordinates and a colour bar that names its unit."""
@@ -26,15 +28,18 @@ def plot(heat: Heatmap, ax: Axes | None = None) -> Axes:
 
 
 def plot_difference(change: Difference, ax: Axes | None = None) -> Axes:
-    """Draw a difference into axes, in colours about zero."""
+    """Draw a difference into axes, in colours about zero; what is within the noise is grey."""
     return _draw(picture_of_difference(change), new_axes() if ax is None else ax)
 
 
 def save(change: Difference, path: Path, suffix: str) -> None:
-    """Draw a difference into a figure of its own and write it."""
-    ax = plot_difference(change)
-    figure = ax.get_figure(root=True)
+    """Draw a difference into a figure of its own, with what was promised below, and write it."""
+    picture = picture_of_difference(change)
+    figure = _draw(picture, new_axes()).get_figure(root=True)
     if figure is not None:
+        before, after, *rest = picture.facts
+        notes = f"{before} · {after}\n{' · '.join(rest)}"
+        figure.supxlabel(notes, x=0.02, ha="left", fontsize="small", color="#696974")
         figure.savefig(path, format=suffix.removeprefix("."), dpi=150)
 
 
@@ -54,7 +59,11 @@ def _draw(picture: Picture, ax: Axes) -> Axes:
     table = colour.colours(np.linspace(0.0, 1.0, colour.STEPS), scale) / 255.0
     x, y = _edges(picture.domain, *picture.values.shape)
     low, high = -picture.top if picture.signed else 0.0, picture.top
-    mesh = ax.pcolormesh(x, y, picture.values, cmap=ListedColormap(table), vmin=low, vmax=high, rasterized=True)
+    values, unit = picture.values, f"{picture.unit}, linear scale"
+    if picture.signed and picture.clear is not None:
+        values, unit = np.ma.masked_where(~picture.clear, values), f"{unit}\ngrey: {picture.quiet}"
+    shades = ListedColormap(table).with_extremes(bad=_QUIET)
+    mesh = ax.pcolormesh(x, y, values, cmap=shades, vmin=low, vmax=high, rasterized=True)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[-1], y[0])
     if picture.domain.kind == "bbox":
@@ -67,7 +76,7 @@ def _draw(picture: Picture, ax: Axes) -> Axes:
         ax.set_aspect(1.0)
     ax.set_title(picture.title)
     bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8)
-    bar.set_label(f"{picture.unit}, linear scale")
+    bar.set_label(unit)
     if picture.warnings:
         ax.text(0.01, 0.99, "\n".join(picture.warnings), transform=ax.transAxes, va="top", color="#ff9090", wrap=True)
     return ax
