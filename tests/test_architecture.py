@@ -10,7 +10,7 @@ from imported import FILES, files_of, imports, imports_at_load
 
 FLOORS = (
     ("errors",),
-    ("box", "databases", "embedded", "files", "mechanism", "parameters", "projection", "quadtree"),
+    ("box", "compiled", "databases", "embedded", "files", "mechanism", "parameters", "projection", "quadtree"),
     ("budget", "domain"),
     ("adaptive", "dense", "design", "discovery", "flow", "label", "selection", "smoothing"),
     ("bounds", "foresight", "plan", "release", "release_file"),
