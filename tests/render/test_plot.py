@@ -66,7 +66,7 @@ def test_changes_within_the_noise_are_grey() -> None:
     )
     change = dph.difference(*releases)
     ax = change.plot()
-    drawn = np.ma.asarray(mesh_in(ax).get_array()).reshape(change.values.shape)
+    drawn: np.ma.MaskedArray = np.ma.asarray(mesh_in(ax).get_array()).reshape(change.values.shape)
     assert np.array_equal(np.ma.getmaskarray(drawn), ~change.significant())
     assert "grey: within the noise" in ax.figure.axes[-1].get_ylabel()
 
