@@ -194,3 +194,14 @@ def test_advice_in_plain_words() -> None:
     assert "little more than the outline" in dph.plan(domain, epsilon=0.1, users=200).advice
     assert "main centres" in dph.plan(domain, epsilon=1, users=300).advice
     assert "good map" in dph.plan(domain, epsilon=2, users=5000).advice
+
+
+def test_a_plan_prints_as_a_table_and_sentences() -> None:
+    made = dph.plan(dph.Domain.bbox(-74.1, 40.6, -73.8, 40.9), epsilon=1, users=5000)
+    table, _, rest = str(made).partition("\n\n")
+    heading, *rows = table.splitlines()
+    assert heading.split()[:3] == ["level", "cell", "epsilon"]
+    assert [int(row.split()[0]) for row in rows] == [level.level for level in made.levels]
+    for words in (made.advice, made.why, str(made.bounds), "people are misplaced by"):
+        assert words in rest
+    assert "Better" not in str(dph.plan(dph.Domain.unit(4), epsilon=1, users=5000, trusted="nobody"))

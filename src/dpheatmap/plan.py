@@ -50,6 +50,18 @@ class Theory:
     dense: float
     lower: float
 
+    def __str__(self) -> str:
+        """The bounds in a sentence."""
+
+        def sides(bound: float) -> str:
+            return f"{bound:#.2g} of the side" if bound <= 2 else "nothing yet"
+
+        below = f"; nobody can guarantee less than {self.lower:.2g}" if self.lower > 0 else ""
+        return (
+            f"for people in few places the paper's design guarantees {sides(self.sparse)}, for any people the dense "
+            f"one {sides(self.dense)}{below}."
+        )
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -92,6 +104,24 @@ class Plan:
             "bounds": vars(self.bounds),
             "levels": [{**vars(level), "epsilon": str(level.epsilon)} for level in self.levels],
         }
+
+    def __str__(self) -> str:
+        """The plan as a table and a few sentences."""
+        lines = [f"{'level':>5}  {'cell':>16}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
+        for level in self.levels:
+            lines.append(
+                f"{level.level:>5}  {length(self.domain, level.cell):>16}  "
+                f"{float(level.epsilon):>8.3g}  {level.noise:>14.3g}  {level.smallest_share:>15.2%}"
+            )
+        error = length(self.domain, self.expected_emd * self.domain.longer_side)
+        lines += ["", f"Expected error: people are misplaced by {error} on average."]
+        if self.smallest_feature is not None:
+            seen = length(self.domain, self.smallest_feature)
+            lines.append(f"Smallest visible feature: {seen}, if it holds {_VISIBLE:.0%} of the people.")
+        lines.append(self.advice)
+        if self.trusted == "curator":
+            lines += ["", f"Better: {self.better}. {self.why}", f"In theory: {self.bounds}"]
+        return "\n".join(lines)
 
 
 def plan(

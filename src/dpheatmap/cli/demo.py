@@ -23,7 +23,6 @@ SETTINGS = {"resolution": 100, "sigma": 250}
 @json_option
 def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool) -> None:
     """Invent a city of people, release where they are, and draw the map."""
-    from dpheatmap.cli.plan import in_words
     from dpheatmap.curator.api import release
     from dpheatmap.domain import Domain
     from dpheatmap.plan import plan
@@ -37,7 +36,7 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
     place.mkdir(parents=True, exist_ok=True)
     say(f"Inventing {people:,} people ...")
     generated_people(people, extent=CITY).write_parquet(table)
-    say(in_words(foreseen))
+    say(str(foreseen))
     with progress("Releasing") as tick:
         made = release(table, domain, epsilon=epsilon, user="person", x="x", y="y", progress=tick)
     made.save(saved)
