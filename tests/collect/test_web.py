@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,9 @@ def posted(role: Receiver, pieces: list[bytes]) -> tuple[int, bytes, int]:
         answer.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/contributions", "headers": [], "query_string": b""}
-    asyncio.run(application(role, lambda role: None)(scope, receive, send))
+    app = application(role, lambda role: None)
+    with ThreadPoolExecutor(1) as thread:  # a browser test before may have left a loop running in this one
+        thread.submit(lambda: asyncio.run(app(scope, receive, send))).result()
     return answer[0]["status"], answer[1]["body"], len(pieces) - len(waiting)
 
 
