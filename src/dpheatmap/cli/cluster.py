@@ -67,4 +67,6 @@ def _table(columns: dict[str, list[Any]]) -> list[str]:
 def _figure(name: str, value: float) -> str:
     if name in ("lon", "lat", "x", "y"):
         return f"{value:.7g}"
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    if name.startswith("people") or abs(value) >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.4g}"
