@@ -40,12 +40,8 @@ class Collector(Receiver):
             raise Refused(400, str(problem)) from None
         return text
 
-    def step(self) -> bool:
-        """Publish the tally once closed."""
-        if self.state.fact("outcome") is not None:
-            return True
-        if not self.closed():
-            return False
+    def _conclude(self) -> bool:
+        """Publish the tally."""
         self.state.learn("closed", b"")
         if not self.too_few(self.state.received()):
             tally = self._tally()

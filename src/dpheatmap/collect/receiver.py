@@ -73,6 +73,16 @@ class Receiver(Role):
         super().__init__(collection, key, state, network)
         self.largest_body = body_size(collection)
 
+    def step(self) -> bool:
+        """Wait until nothing more is taken, then do what is to be done with it."""
+        if self.state.fact("outcome") is not None:
+            return True
+        return self.closed() and self._conclude()
+
+    @abstractmethod
+    def _conclude(self) -> bool:
+        """Do what can be done after the closing; whether all is done."""
+
     def accept(self, body: bytes) -> None:
         """Take one contribution."""
         if len(body) != self.largest_body:

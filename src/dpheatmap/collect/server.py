@@ -37,12 +37,8 @@ class Server(Receiver):
             raise Refused(404, "The collection is still open. Ask again later.")
         return frozen
 
-    def step(self) -> bool:
+    def _conclude(self) -> bool:
         """Freeze the list, fetch the others', and publish."""
-        if self.state.fact("outcome") is not None:
-            return True
-        if not self.closed():
-            return False
         with self.state.transaction():
             self.state.learn("closed", b"")
             listed = b"".join(entry for (entry,) in self.state.rows("SELECT entry FROM contributions ORDER BY entry"))

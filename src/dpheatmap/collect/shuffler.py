@@ -28,12 +28,8 @@ class Shuffler(Receiver):
 
     name = "shuffler"
 
-    def step(self) -> bool:
-        """Mix once closed, then forward batch after batch."""
-        if self.state.fact("outcome") is not None:
-            return True
-        if not self.closed():
-            return False
+    def _conclude(self) -> bool:
+        """Mix once, then forward batch after batch."""
         self.state.learn("closed", b"")
         if self.state.fact("mixed") is None:
             if self.too_few(self.state.received()):
