@@ -17,13 +17,21 @@ from served import Served, serving, trips, wanted
 from visits import visiting
 
 REPEATS = 5
-ASK = """async body => {
-  const ask = async (path, more) => (await fetch(path, more)).json();
-  const headers = { "Content-Type": "application/json" };
-  const { id } = await ask("/api/releases", { method: "POST", headers, body: JSON.stringify(body) });
-  while ((await ask(`/api/releases/${id}`)).state !== "done") await new Promise(next => setTimeout(next, 200));
+ASKING = """
+  const key = { "X-Dpheatmap-Key": localStorage.getItem("dpheatmap-key") };
+  const ask = async (path, method = "GET", body = undefined, headers = {}) => {
+    const answer = await fetch(path, { method, body, headers: { ...key, ...headers } });
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.json();
+  };
+"""
+RELEASE = f"""async body => {{ {ASKING}
+  const json = {{ "Content-Type": "application/json" }};
+  const {{ id }} = await ask("/api/releases", "POST", JSON.stringify(body), json);
+  while ((await ask(`/api/releases/${{id}}`)).state !== "done") await new Promise(next => setTimeout(next, 200));
   return id;
-}"""
+}}"""
+UPLOAD = f"size => {{ {ASKING} return ask('/api/uploads?name=a.csv', 'PUT', new Blob([new Uint8Array(size)])); }}"
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000"
 
 
@@ -38,8 +46,7 @@ def seen_and_usable(page: Page, address: str) -> tuple[float, float]:
 def uploaded(served: Served, page: Page, megabytes: int) -> float:
     """Megabytes of memory that the server takes for an upload."""
     before = served.memory()
-    send = "size => fetch('/api/uploads?name=a.csv', { method: 'PUT', body: new Blob([new Uint8Array(size)]) })"
-    page.evaluate(f"({send})({megabytes} * 1e6).then(answer => answer.json())")
+    page.evaluate(UPLOAD, megabytes * 10**6)
     return (served.memory() - before) / 1e6
 
 
@@ -54,7 +61,7 @@ def main() -> int:
             serving(folder / "kept", ledger) as served,
             visiting(browser, served, width=1400, height=900, scheme="light") as visit,
         ):
-            id = visit.page.evaluate(ASK, wanted({"path": str(table)}, "riders"))
+            id = visit.page.evaluate(RELEASE, wanted({"path": str(table)}, "riders"))
             times = [seen_and_usable(visit.page, f"{served.origin}/#map/{id}") for _ in range(REPEATS)]
             memory = uploaded(served, visit.page, 100)
         browser.close()
