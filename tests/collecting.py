@@ -33,6 +33,9 @@ ALPHA = 1e-9
 OUTSIDE = ([7.0], [7.0])
 """The points of somebody who is nowhere near the unit square: only noise is left of their contribution."""
 
+CORNER = ([0.03], [0.03])
+MODELS = ["servers", "shuffle"]
+
 
 def terms_of(model: str, depth: int = 2, **options: Any) -> Terms:
     """Terms on the unit square, for few people."""
@@ -151,3 +154,10 @@ class Cast:
     def result(self) -> Release:
         bodies = [self.network.fetch(party, "/sum") for party in publishers(self.collection)]
         return combined(self.collection, [body or b"" for body in bodies])
+
+
+def cast(folder: Path, model: str, **options: Any) -> Cast:
+    """The parties of a small collection, with little noise."""
+    if model == "local":
+        return Cast(folder, local_terms(**options))
+    return Cast(folder, terms_of(model, **{"epsilon": 16, "units": 2**10, **options}))

@@ -8,12 +8,12 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
-from dpheatmap.errors import DpheatmapError
+from dpheatmap.errors import DpheatmapError, ParameterError
 
 _ADVICE = {
     errno.ENOENT: "Make the folder first.",
@@ -21,6 +21,21 @@ _ADVICE = {
     errno.ENOSPC: "Free some space, or write to another disk.",
     errno.EDQUOT: "Free some space, or write to another disk.",
 }
+
+
+def suffix_of(path: str | PathLike[str], whose: str, known: Collection[str]) -> str:
+    """The suffix that tells the format of a file, refused if there is no such format.
+
+    >>> suffix_of("Map.PNG", "a heatmap's file", [".png", ".svg"])
+    '.png'
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in known:
+        raise ParameterError(
+            f"The suffix of {whose} must be one of {', '.join(known)}; the file was {os.fspath(path)!r}. "
+            "Pick one of these: it tells the format."
+        )
+    return suffix
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dpheatmap.errors import ParameterError
-from dpheatmap.files import replace_whole
+from dpheatmap.files import replace_whole, suffix_of
 
 if TYPE_CHECKING:
     from dpheatmap.domain import Domain
@@ -83,10 +83,4 @@ def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict
 
 
 def _module(path: str | PathLike[str]) -> ModuleType:
-    module = FORMATS.get(Path(path).suffix.lower())
-    if module is None:
-        raise ParameterError(
-            f"The suffix of a heatmap's file must be one of {', '.join(FORMATS)}; the file was {os.fspath(path)!r}. "
-            "Pick one of these: it tells the format."
-        )
-    return import_module(module)
+    return import_module(FORMATS[suffix_of(path, "a heatmap's file", FORMATS)])

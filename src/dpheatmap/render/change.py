@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpheatmap.errors import ParameterError
-from dpheatmap.files import replace_whole
+from dpheatmap.files import replace_whole, suffix_of
 from dpheatmap.render.page import page
 from dpheatmap.render.picture import picture_of_difference
 
@@ -21,12 +18,7 @@ FORMATS = (".html", ".png", ".svg", ".pdf")
 
 def save(change: Difference, path: str | PathLike[str], *, tiles: str | None = None) -> None:
     """Write a difference to the format that the suffix names."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise ParameterError(
-            f"The suffix of a difference's file must be one of {', '.join(FORMATS)}; the file was {os.fspath(path)!r}. "
-            "Pick one of these: it tells the format."
-        )
+    suffix = suffix_of(path, "a difference's file", FORMATS)
     if suffix == ".html":
         text = page(picture_of_difference(change), tiles=tiles)
         with replace_whole(path) as temporary:

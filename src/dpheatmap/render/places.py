@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpheatmap.domain import Domain, Floats
-from dpheatmap.errors import ParameterError
-from dpheatmap.files import replace_whole
+from dpheatmap.files import replace_whole, suffix_of
 from dpheatmap.projection import latitudes_of_rows
 from dpheatmap.quadtree import Ints
 from dpheatmap.render.about import facts, refuse_without_ground
@@ -53,12 +51,7 @@ def save(places: Places, path: str | PathLike[str]) -> None:
 
 def refuse(domain: Domain, path: str | PathLike[str]) -> None:
     """Refuse a file that places of a domain can't be written to."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise ParameterError(
-            f"The suffix of a file of places must be one of {', '.join(FORMATS)}; the file was {os.fspath(path)!r}. "
-            "Pick one of these: it tells the format."
-        )
+    suffix = suffix_of(path, "a file of places", FORMATS)
     if suffix == ".geojson":
         refuse_without_ground(domain, "GeoJSON", ".csv")
     if suffix in (".svg", ".pdf"):

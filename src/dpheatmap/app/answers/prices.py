@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -15,6 +16,7 @@ from dpheatmap.app.answers.parts import Parts
 from dpheatmap.app.wanted import domain_of, text_of, users_of
 from dpheatmap.budget import exact_text, read_epsilon
 from dpheatmap.curator.ledger import Ledger
+from dpheatmap.domain import Domain
 
 
 class Prices:
@@ -34,14 +36,11 @@ class Prices:
 
     async def plan(self, request: Request) -> Response:
         """What to expect, in words; nobody's data is read."""
-        body = await json_of(request)
-        domain, epsilon, users = domain_of(body.get("place")), read_epsilon(body.get("epsilon")), users_of(body)
-        return JSONResponse(preview.foreseen(domain, epsilon, users))
+        return JSONResponse(preview.foreseen(*await _foreseeing(request)))
 
     async def preview(self, request: Request) -> Response:
         """The same as pictures, of generated people."""
-        body = await json_of(request)
-        domain, epsilon, users = domain_of(body.get("place")), read_epsilon(body.get("epsilon")), users_of(body)
+        domain, epsilon, users = await _foreseeing(request)
         return JSONResponse(await run_in_threadpool(self._worker.run, preview.previewed, domain, epsilon, users))
 
     async def budget(self, request: Request) -> Response:
@@ -54,6 +53,12 @@ class Prices:
         ledger = Ledger(self._ledger)
         await run_in_threadpool(ledger.limit, text_of(body, "population").strip(), body.get("epsilon"))
         return JSONResponse(await run_in_threadpool(_spending, ledger))
+
+
+async def _foreseeing(request: Request) -> tuple[Domain, Fraction, int]:
+    """Where, how strongly and for how many people something is to be foreseen."""
+    body = await json_of(request)
+    return domain_of(body.get("place")), read_epsilon(body.get("epsilon")), users_of(body)
 
 
 def _spending(ledger: Ledger) -> dict[str, Any]:
