@@ -262,7 +262,8 @@ def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool = 
             if opened.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
                 name = Path(file).name
                 raise DataError(f"{name!r} is UTF-16, and CSV is read as UTF-8. Save it as UTF-8 (iconv -f UTF-16).")
-    lines = one_column(literal(not_a_pattern(file)), "hive_partitioning=false", header=False, tolerant=tolerant)
+    one_after_another = "hive_partitioning=false, parallel=false"  # else any thread's first line may come first
+    lines = one_column(literal(not_a_pattern(file)), one_after_another, header=False, tolerant=tolerant)
     row = quietly(lambda: con.execute(f"SELECT line FROM {lines} LIMIT 1").fetchone(), Path(file).name)
     if row is None or not row[0]:
         raise DataError(f"{Path(file).name!r} has no header line. The first line must name the columns.")
