@@ -9,7 +9,7 @@ import pytest
 from imported import FILES, files_of, imports, imports_at_load
 
 FLOORS = (
-    ("errors",),
+    ("errors", "starting"),
     ("box", "compiled", "databases", "embedded", "files", "mechanism", "parameters", "projection", "quadtree"),
     ("budget", "domain"),
     ("adaptive", "dense", "design", "discovery", "flow", "label", "selection", "smoothing"),

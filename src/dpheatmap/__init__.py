@@ -1,5 +1,6 @@
 """Heatmaps of where people are, not who they are: user-level differential privacy from a table to a map."""
 
+from dpheatmap import starting  # isort: skip  # noqa: F401  # before what takes long to load
 from dpheatmap import bounds, errors
 from dpheatmap.difference import Difference, difference
 from dpheatmap.discovery import Discovery

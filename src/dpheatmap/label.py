@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from dpheatmap.release import LedgerEntry
 
 
+WEAK = 10
+"""From this epsilon on, `docs/choosing-epsilon.md` calls the promise a formality."""
+
+
 class Promise(Protocol):
     """What the label speaks of: a release, or a map made from one."""
 
@@ -74,6 +78,7 @@ _OPEN = {
 def _strength(release: Promise) -> str:
     """Epsilon and delta, between which neighbours, and what replacing one person's data costs."""
     epsilon, odds = exact_text(release.epsilon), odds_in_words(release.epsilon)
+    weak = f" {caution(release.epsilon)}" if caution(release.epsilon) else ""
     kind = f"Pure differential privacy with epsilon = {epsilon}"
     but = ""
     if release.delta:
@@ -82,11 +87,11 @@ def _strength(release: Promise) -> str:
         but = f", but for a probability of at most {delta}"
     factor = f"the probability of any outcome by a factor of at most e^{epsilon} = {odds}{but}"
     if release.mechanism.trusted == "nobody":
-        return f"{kind}, for each single report: other data of a person, or none, changes {factor}."
+        return f"{kind}, for each single report: other data of a person, or none, changes {factor}.{weak}"
     twice = "so twice that epsilon" if not release.delta else "so twice that epsilon, and a larger delta"
     return (
         f"{kind}: leaving one person's data out changes {factor}. "
-        f"Replacing one person's data by other data counts as leaving out and adding, {twice}."
+        f"Replacing one person's data by other data counts as leaving out and adding, {twice}.{weak}"
     )
 
 
@@ -114,6 +119,20 @@ def odds_in_words(epsilon: Fraction) -> str:
     if epsilon > 700:
         return "astronomically much"
     return f"{math.exp(epsilon):.3g}"
+
+
+def caution(epsilon: Fraction) -> str | None:
+    """What has to be said wherever a large epsilon is explained; nothing of one that protects.
+
+    >>> caution(Fraction(1)) is None
+    True
+    """
+    if epsilon < WEAK:
+        return None
+    return (
+        f"An epsilon of {WEAK} or more is a formality rather than a protection: whoever is after one person, and knows "
+        "enough else, may become all but certain about them."
+    )
 
 
 def _budget(release: Promise) -> str:

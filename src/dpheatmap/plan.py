@@ -16,6 +16,7 @@ from dpheatmap.design import PaperDesign, all_at_once, one_level_each
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError
 from dpheatmap.foresight import Choice, expected_error, local_error, sparse_or_dense, variance_of_report
+from dpheatmap.label import caution
 from dpheatmap.parameters import as_epsilon, check
 
 _TRUSTING = {
@@ -88,6 +89,11 @@ class Plan:
     bounds: Theory
     trusted: str = "curator"
 
+    @property
+    def caution(self) -> str | None:
+        """What has to be said of an epsilon that is too large to protect; None of a smaller one."""
+        return caution(self.epsilon)
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values, for JSON."""
         return {
@@ -99,6 +105,7 @@ class Plan:
             "expected_emd": self.expected_emd,
             "smallest_feature": self.smallest_feature,
             "advice": self.advice,
+            "caution": self.caution,
             "better": self.better,
             "why": self.why,
             "bounds": vars(self.bounds),
@@ -118,7 +125,7 @@ class Plan:
         if self.smallest_feature is not None:
             seen = length(self.domain, self.smallest_feature)
             lines.append(f"Smallest visible feature: {seen}, if it holds {_VISIBLE:.0%} of the people.")
-        lines.append(self.advice)
+        lines += [self.advice, *filter(None, [self.caution])]
         if self.trusted == "curator":
             lines += ["", f"Better: {self.better}. {self.why}", f"In theory: {self.bounds}"]
         return "\n".join(lines)

@@ -315,6 +315,10 @@ def test_plan_and_preview_read_no_data(client: httpx.Client) -> None:
     plan = dph.plan(dph.Domain.bbox(*BOX), epsilon=1, users=2000)
     assert found["advice"] == plan.advice
     assert found["odds"] == "2.72"
+    assert found["caution"] is None
+    weak = client.post("/api/plan", json={**body, "epsilon": "100"}).json()
+    assert weak["caution"] == dph.plan(dph.Domain.bbox(*BOX), epsilon=100, users=2000).caution
+    assert weak["caution"].startswith("An epsilon of 10 or more")
     assert found["chance"] == pytest.approx(0.731, abs=1e-3)
     preview = client.post("/api/preview", json=body).json()
     assert preview["truth"].startswith("data:image/png;base64,")

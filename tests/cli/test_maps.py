@@ -102,6 +102,7 @@ def test_several_images(looks: list[str], tmp_path: Path, capsys: pytest.Capture
     assert "shop.png: epsilon = 1" in err
     assert "All together: epsilon = 1 per person." in err
     assert "a person's weight of 1 is shared over all of them" in err
+    assert "a formality rather" not in err
     for name in ("home_page", "shop"):
         release = dph.load(tmp_path / f"{name}.dph.parquet")
         assert release.epsilon == 1
@@ -121,6 +122,9 @@ def test_epsilon_split_over_a_list_in_a_file(
     assert "All together: epsilon = 1 per person." in err
     with np.load(tmp_path / "empty.npz") as stored:
         assert str(stored["epsilon"]) == "1/3"
+    large = ["12" if word == "1" else word for word in looks]
+    assert run([*large, *options, "-o", output]) == 0
+    assert "An epsilon of 10 or more is a formality" in capsys.readouterr().err, "4 for each, and 12 together"
     readings = json.loads(report.read_text())["readings"]
     assert [reading["people"] == 0 for reading in readings] == [False, False, True]
 

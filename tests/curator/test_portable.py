@@ -47,3 +47,49 @@ def test_literals_and_columns_of_their_kind_are_carried(text: str, carried: str)
 def test_what_could_fail_on_a_value_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match="where may compare columns with literals of their own kind"):
         row_predicate(text, COLUMNS, portable=True)
+
+
+TIMES = {
+    **COLUMNS,
+    "at": "TIMESTAMP",
+    "there": "TIMESTAMP WITH TIME ZONE",
+    "D": "DATE",
+    "hour": "TIME",
+    "price": "DECIMAL(1000,0)",
+}
+
+
+@pytest.mark.parametrize("text", [
+    "d >= 'soon'", "d >= '2024-13-45'", "d >= '2024-02-30'", "d > '2024'", "d > '2024-1-1'", "d > 'Jan 1 2024'",
+    "d >= 'today'", "d >= 'epoch'", "d IN ('2024-01-01', '')", "d BETWEEN '2024-01-01' AND 'soon'", "'soon' < d",
+    "n = 1 AND NOT d > 'soon'", "at > 'soon'", "at > '2024-01-01 24:00'", "at > '2024-01-01 08:00Z'",
+    "there > '2024-01-01 08:00 Mars/Olympus'", "there > 'now'", "hour > '25:00'", "n = 'seven'", "n = '7.5'",
+    "n = '99999999999999999999'", "m < 'inf'", "price = 'x'", "b = 'maybe'", "EXTRACT(year FROM d) = 'x'",
+])  # fmt: skip
+def test_literals_that_engines_read_otherwise_or_not_at_all_are_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="Literals in where must be values of the type they are compared as"):
+        row_predicate(text, TIMES, portable=True)
+
+
+@pytest.mark.parametrize("text", ["z > DATE 'soon'", "z > DATE '2024-02-30'", "z = CAST('x' AS DOUBLE)"])
+@pytest.mark.parametrize("columns", [COLUMNS, None])
+def test_so_are_those_with_a_type_of_their_own(text: str, columns: dict[str, str] | None) -> None:
+    with pytest.raises(ParameterError, match="Literals in where must be values"):
+        row_predicate(text, columns, portable=True)
+
+
+@pytest.mark.parametrize("text", [
+    "d > '2024-01-01 08:00'", "at > '2024-01-01T08:00:00.123456'", "there > '2024-01-01 08:00:00+02:00'",
+    "there > '2024-01-01T08:00Z'", "hour > '08:00'", "n = '-7'", "m = '7.5e3'", "price = '7.25'", "price = '1e400'",
+    "b = 'true'", "t = 'soon'", "z = 'soon'", "EXTRACT(year FROM d) = '2024'", "EXTRACT(hour FROM at) < 9",
+    "d < D AND at < D", "EXTRACT(isodow FROM there) = 7", "EXTRACT(minute FROM hour) = 30", "EXTRACT(dow FROM z) = 1",
+])  # fmt: skip
+def test_those_that_engines_read_alike_are_carried(text: str) -> None:
+    assert row_predicate(text, TIMES, portable=True)
+
+
+@pytest.mark.parametrize("text", ["EXTRACT(hour FROM d) = 8", "EXTRACT(year FROM hour) = 1", "EXTRACT(dow FROM d) = 1"])
+def test_parts_that_a_type_does_not_have_are_refused(text: str) -> None:
+    """PostgreSQL would stop at them, and only if there is a row."""
+    with pytest.raises(ParameterError, match="where may compare columns with literals of their own kind"):
+        row_predicate(text, TIMES, portable=True)

@@ -222,6 +222,34 @@ def test_it_can_only_read(database: str, con: psycopg.Connection[Any]) -> None:
         counted(database, dph.Domain.unit(3), "sly")
 
 
+def test_times_are_compared_as_elsewhere_or_refused_whoever_is_there(
+    database: str, con: psycopg.Connection[Any]
+) -> None:
+    con.execute("""DROP TABLE IF EXISTS trips; CREATE TABLE trips (
+        u text, x float8, y float8, day date, hour time, at timestamp, there timestamptz)""")
+    options: dict[str, Any] = {**COLUMNS, "table": "trips"}
+    refused = {
+        "day >= '2024-13-45'": "day is of type DATE", "at > 'soon'": "at is of type TIMESTAMP",
+        "u = 'a' AND there > 'soon'": "there is of type TIMESTAMP WITH TIME ZONE", "day >= 'today'": "of type DATE",
+        "EXTRACT(hour FROM day) = 1": "it has 'EXTRACT", "EXTRACT(year FROM hour) = 1": "it has 'EXTRACT",
+        "day > hour": "where compares what can't be compared in postgresql",
+    }  # fmt: skip
+    for rows in (0, 1):
+        for where, words in refused.items():
+            with pytest.raises((ParameterError, DataError), match=words):
+                outcome(database, dph.Domain.unit(3), where=where, **options)
+        if not rows:
+            stamp = "'2024-06-30', '23:30', '2024-06-30 23:30', '2024-06-30 23:30+02'"
+            con.execute(f"INSERT INTO trips VALUES ('a', 0.5, 0.5, {stamp})")
+    kept = {
+        "day >= '2024-06-30' AND day < '2024-07-01'": 1, "at > '2024-06-30T23:29:59.5'": 1, "hour > '23:45'": 0,
+        "there = '2024-06-30 21:30:00Z' AND there < '2024-06-30 23:30:00+01:00'": 1, "day > DATE '2024-06-30'": 0,
+        "EXTRACT(isodow FROM day) = 7 AND EXTRACT(hour FROM at) = '23'": 1,
+    }  # fmt: skip
+    for where, people in kept.items():
+        assert outcome(database, dph.Domain.unit(3), where=where, **options)[1]["people"] == people, where
+
+
 REFUSALS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "no table": ({"table": None}, ParameterError, "table must name a table of postgresql://"),
     "another table": ({"table": "mallory"}, DataError, "There is no table 'mallory' in postgresql://"),
@@ -239,7 +267,11 @@ REFUSALS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "text and number": ({"where": "u > 1"}, ParameterError, "of their own kind on this engine; it has 'u > 1'"),
     "pattern of a column": ({"where": "u LIKE d"}, ParameterError, "of their own kind"),
     "escapes": ({"where": r"u LIKE 'a\'"}, ParameterError, "of their own kind"),
-    "a number that is none": ({"where": "w > 'many'"}, DataError, "where compares what can't be compared"),
+    "a number that is none": (
+        {"where": "w > 'many'"},
+        ParameterError,
+        "Literals in where must be .* type BIGINT",
+    ),
     "memory": ({"memory": 100}, ParameterError, "memory means nothing to PostgreSQL"),
     "an engine": ({"engine": "duckdb"}, ParameterError, "engine means nothing to PostgreSQL"),
     "broken lines": ({"bad_lines": "skip"}, ParameterError, "bad_lines means nothing to PostgreSQL"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -138,6 +139,45 @@ def test_the_row_decides_about_itself_alone() -> None:
         assert con.execute(f"SELECT COUNT(*) FROM t WHERE {predicate}").fetchone() == (199999,)
 
 
+CONSTANTS = [
+    ("time >= '2024-13-45'", "time is of type TIMESTAMP"), ("time > 'soon'", "time is of type TIMESTAMP"),
+    ("'soon' < time", "time is of type TIMESTAMP"), ("time IN ('2024-01-01', '')", "time is of type TIMESTAMP"),
+    ("time BETWEEN '2024-01-01' AND '2024-02-30'", "time is of type TIMESTAMP"),
+    ("time + INTERVAL 1 DAY > 'soon'", "time is of type TIMESTAMP"), ("CAST(day AS DATE) > 'soon'", "day is of"),
+    ("day >= DATE '2024-02-30'", "day is of type VARCHAR"), ("day > TIMESTAMP 'soon'", "day is of type VARCHAR"),
+    ("number = 'seven'", "number is of type INTEGER"), ("flag = 'maybe'", "flag is of type BOOLEAN"),
+    ("extract(year FROM time) = 'soon'", "time is of type TIMESTAMP"), ("1 = CAST('x' AS INTEGER)", None),
+    ("big > 9223372036854775807 + 1", "big is of type BIGINT"), ("CAST('perhaps' AS BOOLEAN)", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("around", ["{}", "NOT {}", "number = 7 OR {}", "number = 7 AND ({})"])
+@pytest.mark.parametrize(("part", "why"), CONSTANTS, ids=lambda text: str(text))
+def test_constants_that_fail_in_every_row_are_refused(part: str, why: str | None, around: str) -> None:
+    """They would select nobody, and be paid for."""
+    words = "Literals in where must be values of the type they are compared as; it has .*" + (why or "")
+    with pytest.raises(ParameterError, match=words):
+        row_predicate(around.format(part), TYPES)
+
+
+@pytest.mark.parametrize(
+    ("where", "types"),
+    [
+        ("day >= '2024-13-45'", {"day": "VARCHAR"}),
+        ("day >= '2024-13-45'", {"day": "JSON"}),
+        ("kind = 'ferry'", {"kind": "ENUM"}),  # whether there is such a value, rows tell
+        ("CAST(day AS DATE) >= '2024-01-01'", {"day": "VARCHAR"}),
+        ("shape = 'soon'", {"shape": "STRUCT(x DOUBLE)"}),
+        ("'NULL' = \"NULL\"", {"NULL": "VARCHAR", "null": "DATE"}),
+        ("at > '2024-01-01 08:00:00 Europe/Berlin'", {"at": "TIMESTAMP WITH TIME ZONE"}),
+        ("at > '2024-01-01 08:00+02'", {"at": "TIMESTAMP_NS"}),
+        ("amount < '7.25' AND amount <> '7'", {"amount": "DECIMAL(18,3)"}),
+    ],
+)
+def test_what_only_rows_can_tell_is_not(where: str, types: dict[str, str]) -> None:
+    row_predicate(where, types)
+
+
 REFUSED = [
     "x > (SELECT AVG(x) FROM people_events)", "x IN (SELECT 1)", "EXISTS (SELECT 1)", "x > ALL (SELECT 1)",
     "SELECT 1", "FROM t",
@@ -243,3 +283,17 @@ def test_types_that_do_not_go_together_are_said_to() -> None:
         people("time > 5")
     with pytest.raises(ParameterError, match="where must be a predicate as text; it was 5"):
         people(5)
+
+
+def test_a_literal_that_is_no_date_costs_nothing(tmp_path: Path) -> None:
+    """Whoever is in the table, also nobody: Parquet knows its types, so its columns are compared as what they are."""
+    ledger = dph.Ledger(tmp_path / "city.ledger")
+    ledger.limit("riders", 2)
+    for rows in ("", " WHERE FALSE"):
+        events = str(tmp_path / "events.parquet")
+        duckdb.sql(f"SELECT k, CAST(time AS DATE) AS day, time, x, y FROM ({SELECT}){rows}").write_parquet(events)
+        for where, kind in (("day >= '2024-13-45'", "DATE"), ("time > 'soon'", "TIMESTAMP")):
+            with pytest.raises(ParameterError, match=f"is of type {kind}"):
+                dph.release(events, dph.Domain.unit(2), epsilon=1, user="k", x="x", y="y", where=where, ledger=ledger,
+                            population="riders")  # fmt: skip
+    assert ledger.accounts()["riders"].spent == 0

@@ -105,12 +105,18 @@ def test_what_draws_lots_is_kept_for_both_readings(spark: Any) -> None:
 def test_refusals_and_errors_tell_nothing(spark: Any, tmp_path: Path) -> None:
     frame = spark.createDataFrame([(SECRET, 0.5, 0.5, "1")], "u string, x double, y double, w string")
     failing = frame.selectExpr("u", "CAST(u AS DOUBLE) AS x", "y")
+    timed = frame.selectExpr("u", "x", "y", "DATE'2024-06-30' AS day", "TIMESTAMP'2024-06-30 23:30:00' AS at")
+    wanted = "day = '2024-06-30' AND at > '2024-06-30T23:00' AND EXTRACT(year FROM day) = '2024'"
+    assert outcome(timed, dph.Domain.unit(3), **COLUMNS, where=wanted)[1]["people"] == 1
     cases: list[tuple[Any, dict[str, Any], type[DpheatmapError], str]] = [
         (failing, {}, DataError, r"Spark could not read the data frame \(\w+\)"),
         (frame, {"x": "u"}, DataError, "'u' is of type TEXT, not a number"),
         (frame, {"weight": "w"}, DataError, "weights are integers"),
         (frame, {"user": "x"}, DataError, "ids can become equal"),
         (frame, {"where": "x + 1 > 2"}, ParameterError, "where may compare columns with literals"),
+        (timed, {"where": "u = 'b' AND day > 'soon'"}, ParameterError, "day is of type DATE"),
+        (timed, {"where": "at >= '2024-13-45'"}, ParameterError, "at is of type TIMESTAMP WITH TIME ZONE"),
+        (timed, {"where": "day >= 'today'"}, ParameterError, "day is of type DATE"),
         (frame, {"memory": 100}, ParameterError, "memory means nothing to Spark"),
         (frame.selectExpr("*", "x AS X"), {}, DataError, "differ in case alone"),
         (spark.readStream.format("rate").load(), {}, DataError, "A stream has no end"),

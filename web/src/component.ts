@@ -114,6 +114,7 @@ export class HeatmapView {
       pointed: (at, x, y) => this.point(at, x, y),
       moved: (centre) => this.speak(centre),
     });
+    if (this.map.scale) this.legend.element.after(this.map.scale);
     const canvas = this.map.map.getCanvas();
     canvas.setAttribute("aria-label", `${this.data.title}. Arrow keys move the map, plus and minus zoom.`);
     canvas.addEventListener("blur", () => (this.readout.cross.hidden = true));

@@ -20,6 +20,8 @@ export interface MapEvents {
 export class HeatMap {
   readonly map: MapLibre;
   readonly ready: Promise<void>;
+  /** How long a distance is, where the map has any: to be shown beside it, for on it the bar would cover names. */
+  readonly scale: HTMLElement | null;
   private byKeyboard = false;
 
   constructor(
@@ -48,7 +50,7 @@ export class HeatMap {
     this.map.touchZoomRotate.disableRotation();
     this.map.keyboard.disableRotation();
     this.map.addControl(new NavigationControl({ showCompass: false }), "top-left");
-    if (data.kind === "bbox") this.map.addControl(new ScaleControl({ unit: "metric", maxWidth: 140 }), "bottom-left");
+    this.scale = data.kind === "bbox" ? new ScaleControl({ unit: "metric", maxWidth: 140 }).onAdd(this.map) : null;
     this.ready = new Promise((resolve) => void this.map.once("load", () => resolve()));
     this.listen(events);
   }

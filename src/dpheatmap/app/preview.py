@@ -40,6 +40,7 @@ def foreseen(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
         "epsilon": exact_text(epsilon),
         "odds": odds_in_words(epsilon),
         "chance": float(1 / (1 + np.exp(-min(float(epsilon), 700.0)))),
+        "caution": made.caution,
         "advice": made.advice,
         "error": length(domain, made.expected_emd * domain.longer_side),
     }

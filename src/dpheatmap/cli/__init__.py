@@ -12,6 +12,7 @@ import click
 
 from dpheatmap import __version__
 from dpheatmap.errors import DpheatmapError
+from dpheatmap.starting import INTERRUPTED, SAYING, loaded
 
 COMMANDS = {
     "demo": "A whole run on generated people.",
@@ -29,8 +30,6 @@ COMMANDS = {
     "compare": "Judge every method on your own data, privately.",
     "reproduce": "The paper's experiments, with their figures.",
 }
-
-INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):
@@ -66,6 +65,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and end with its exit code; being told to stop cleans up as Ctrl-C does."""
+    loaded()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     sys.exit(run(sys.argv[1:]))
 
@@ -88,6 +88,6 @@ def run(arguments: list[str]) -> int:
         click.echo(f"Error: The answer could not be written: {error.strerror}. Send it to another place.", err=True)
         return DpheatmapError.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted; nothing half-written was left behind.", err=True)
+        click.echo(SAYING, err=True)
         return INTERRUPTED
     return 0

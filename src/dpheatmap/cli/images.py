@@ -12,6 +12,7 @@ import click
 
 from dpheatmap.cli.options import taken, together
 from dpheatmap.errors import ParameterError
+from dpheatmap.label import caution
 from dpheatmap.parameters import check
 from dpheatmap.release import Release
 
@@ -99,4 +100,4 @@ def in_words(batch: Batch, made: Mapping[str, Release]) -> str:
         rule = "with a part of epsilon; a person weighs up to 1 on each"
     lines = [f"{len(made)} images, each {rule}:"]
     lines += [f"  {name}: epsilon = {release.epsilon}" for name, release in made.items()]
-    return "\n".join([*lines, f"All together: epsilon = {whole} per person."])
+    return "\n".join([*lines, f"All together: epsilon = {whole} per person.", *filter(None, [caution(whole)])])

@@ -14,6 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from dpheatmap.curator.constants import check_constants
 from dpheatmap.curator.portable import portable_predicate
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 
@@ -38,16 +39,17 @@ def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: boo
     """The predicate as SQL for DuckDB, checked against the list above and the table's columns (name to type).
 
     It never fails on a value: casts become ``TRY_CAST``, a text column compared with a number or a date is read as one,
-    and whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists.
+    and whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists. What goes
+    wrong in every row, such as a literal that is no date, is refused (see `constants.py`).
     ``columns`` is None for a table without a schema, of which nothing can be read. One that is ``portable`` can be
     carried to other engines, which can't leave rows out like that: it does less (see `portable.py`).
     """
     try:
-        tree = _safe(text, columns)
+        tree, types = _safe(text, columns), columns or {}
         if portable:
             return portable_predicate(tree, columns)
-        safe = _forgiving(tree, columns or {}).sql(dialect="duckdb", comments=False)
-        return f"TRY(CAST(({safe}) AS BOOLEAN))"
+        check_constants(tree, types, lambda part: _forgiving(part, types))
+        return f"TRY(CAST(({_forgiving(tree, types).sql(dialect='duckdb', comments=False)}) AS BOOLEAN))"
     except RecursionError:
         raise ParameterError("where is nested too deeply to be read. Write it with fewer parentheses.") from None
 
@@ -75,7 +77,7 @@ def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
 
 
 def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
-    """The same predicate with casts that give null instead of an error, and text read as numbers where it must be."""
+    """The same predicate with casts of rows' values that give null instead of an error, and text read as numbers."""
     tree = tree.copy()
     for comparison in list(tree.find_all(*_COMPARISONS)):
         sides = list(comparison.iter_expressions())
@@ -84,7 +86,7 @@ def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
                 if isinstance(side, exp.Column) and columns.get(side.name) in ("VARCHAR", "JSON"):
                     side.replace(exp.TryCast(this=side.copy(), to=wanted.copy()))
     for cast in list(tree.find_all(exp.Cast)):
-        if not isinstance(cast, exp.TryCast):
+        if not isinstance(cast, exp.TryCast) and cast.find(exp.Column):
             new = exp.TryCast(this=cast.this, to=cast.to)
             tree = new if cast is tree else cast.replace(new).root()
     for column in list(tree.find_all(exp.Column)):

@@ -338,6 +338,31 @@ def test_a_map_of_the_world_and_one_of_a_garden(make_picture: MakePicture, open_
         opened.check()
 
 
+@pytest.mark.parametrize(("width", "height"), [(360, 480), (900, 500)])
+def test_the_scale_bar_covers_no_name_and_is_as_long_as_it_says(
+    make_picture: MakePicture, open_picture: Callable[..., Opened], width: int, height: int
+) -> None:
+    opened = open_picture(make_picture(OCEAN), width=width, height=height)
+    lengths = []
+    for zoom in (9, 12.3):
+        opened.page.evaluate(f"dpheatmap.map.map.jumpTo({{ center: [-39.5, 30.5], zoom: {zoom} }})")
+        opened.settle()
+        bar, panel = (opened.page.locator(name).bounding_box() for name in (".maplibregl-ctrl-scale", ".panel"))
+        assert bar is not None
+        assert panel is not None
+        assert panel["x"] <= bar["x"] < bar["x"] + bar["width"] <= panel["x"] + panel["width"]
+        assert panel["y"] <= bar["y"] < bar["y"] + bar["height"] <= panel["y"] + panel["height"]
+        number, unit = opened.page.locator(".maplibregl-ctrl-scale").inner_text().split()
+        lengths.append(float(number) * {"km": 1000, "m": 1}[unit])
+        pixel = opened.page.evaluate(
+            f"""(map => map.unproject([0, {height / 2}]).distanceTo(map.unproject([1, {height / 2}])))(
+                dpheatmap.map.map)"""
+        )
+        assert bar["width"] * pixel == pytest.approx(lengths[-1], rel=0.02)
+    assert lengths[0] > 5 * lengths[1]
+    opened.check()
+
+
 def test_land_far_around_can_be_seen(make_picture: MakePicture, open_picture: Callable[..., Opened]) -> None:
     """Coarse as it is there: islands of the Adriatic, seen from Bern, once were taken for inland seas of others."""
     opened = open_picture(make_picture(Domain.bbox(7.3, 46.9, 7.5, 47.02, depth=12)))

@@ -33,6 +33,7 @@ export interface Plan {
   epsilon: string;
   odds: string;
   chance: number;
+  caution: string | null;
   advice: string;
   error: string;
 }

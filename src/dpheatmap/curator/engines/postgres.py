@@ -124,8 +124,7 @@ def _quietly(call: Callable[[], Result], name: str) -> Result:
         problem = DataError(f"The query on {name} was cancelled there. Ask for more time, or start again.")
     except psycopg.errors.InsufficientPrivilege:
         problem = DataError(f"The user of {name} may not read the table. Ask for the right to SELECT.")
-    except (psycopg.errors.UndefinedFunction, psycopg.errors.DatatypeMismatch, psycopg.errors.InvalidTextRepresentation,
-            psycopg.errors.InvalidDatetimeFormat):  # fmt: skip
+    except (psycopg.errors.UndefinedFunction, psycopg.errors.DatatypeMismatch):
         problem = DataError(f"where compares what can't be compared in {name}. Compare columns with their own type.")
     except psycopg.Error as error:
         problem = DataError(

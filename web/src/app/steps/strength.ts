@@ -87,6 +87,7 @@ function planned(plan: Plan, preview: Preview | null): HTMLElement[] {
   return [
     el("h2", {}, t.strength.meaning),
     el("p", {}, fill(t.strength.odds, { odds: plan.odds, chance: percent(plan.chance) })),
+    ...(plan.caution ? [el("p", { class: "caution" }, plan.caution)] : []),
     el("h2", {}, t.strength.expect),
     el("ul", {}, ...lines.map((line) => el("li", {}, line))),
   ];

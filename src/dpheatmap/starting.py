@@ -1,0 +1,41 @@
+"""Ctrl-C while the command is still loading: the same line and the same exit code as later.
+
+Python loads the whole package before the first line of a command can run, and shows a traceback if it is interrupted in
+that half second. Nothing is open or written by then, so the process may end where it stands. This is set up when the
+module is loaded, as the package's first. A program that uses the library keeps its own way with signals: they are
+touched in the command's process alone, which is told by how Python was started.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+from pathlib import Path
+
+INTERRUPTED = 130
+SAYING = "Interrupted; nothing half-written was left behind."
+
+
+def loaded() -> None:
+    """The command begins; from here on Ctrl-C is an exception, which cleans up on its way."""
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(number: int, frame: object) -> None:
+    os.write(2, f"\n{SAYING}\n".encode())  # below the ^C of a terminal, as Click does
+    os._exit(INTERRUPTED)
+
+
+def _is_the_command() -> bool:
+    """Whether this is ``python -m dpheatmap``, which is "-m" to itself while the package loads, or the script."""
+    if sys.argv[:1] == ["-m"]:
+        return ("-m", "dpheatmap") in itertools.pairwise(sys.orig_argv)
+    script = Path(getattr(sys.modules["__main__"], "__file__", None) or "")
+    return script.name == "dpheatmap" or script.parent.name == "dpheatmap.exe"
+
+
+if _is_the_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, _end)
