@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpheatmap as dph
 from collecting import Cast, local_terms
 from dpheatmap.collect import collector as collector_module
 from dpheatmap.collect.client import NONCE, contribution_info
 from dpheatmap.collect.collection import terms_of
-from dpheatmap.collect.local import LocalTerms, Report, report
+from dpheatmap.collect.local import LocalTerms, Report, report, report_of
 from dpheatmap.collect.receiver import Refused
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.tickets import SIZE, ticket_bytes
@@ -154,6 +157,41 @@ def test_a_contribution_is_made_once_and_kept(tmp_path: Path) -> None:
             client.kept(file)
     with pytest.raises(DataError, match="can't be read"):
         client.kept(tmp_path)
+
+
+def test_of_two_runs_at_the_same_time_both_send_one_report(tmp_path: Path) -> None:
+    """Each found no file and made a report: even a server that refuses the second would have seen it."""
+    client, file = Cast(tmp_path, TERMS).client(0), tmp_path / "mine"
+    made = [client.contribution([0.5], [0.5]) for _ in range(8)]
+    together = Barrier(len(made))
+
+    def run(bodies: list[bytes]) -> list[bytes]:
+        together.wait()
+        return client.keep(bodies, file)
+
+    with ThreadPoolExecutor(len(made)) as pool:
+        sent = list(pool.map(run, made))
+    assert sent[0] in made
+    assert all(bodies == sent[0] for bodies in sent)
+    assert client.kept(file) == sent[0]
+    assert [path.name for path in tmp_path.iterdir() if "mine" in path.name] == ["mine"], "and no temporary is left"
+
+
+@pytest.mark.parametrize("weights", [[0], [0, 0], []])
+def test_who_has_no_weight_answers_for_nothing(weights: list[int], tmp_path: Path) -> None:
+    """A device that never came to an end for them would tell by its silence."""
+    table = {"x": np.full(len(weights), 0.5), "y": np.full(len(weights), 0.5), "w": np.array(weights, dtype=np.int64)}
+    counts = dph.aggregate(table, TERMS.domain, x="x", y="y", weight="w", each_row_is_a_person=True)
+    client = Cast(tmp_path, TERMS).client(0)
+    assert len(client.contribution_of(counts)[0]) == len(client.contribution([], [])[0])
+    sent = report_of(TERMS, counts.codes, np.diff(counts.sums), SeededSource(3))
+    assert sent == report(TERMS, [], [], SeededSource(3))
+
+
+def test_counts_of_another_place_are_refused(tmp_path: Path) -> None:
+    elsewhere = dph.Counts.from_cells(Domain.unit(6), *(np.array([1]) for _ in range(3)))
+    with pytest.raises(ParameterError, match="Counts must be of the collection's domain"):
+        Cast(tmp_path, TERMS).client(0).contribution_of(elsewhere)
 
 
 def test_the_local_model_has_one_party_and_no_delta() -> None:

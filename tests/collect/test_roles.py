@@ -355,6 +355,7 @@ def test_garbage_is_left_out_and_half_garbage_is_a_clear_refusal(tmp_path: Path)
     stage.steps()
     with pytest.raises(PrivacyRefusal, match="missing or too many"):
         stage.network.fetch(stage.collection.parties[1], "/sum")
+    assert set(stage.role(1).state.rows("SELECT content FROM batches")) == {(b"",)}, "messages are deleted all the same"
 
 
 def test_too_few_that_can_be_read_are_refused(tmp_path: Path) -> None:
