@@ -43,8 +43,8 @@ def replace_whole(path: str | PathLike[str], *, anew: bool = False) -> Iterator[
     """A temporary path beside ``path`` to write to; what was written takes the place of ``path`` at the end.
 
     If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was.
-    A file that is replaced keeps its permissions, and a symbolic link keeps pointing where it did. With ``anew`` none is
-    replaced: if one is there in the end, whoever wrote it, that is a FileExistsError.
+    A file that is replaced keeps its permissions, and a symbolic link keeps pointing where it did.
+    With ``anew`` none is replaced: if one is there in the end, whoever wrote it, that is a FileExistsError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

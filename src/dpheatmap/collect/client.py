@@ -67,7 +67,9 @@ class Client:
         """The same for one person's counts, as `aggregate` makes them of a table for the collection's domain."""
         tree = self.collection.terms.tree
         if counts.domain != tree.domain:
-            raise ParameterError("Counts must be of the collection's domain, and these are not. Aggregate again, for it.")
+            raise ParameterError(
+                "Counts must be of the collection's domain, and these are not. Aggregate for that one."
+            )
         codes, weights = counts.codes >> 2 * (counts.domain.depth - tree.last), np.diff(counts.sums)
         return self._sealed(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
 
