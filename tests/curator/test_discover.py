@@ -286,9 +286,9 @@ def spent(counts: Counts, epsilon: Fraction, monkeypatch: pytest.MonkeyPatch) ->
     asked: list[tuple[Fraction, Any]] = []
     honest = Curator._noisy
 
-    def watching(self: Curator, sums: Any, part: Fraction, sensitivity: int = 1) -> Any:
-        asked.append((part / sensitivity, sums))
-        return honest(self, sums, part, sensitivity)
+    def watching(self: Curator, sums: Any, part: Fraction) -> Any:
+        asked.append((part, sums))
+        return honest(self, sums, part)
 
     with monkeypatch.context() as patch:
         patch.setattr(Curator, "_noisy", watching)
