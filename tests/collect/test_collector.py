@@ -189,7 +189,8 @@ def test_who_has_no_weight_answers_for_nothing(weights: list[int], tmp_path: Pat
 
 
 def test_counts_of_another_place_are_refused(tmp_path: Path) -> None:
-    elsewhere = dph.Counts.from_cells(Domain.unit(6), *(np.array([1]) for _ in range(3)))
+    one = np.ones(1, dtype=np.int64)
+    elsewhere = dph.Counts.from_cells(Domain.unit(6), one, one, one)
     with pytest.raises(ParameterError, match="Counts must be of the collection's domain"):
         Cast(tmp_path, TERMS).client(0).contribution_of(elsewhere)
 

@@ -17,7 +17,6 @@ from audit import chi_square
 from collecting import ALPHA, OUTSIDE, laplace_p_value, terms_of
 from dpheatmap.collect import contribution
 from dpheatmap.collect.contribution import (
-    MessageSums,
     decoded_shares,
     messages,
     noisy,
@@ -25,6 +24,7 @@ from dpheatmap.collect.contribution import (
     vector_of,
     wrapped_noise,
 )
+from dpheatmap.collect.message_sums import MessageSums
 from dpheatmap.collect.shares import split
 from dpheatmap.collect.simulate import simulated
 from dpheatmap.collect.terms import Terms

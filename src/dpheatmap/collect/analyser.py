@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from dpheatmap.collect.client import message_size
-from dpheatmap.collect.contribution import MessageSums
 from dpheatmap.collect.keys import OVERHEAD, BadSeal
+from dpheatmap.collect.message_sums import MessageSums
 from dpheatmap.collect.receiver import Refused, Role
 from dpheatmap.errors import DataError
 
