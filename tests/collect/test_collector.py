@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from collecting import Cast, local_terms
+from collecting import Cast, local_terms, refusal_of
 from dpheatmap.collect import collector as collector_module
 from dpheatmap.collect.client import NONCE, contribution_info
 from dpheatmap.collect.collection import terms_of
 from dpheatmap.collect.local import LocalTerms, Report, report, report_of
-from dpheatmap.collect.receiver import Refused
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.tickets import SIZE, ticket_bytes
 from dpheatmap.collect.web import kind_of
@@ -103,12 +102,6 @@ def test_restarts_lose_no_report_and_change_no_tally(tmp_path: Path) -> None:
     assert same(stage.result(), expected(range(6)))
 
 
-def refused(role: Any, body: bytes) -> tuple[int, str]:
-    with pytest.raises(Refused) as refusal:
-        role.accept(body)
-    return refusal.value.status, str(refusal.value)
-
-
 def test_what_is_sealed_but_no_report_is_refused(tmp_path: Path) -> None:
     stage = Cast(tmp_path, TERMS)
     role, ticket, nonce = stage.role(0), ticket_bytes(stage.tickets[0]), bytes(NONCE)
@@ -116,11 +109,11 @@ def test_what_is_sealed_but_no_report_is_refused(tmp_path: Path) -> None:
     rubbish = [b"\xff" * len(good), bytes(len(good)), b"\x09" + good[1:], bytes([2, 0, 0]).ljust(len(good), b"\1")]
     for text in rubbish:
         sealed = stage.collection.parties[0].key.seal(text, contribution_info(stage.collection, ticket, nonce))
-        status, sentence = refused(role, ticket + nonce + sealed)
+        status, sentence = refusal_of(role, ticket + nonce + sealed)
         assert (status, sentence.split(".")[0]) == (400, "A report is not one of this collection")
     body = stage.client(0).contribution([0.5], [0.5])[0]
     others = stage.client(1).contribution([0.5], [0.5])[0]
-    assert refused(role, body[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "another's report"
+    assert refusal_of(role, body[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "another's report"
     assert role.state.received() == 0
     role.accept(body)
     assert role.state.received() == 1
