@@ -39,11 +39,12 @@ def suffix_of(path: str | PathLike[str], whose: str, known: Collection[str]) -> 
 
 
 @contextmanager
-def replace_whole(path: str | PathLike[str]) -> Iterator[Path]:
+def replace_whole(path: str | PathLike[str], *, anew: bool = False) -> Iterator[Path]:
     """A temporary path beside ``path`` to write to; what was written takes the place of ``path`` at the end.
 
     If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was.
     A file that is replaced keeps its permissions, and a symbolic link keeps pointing where it did.
+    With ``anew`` none is replaced: if one is there in the end, whoever wrote it, that is a FileExistsError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -59,10 +60,12 @@ def replace_whole(path: str | PathLike[str]) -> Iterator[Path]:
         _create_like(target, temporary)
         yield temporary
         _to_disk(temporary)
-        os.replace(temporary, target)
+        (os.link if anew else os.replace)(temporary, target)
         with suppress(OSError):  # not every system lets a folder be synced; the file itself is safe by now
             _to_disk(target.parent)
     except OSError as error:
+        if anew and isinstance(error, FileExistsError):
+            raise
         reason = error.strerror or str(error)
         advice = _ADVICE.get(error.errno or 0, "Choose a place that can be written to.")
         raise DpheatmapError(f"{os.fspath(path)} could not be written: {reason}. {advice}") from error

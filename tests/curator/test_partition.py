@@ -138,8 +138,8 @@ def test_audit_finds_noise_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise on pairs only: what is decided by the whole curve's deviation is told exactly."""
     honest = Curator._noisy
 
-    def careless(self: Curator, counts: Ints, epsilon: Fraction, sensitivity: int = 1) -> Ints:
-        noisy = honest(self, counts, epsilon, sensitivity)
+    def careless(self: Curator, counts: Ints, epsilon: Fraction) -> Ints:
+        noisy = honest(self, counts, epsilon)
         return counts if len(counts) == SIDE * SIDE // 4 else noisy
 
     monkeypatch.setattr(Curator, "_noisy", careless)

@@ -147,7 +147,7 @@ def client(
     if bodies is None:
         bodies = device.contribution_of(aggregate(file, opened.terms.domain, x=x, y=y, each_row_is_a_person=True))
         if keep is not None:
-            device.keep(bodies, keep)
+            bodies = device.keep(bodies, keep)
     if not later:
         device.send(bodies, Network(authority))
     click.echo("Kept." if later else "Sent.")
