@@ -179,7 +179,7 @@ def test_inspect_keeps_exact_numbers_off_stdout(table: str, tmp_path: Path, caps
     assert private["rows"] > 300
     assert 0 <= private["columns"]["x"]["lowest"] < private["columns"]["x"]["highest"] <= 1
     assert str(private["rows"]) not in out + err
-    assert "use --unit" in "".join(private["hints"])
+    assert "the unit square" in "".join(private["hints"])
     assert "rows:" in on_a_terminal(["inspect", table])
 
 
