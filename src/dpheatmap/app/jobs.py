@@ -17,6 +17,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -123,7 +124,9 @@ class Jobs:
             Ledger(self._ledger).check(work.charge.population, work.charge.epsilon)
             record = self._shelf.add(kind, source.name, wanted, fingerprint)
             self._jobs[record.id] = Job()
-            self._pool.submit(self._run, record.id, work)
+            used = ExitStack()  # from now on, not only when its turn comes
+            used.enter_context(source.used())
+            self._pool.submit(self._run, record.id, work).add_done_callback(lambda _: used.close())
             return record, False
 
     def progress(self, id: str) -> Job | None:

@@ -4,7 +4,7 @@ import { api, type Place, upload } from "../api";
 import type { Box, BoxMap } from "../boxmap";
 import { change, draft } from "../draft";
 import { maps } from "../maps";
-import { go, goIfPlanned, input, labelled, Problem, radios, soon, steps } from "../parts";
+import { goIfPlanned, input, instead, labelled, Problem, radios, soon, steps } from "../parts";
 import { fill, t } from "../texts";
 import { discoverPanel } from "./discover";
 
@@ -16,7 +16,7 @@ const DEGREE = 111.32; // km on the equator
 /** The place step; what it returns ends it. */
 export function placeStep(root: HTMLElement): () => void {
   if (!draft.columns) {
-    go("columns");
+    instead("columns");
     return () => undefined;
   }
   const problem = new Problem();
@@ -152,8 +152,9 @@ function townField(chosen: (lon: number, lat: number) => void, problem: Problem)
   const show = async (name: string): Promise<void> => {
     const towns = name ? await api.towns(name) : [];
     if (name !== field.value.trim()) return; // something else was typed meanwhile
-    list.replaceChildren(...towns.map((town) => button(town.name, () => {
+    list.replaceChildren(...towns.map((town) => button(town.near ? fill(t.place.near, town) : town.name, () => {
       chosen(town.lon, town.lat);
+      field.focus(); // for the button goes
       list.replaceChildren();
     })));
     if (name && !towns.length) list.replaceChildren(el("p", { class: "note" }, fill(t.place.no_town, { name })));
