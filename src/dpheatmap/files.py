@@ -39,12 +39,13 @@ def suffix_of(path: str | PathLike[str], whose: str, known: Collection[str]) -> 
 
 
 @contextmanager
-def replace_whole(path: str | PathLike[str], *, anew: bool = False) -> Iterator[Path]:
+def replace_whole(path: str | PathLike[str], *, private: bool = False, anew: bool = False) -> Iterator[Path]:
     """A temporary path beside ``path`` to write to; what was written takes the place of ``path`` at the end.
 
     If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was.
-    A file that is replaced keeps its permissions, and a symbolic link keeps pointing where it did.
-    With ``anew`` none is replaced: if one is there in the end, whoever wrote it, that is a FileExistsError.
+    A file that is replaced keeps its permissions, and a symbolic link keeps pointing where it did. A ``private`` file
+    is its owner's alone to read, from the first moment on. With ``anew`` none is replaced: if one is there in the end,
+    whoever wrote it, that is a FileExistsError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +58,7 @@ def replace_whole(path: str | PathLike[str], *, anew: bool = False) -> Iterator[
     # A part of the name is enough to recognise it by, and leaves room for the rest in 255 bytes.
     temporary = target.with_name(f".{target.stem[:40]}-{secrets.token_hex(4)}{target.suffix}")
     try:
-        _create_like(target, temporary)
+        _create_like(target, temporary, private)
         yield temporary
         _to_disk(temporary)
         (os.link if anew else os.replace)(temporary, target)
@@ -116,15 +117,15 @@ def not_a_pattern(path: str | PathLike[str]) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in os.fspath(path))
 
 
-def _create_like(target: Path, temporary: Path) -> None:
-    """An empty file with the permissions of the one it will replace, or those of any new file."""
+def _create_like(target: Path, temporary: Path, private: bool) -> None:
+    """An empty file with the permissions of the one it will replace, or those of any new file, or of a private one."""
     mode = None
     if target.exists():
         mode = target.stat().st_mode
         if not stat.S_ISREG(mode):  # replacing a folder fails late, and replacing a device would do harm
             raise OSError(errno.EINVAL, "it is not an ordinary file")
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    if mode is not None:
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
+    if mode is not None and not private:
         temporary.chmod(stat.S_IMODE(mode))
 
 

@@ -103,8 +103,7 @@ def open_collection(
     listed = {address: PublicKey(public) for address, public in parties}
     made = Collection.open(terms, listed, _time(closes), operator)
     if tickets is not None:
-        with replace_whole(tickets) as temporary:
-            temporary.chmod(0o600)
+        with replace_whole(tickets, private=True) as temporary:
             temporary.write_text("".join(f"{ticket}\n" for ticket in make_tickets(made, operator, terms.n_max)))
     made.save(output)
     say(f"{terms.tree.size:,} cells of {len(terms.design.shares)} levels; a device sends {_size(made):,} bytes.")

@@ -18,6 +18,7 @@ from dpheatmap.cli.options import (
     table_options,
     taken,
 )
+from dpheatmap.files import replace_whole
 
 if TYPE_CHECKING:
     from dpheatmap.evaluate.table import Series
@@ -107,7 +108,7 @@ def _write(output: str, series: Series) -> None:
     from dpheatmap.evaluate.table import as_csv
 
     marked = _marked(series)
-    with terminal.private_file(output) as temporary:
+    with replace_whole(output, private=True) as temporary:
         match Path(output).suffix.lower():
             case ".csv":
                 temporary.write_text(as_csv(marked["results"], [PRIVATE, NOT_COVERED]))

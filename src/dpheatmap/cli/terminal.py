@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -81,13 +80,5 @@ def _why_nobody(report: Any) -> str:
 def write_private(path: str, values: Mapping[str, Any]) -> None:
     """Write exact numbers to a file that only its owner may read, with a warning at its top."""
     marked = {"private": "exact numbers about people: do not publish", **values}
-    with private_file(path) as temporary:
+    with replace_whole(path, private=True) as temporary:
         temporary.write_text(json.dumps(marked, indent=2) + "\n")
-
-
-@contextmanager
-def private_file(path: str) -> Iterator[Path]:
-    """Where to write a file that only its owner may read; it appears whole or not at all."""
-    with replace_whole(path) as temporary:
-        temporary.chmod(0o600)
-        yield temporary
