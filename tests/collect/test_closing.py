@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -67,13 +68,9 @@ def test_a_clock_that_is_set_back_opens_nothing_again(
     for other in range(1, len(stage.keys)):
         stage.stop(other)
 
-    class Late(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> datetime:
-            return stage.collection.closes + timedelta(seconds=1)
-
+    late = stage.collection.closes + timedelta(seconds=1)
     with monkeypatch.context() as patch:
-        patch.setattr(receiver, "datetime", Late)
+        patch.setattr(receiver, "datetime", SimpleNamespace(now=lambda zone: late))
         stage.steps()
     for _ in range(2):
         there = stage.role(0).state.received()

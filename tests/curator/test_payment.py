@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -53,21 +54,11 @@ def test_a_part_is_what_is_read_and_what_is_charged(way: Callable[..., Any], tmp
 def test_the_time_is_that_of_asking(way: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How long the reading takes depends on people's rows, so the time after it would tell of them."""
     asked = datetime(2030, 1, 31, 12, tzinfo=UTC)
-
-    class Clock(datetime):
-        time = asked
-
-        @classmethod
-        def now(cls, tz: Any = None) -> datetime:
-            return cls.time
-
-    def read(counts: dph.Counts) -> None:
-        Clock.time += timedelta(hours=1)
-
+    clock = [asked]
     ledger, options = charged(tmp_path, 1)
-    monkeypatch.setattr(payment, "datetime", Clock)
-    made = way(**options, seen=read)
-    assert Clock.time > asked
+    monkeypatch.setattr(payment, "datetime", SimpleNamespace(now=lambda zone: clock[-1]))
+    made = way(**options, seen=lambda counts: clock.append(asked + timedelta(hours=1)))
+    assert len(clock) == 2
     assert ledger.entries()[-1].made == asked.isoformat()
     for release in made.values() if isinstance(made, dict) else [made]:
         assert getattr(release, "made", asked) == asked
