@@ -19,14 +19,14 @@ from designs import paper_design
 from dpheatmap import adaptive, dense, design, quadtree
 from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import UNITS, split_over_levels
-from dpheatmap.curator import counts, measure, noise, noise_kernels, partition
+from dpheatmap.curator import counts, deviations, measure, noise, noise_kernels
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.measure import measure_counts
 from dpheatmap.curator.noise import SMALL, DiscreteLaplace
 from dpheatmap.dense import DenseDesign
 from dpheatmap.domain import Domain
 
-INTEGER_MODULES = [noise, noise_kernels, measure, counts, partition, quadtree, design, adaptive, dense]
+INTEGER_MODULES = [noise, noise_kernels, measure, counts, deviations, quadtree, design, adaptive, dense]
 FLOATS = re.compile(r"\b(double|float|half|f(?:add|sub|mul|div|rem|cmp|neg|ma)|[su]itofp|fpto[su]i|fpext|fptrunc)\b")
 
 

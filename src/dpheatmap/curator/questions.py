@@ -23,8 +23,8 @@ import numpy as np
 
 from dpheatmap.budget import UNITS, read_epsilon
 from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.deviations import half_deviations
 from dpheatmap.curator.noise import LIMIT, Source, discrete_laplace, saturating_add
-from dpheatmap.curator.partition import half_deviations
 from dpheatmap.domain import CellRange, Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints, decode
@@ -106,7 +106,7 @@ class Curator:
         half the sum of ``|count - mean count|`` over its cells.
 
         *Why it is epsilon-DP.* No cell occurs twice, so buckets are disjoint: one unit more changes one of the half
-        deviations, rounded down to units, by at most one (see :mod:`dpheatmap.curator.partition`), and noise of rate
+        deviations, rounded down to units, by at most one (see :mod:`dpheatmap.curator.deviations`), and noise of rate
         eps / W multiplies the probability of any answer by at most exp(eps / W).
         """
         twice = np.any(np.diff(np.sort(codes)) == 0)

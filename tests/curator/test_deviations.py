@@ -14,8 +14,8 @@ from audit import chi_square
 from dpheatmap.budget import UNITS
 from dpheatmap.curator import questions
 from dpheatmap.curator.api import Curator
+from dpheatmap.curator.deviations import half_deviations
 from dpheatmap.curator.noise import DiscreteLaplace, discrete_laplace
-from dpheatmap.curator.partition import half_deviations
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.confidence import epsilon_lower_bound
 from dpheatmap.evaluate.peers.dawa import least_cost
