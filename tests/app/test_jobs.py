@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from fractions import Fraction
@@ -17,6 +18,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.app.jobs import Jobs, recover
 from dpheatmap.app.shelf import Record, Shelf
+from dpheatmap.app.texts import say
 from dpheatmap.app.wanted import Charge, Columns, Source
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError
@@ -43,12 +45,14 @@ class Stumbling(Shelf):
         return super().change(id, **changes)
 
 
-def tried(folder: Path, moment: str, *, spoilt: bool = False) -> tuple[Record, int]:
+def tried(
+    folder: Path, moment: str = "never", *, spoilt: bool = False, draw: Callable[[Record], None] = lambda record: None
+) -> tuple[Record, int]:
     """What is told of a release that fails at a moment, and how many charges there are."""
     ledger = folder / "l"
     dph.Ledger(ledger).limit("riders", 5)
     shelf = Stumbling(folder / "kept", moment, ledger if spoilt else None)
-    jobs = Jobs(shelf, str(ledger), lambda record: None)
+    jobs = Jobs(shelf, str(ledger), draw)
     table = trips(folder / "trips.csv", 50)
     source = Source(str(table), table.name, "it", str(table))
     columns = Columns("rider", "lon", "lat", None)
@@ -78,6 +82,19 @@ def test_of_a_ledger_that_cannot_be_read_nothing_is_claimed(tmp_path: Path) -> N
     assert record.state == "failed"
     assert "is not a ledger, or it is damaged" in record.message
     assert "charged" not in record.message
+
+
+def test_an_error_that_nobody_foresaw_quotes_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The terminal says of which kind it is and where; its own words might be somebody's row."""
+
+    def fail(record: Record) -> None:
+        raise ValueError("ann was at 7.4, 46.9")
+
+    record, charges = tried(tmp_path, draw=fail)
+    assert (record.state, record.message, charges) == ("done", say("unexpected"), 1)
+    told = capsys.readouterr()
+    assert told.err.startswith("dpheatmap app: ValueError in ")
+    assert "ann was at" not in told.err + told.out
 
 
 # Kills
