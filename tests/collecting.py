@@ -144,6 +144,11 @@ class Cast:
         client = self.client(number)
         client.send(client.contribution(x, y), self.network)
 
+    def crowd(self, people: int) -> None:
+        """So many people, all of them in the corner, send."""
+        for number in range(people):
+            self.send(number, *CORNER)
+
     def close(self) -> None:
         close_early(self.collection, self.operator, self.network)
 
@@ -153,6 +158,11 @@ class Cast:
             for role in self.network.roles.values():
                 if role is not None:
                     role.step()
+
+    def end(self) -> None:
+        """Close it, and let everybody finish."""
+        self.close()
+        self.steps()
 
     def result(self) -> Release:
         bodies = [self.network.fetch(party, "/sum") for party in publishers(self.collection)]

@@ -40,15 +40,13 @@ def test_closing_reaches_those_that_are_up_and_names_the_others(tmp_path: Path) 
 def test_what_arrives_while_it_closes_is_refused(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is closed after the first look at the clock, and what was there is mixed, summed or counted, and deleted."""
     stage = cast(tmp_path, model)
-    for number in range(3):
-        stage.send(number, *CORNER)
+    stage.crowd(3)
     role, late = stage.role(0), stage.client(3).contribution(*CORNER)[0]
     opened = role._opened
 
     def slowly(*parts: bytes) -> Any:
         content = opened(*parts)
-        stage.close()
-        stage.steps()
+        stage.end()
         return content
 
     monkeypatch.setattr(role, "_opened", slowly)
@@ -63,8 +61,7 @@ def test_a_clock_that_is_set_back_opens_nothing_again(
 ) -> None:
     """Also while others are waited for, and after a restart: lists, batches and tallies are made once."""
     stage = cast(tmp_path, model)
-    for number in range(3):
-        stage.send(number, *CORNER)
+    stage.crowd(3)
     for other in range(1, len(stage.keys)):
         stage.stop(other)
 

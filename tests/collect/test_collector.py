@@ -58,8 +58,7 @@ def test_the_release_is_that_of_the_reports(tmp_path: Path, monkeypatch: pytest.
     send(stage, range(24))
     stage.steps()
     assert stage.role(0).phase() == "open"
-    stage.close()
-    stage.steps()
+    stage.end()
     release = stage.result()
     assert same(release, expected(range(24)))
     assert (release.mechanism.trusted, release.mechanism.participants) == ("nobody", 24)
@@ -79,8 +78,7 @@ def test_a_report_that_is_counted_twice_would_be_seen(tmp_path: Path, monkeypatc
     monkeypatch.setattr(collector_module.Collector, "_tally", twice)
     stage = Cast(tmp_path, TERMS)
     send(stage, range(5))
-    stage.close()
-    stage.steps()
+    stage.end()
     assert not same(stage.result(), expected(range(5)))
 
 

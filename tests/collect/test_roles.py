@@ -33,8 +33,7 @@ def test_a_collection_ends_with_the_right_sums(model: str, tmp_path: Path) -> No
         stage.send(number, *(CORNER if number < 4 else OUTSIDE))
     stage.steps()
     assert stage.role(0).phase() == "open"
-    stage.close()
-    stage.steps()
+    stage.end()
     release = stage.result()
     assert release.mechanism.participants == 5
     assert abs(people_in_corner(stage) - 4) < 3
@@ -44,10 +43,8 @@ def test_a_collection_ends_with_the_right_sums(model: str, tmp_path: Path) -> No
 @also_local
 def test_below_n_min_nothing_is_forwarded_or_published_and_all_is_deleted(model: str, tmp_path: Path) -> None:
     stage = cast(tmp_path, model)
-    for number in range(2):
-        stage.send(number, *CORNER)
-    stage.close()
-    stage.steps()
+    stage.crowd(2)
+    stage.end()
     assert stage.role(0).phase() == "refused"
     assert stage.role(0).state.received() == 0
     with pytest.raises(PrivacyRefusal, match="closed with 2 contributions and needs 3: nothing is published"):
@@ -106,14 +103,12 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
 def test_a_client_is_in_all_sums_or_in_none(tmp_path: Path) -> None:
     """One reached the first server only; one started over after reaching the first; both are left out."""
     stage = cast(tmp_path, "servers")
-    for number in range(3):
-        stage.send(number, *CORNER)
+    stage.crowd(3)
     stage.role(0).accept(stage.client(3).contribution(*CORNER)[0])
     again = stage.client(4)
     stage.role(0).accept(again.contribution(*CORNER)[0])
     stage.role(1).accept(again.contribution(*CORNER)[1])
-    stage.close()
-    stage.steps()
+    stage.end()
     assert stage.result().mechanism.participants == 3
     assert abs(people_in_corner(stage) - 3) < 3
 
@@ -143,8 +138,7 @@ def test_a_server_publishes_the_same_sum_after_a_restart(tmp_path: Path) -> None
 def test_a_server_that_draws_new_noise_after_a_restart_would_be_seen(tmp_path: Path) -> None:
     """The planted bug: the outcome is not written down."""
     stage = cast(tmp_path, "servers")
-    for number in range(4):
-        stage.send(number, *CORNER)
+    stage.crowd(4)
     stage.close()
     stage.role(0).forget = lambda: None
     stage.steps()
@@ -162,10 +156,8 @@ def test_a_server_without_noise_would_be_seen(tmp_path: Path, monkeypatch: pytes
     def corner(folder: str) -> float:
         (tmp_path / folder).mkdir()
         stage = Cast(tmp_path / folder, terms_of("servers"))
-        for number in range(4):
-            stage.send(number, *CORNER)
-        stage.close()
-        stage.steps()
+        stage.crowd(4)
+        stage.end()
         return people_in_corner(stage)
 
     assert corner("with noise") != 4
@@ -175,8 +167,7 @@ def test_a_server_without_noise_would_be_seen(tmp_path: Path, monkeypatch: pytes
 
 def test_a_server_that_tells_two_stories_spoils_the_result_but_is_found_out(tmp_path: Path) -> None:
     stage = cast(tmp_path, "servers", servers=3)
-    for number in range(5):
-        stage.send(number, *CORNER)
+    stage.crowd(5)
     stage.close()
     liar = stage.role(2)
     liar.step()
@@ -197,8 +188,7 @@ def test_a_list_does_not_tell_strangers_who_took_part(tmp_path: Path) -> None:
     stage = cast(tmp_path, "servers")
     for number in (5, 0, 3):
         stage.send(number, *CORNER)
-    stage.close()
-    stage.steps()
+    stage.end()
     listed = [stage.role(number).entries()[SIGNATURE:] for number in (0, 1)]
     assert listed[0] == listed[1]
     entries = [listed[0][at : at + ENTRY] for at in range(0, len(listed[0]), ENTRY)]
@@ -212,8 +202,7 @@ def test_a_list_does_not_tell_strangers_who_took_part(tmp_path: Path) -> None:
 
 def test_lists_and_sums_must_be_signed(tmp_path: Path) -> None:
     stage = cast(tmp_path, "servers")
-    for number in range(3):
-        stage.send(number, *CORNER)
+    stage.crowd(3)
     with pytest.raises(Refused, match="still open"):
         stage.role(0).entries()
     with pytest.raises(Refused, match="no result yet"):
@@ -306,48 +295,41 @@ def partly_garbage(stage: Cast, part: float = 1.0) -> bytes:
     return sealed_for(stage, 0, 4, good + bytes(size - len(good)))
 
 
-def test_garbage_is_left_out_and_half_garbage_is_a_clear_refusal(tmp_path: Path) -> None:
-    stage = cast(tmp_path, "shuffle")
-    for number in range(4):
-        stage.send(number, *CORNER)
-    stage.role(0).accept(partly_garbage(stage))
-    stage.close()
-    stage.steps()
+def ended_with_garbage(folder: Path, people: int, part: float = 1.0) -> Cast:
+    """A collection of so many people, and of somebody whose messages are garbage, or a part of them."""
+    stage = cast(folder, "shuffle")
+    stage.crowd(people)
+    stage.role(0).accept(partly_garbage(stage, part))
+    stage.end()
+    return stage
+
+
+def test_garbage_is_left_out(tmp_path: Path) -> None:
+    stage = ended_with_garbage(tmp_path, 4)
     assert stage.result().mechanism.participants == 4
     assert abs(people_in_corner(stage) - 4) < 3
 
-    (tmp_path / "half").mkdir()
-    stage = cast(tmp_path / "half", "shuffle")
-    for number in range(4):
-        stage.send(number, *CORNER)
-    stage.role(0).accept(partly_garbage(stage, 0.5))
-    stage.close()
-    stage.steps()
-    with pytest.raises(PrivacyRefusal, match="missing or too many"):
+
+@pytest.mark.parametrize(
+    ("people", "part", "words"),
+    [(4, 0.5, "missing or too many"), (2, 1.0, "Only 2 of the contributions can be read, and 3 are needed")],
+)
+def test_half_garbage_and_too_few_that_can_be_read_are_refused(
+    people: int, part: float, words: str, tmp_path: Path
+) -> None:
+    stage = ended_with_garbage(tmp_path, people, part)
+    with pytest.raises(PrivacyRefusal, match=words):
         stage.network.fetch(stage.collection.parties[1], "/sum")
     assert set(stage.role(1).state.rows("SELECT content FROM batches")) == {(b"",)}, "messages are deleted all the same"
 
 
-def test_too_few_that_can_be_read_are_refused(tmp_path: Path) -> None:
-    stage = cast(tmp_path, "shuffle")
-    for number in range(2):
-        stage.send(number, *CORNER)
-    stage.role(0).accept(partly_garbage(stage))
-    stage.close()
-    stage.steps()
-    with pytest.raises(PrivacyRefusal, match="Only 2 of the contributions can be read, and 3 are needed"):
-        stage.network.fetch(stage.collection.parties[1], "/sum")
-
-
 def test_a_message_that_comes_twice_counts_once(tmp_path: Path) -> None:
     stage = cast(tmp_path, "shuffle")
-    for number in range(4):
-        stage.send(number, *CORNER)
+    stage.crowd(4)
     first = stage.role(0).state.rows("SELECT content FROM contributions")[0][0]
     stage.role(0).accept(stage.client(4).contribution(*CORNER)[0])
     stage.role(0).state.write("UPDATE contributions SET content = ? WHERE serial = 4", first)
-    stage.close()
-    stage.steps()
+    stage.end()
     assert stage.result().mechanism.participants == 4
 
 
