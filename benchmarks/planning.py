@@ -88,11 +88,11 @@ def simulate() -> None:
         (design, signal, places, draw)
         for design in CITIES for signal in SIGNALS_BY_PLACES for places in NUMBERS_OF_PLACES for draw in range(DRAWS)
     ]  # fmt: skip
-    rows = defaultdict(lambda: np.zeros(len(NUMBERS_OF_PLACES)))
+    rows: dict[tuple[str, int], Floats] = defaultdict(lambda: np.zeros(len(NUMBERS_OF_PLACES)))
     for (design, signal, places, _), value in run_all(simulated_by_places, by_places):
         rows[design, signal][NUMBERS_OF_PLACES.index(places)] += value / DRAWS
-    for (design, signal), errors in sorted(rows.items()):
-        print(f"{design}, {signal}: ({', '.join(f'{value:.2g}' for value in errors)}),", flush=True)
+    for (design, signal), row in sorted(rows.items()):
+        print(f"{design}, {signal}: ({', '.join(f'{value:.2g}' for value in row)}),", flush=True)
     found = defaultdict(list)
     tasks = [(design, s, seed) for design, cities in CITIES.items() for s in SIGNALS for seed in range(cities)]
     for (design, signal, _), value in run_all(simulated, tasks):
