@@ -162,7 +162,7 @@ def plan(
     if trusted == "curator":
         levels = _levels(domain, exact, users, _shares(domain, exact, users, design, int(width), decay))
         error = expected_error(domain, exact, users, design, **options)
-        choice = sparse_or_dense(domain, exact, users, design, **options)
+        choice = sparse_or_dense(domain, exact, users, design, places=places)
     else:
         levels, error = _collected(domain, exact, users, trusted, options)
         design, choice = (

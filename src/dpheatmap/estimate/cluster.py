@@ -208,11 +208,10 @@ def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
 
 def nearest_centre(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:
     """The nearest centre to each point of the plane, and the distance to it."""
-    from dpheatmap.estimate.median import assign
+    from dpheatmap.estimate.median import assign, nobody_served
 
     shape, u, v = u.shape, u.ravel(), v.ravel()
-    nearest = np.zeros(len(u), np.int64)
-    away, second = np.zeros(len(u)), np.zeros(len(u))
+    served = nobody_served(len(u))
     placed = np.stack(plane.of(centres[:, 0], centres[:, 1]), axis=1)
-    assign(u, v, placed, len(placed), metric == "euclidean", nearest, away, second)
-    return nearest.reshape(shape), away.reshape(shape)
+    assign(u, v, placed, metric == "euclidean", served)
+    return served.nearest.reshape(shape), served.first.reshape(shape)
