@@ -24,8 +24,8 @@ from dpheatmap.collect.result import collected
 from dpheatmap.collect.tickets import make_tickets
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.release import Release
+from dpheatmap.testing import CITY, generated_people
 
-CITY = (7.30, 46.90, 7.50, 47.02)  # that of `dpheatmap demo`
 FINE, COARSE = 200, 2000  # metres
 _PATIENCE = 300.0  # seconds, on a machine that is busy with other things
 
@@ -140,8 +140,6 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
 
 def _people(count: int) -> list[tuple[Floats, Floats]]:
     """Invented people of an invented city: the x and y of each."""
-    from dpheatmap.testing import generated_people
-
     table = generated_people(count, extent=CITY).fetchnumpy()
     order = np.argsort(table["person"], kind="stable")
     cuts = np.flatnonzero(np.diff(table["person"][order])) + 1
