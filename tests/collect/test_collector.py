@@ -140,6 +140,7 @@ def test_a_contribution_is_made_once_and_kept(tmp_path: Path) -> None:
     bodies = client.contribution([0.5], [0.5])
     client.keep(bodies, file)
     assert client.kept(file) == bodies
+    assert file.stat().st_mode & 0o077 == 0, "there is a ticket in it"
     with pytest.raises(DataError, match="mine is not a contribution of this ticket to this collection"):
         stage.client(1).kept(file)
     for strange in (b"", bodies[0][:-1], bodies[0] + b"!"):

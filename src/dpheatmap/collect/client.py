@@ -87,7 +87,7 @@ class Client:
         So two runs at the same time send one contribution, and nobody hears two reports.
         """
         try:
-            with replace_whole(path, anew=True) as temporary:
+            with replace_whole(path, private=True, anew=True) as temporary:
                 temporary.write_bytes(b"".join(bodies))
         except FileExistsError:
             return self.kept(path) or self.keep(bodies, path)  # again, if it is gone by now
