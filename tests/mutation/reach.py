@@ -23,6 +23,9 @@ ALONE = {"tests/curator/test_spark.py": "curator/engines/spark.py"}
 IMPORT = ""
 """What runs before any test does, under coverage's name for it."""
 
+TOO_LONG = {"test_privacy.py"}
+"""Audits of whole releases by repeating them: most take longer than all tests that a mutant meets."""
+
 THROUGH_IT = (
     "test_budget.py", "test_dense.py", "test_design.py", "test_hostile_files.py", "test_parameters.py",
     "test_release_file.py", "cli/test_commands.py", "cli/test_every_day.py", "cli/test_ledger.py",
@@ -159,7 +162,8 @@ def file_of(test: str) -> str:
 def test_files() -> list[str]:
     """What may notice a change: the tests of the private side and its examples, and the tests that go through it."""
     tests = ROOT / "tests"
-    found = [*sorted(tests.glob("curator/test_*.py")), *(tests / name for name in THROUGH_IT)]
+    of_curator = sorted(path for path in tests.glob("curator/test_*.py") if path.name not in TOO_LONG)
+    found = [*of_curator, *(tests / name for name in THROUGH_IT)]
     return [str(path.relative_to(ROOT)) for path in [*found, *(PACKAGE / module for module in modules())]]
 
 
