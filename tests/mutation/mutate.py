@@ -91,7 +91,7 @@ def tried(
     except KeyboardInterrupt:
         for child in children:
             os.kill(child, signal.SIGTERM)
-        raise
+        sys.exit(130)
     return not any(codes)
 
 
