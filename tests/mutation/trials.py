@@ -179,6 +179,7 @@ def processor_time(group: int) -> float:
 
 def prepare(folder: Path) -> None:
     """Make this process one that runs the tests of a copy of the project."""
+    shutil.rmtree(folder / "tmp", ignore_errors=True)  # of a run that was stopped
     for name in ("tmp", "kernels"):
         (folder / name).mkdir(exist_ok=True)
     os.chdir(folder)
