@@ -161,6 +161,11 @@ def test_the_quantile_of_a_sum_of_noises(scales: list[float], confidence: float)
         assert 0 <= found + math.log(2 * (1 - confidence)) * scales[0] < scales[0] / 50
 
 
+def test_the_quantile_is_that_of_discrete_noise() -> None:
+    """Noise whose scale is one of the units that weights are counted in is a unit or more in 27 cases of 100."""
+    assert noise_quantile(np.array([1 / UNITS]), 0.75) * UNITS >= 1
+
+
 def test_a_certainty_that_floats_cannot_tell_is_never_claimed() -> None:
     assert noise_quantile(np.array([1.0]), 1 - 1e-16) == math.inf
     assert 24 < noise_quantile(np.array([1.0]), 1 - 1e-11) < 25

@@ -251,7 +251,7 @@ def _unlike(first: str, other: str) -> DataError:
     )
 
 
-def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool = False) -> str:
+def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool) -> str:
     """The first line; if tolerant, the first that is text."""
     if os.path.isfile(file):
         with open(file, "rb") as opened:
