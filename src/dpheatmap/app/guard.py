@@ -74,9 +74,10 @@ class Guard:
             await self._app(scope, receive, send)
             return
         refusal = self._refusal(scope)
+        answer: ASGIApp = refusal or self._app
         if refusal is not None and Headers(scope=scope).get("sec-fetch-mode") == "navigate":
-            refusal = HTMLResponse(page_of(refusal.words), refusal.status_code)  # somebody reads it in a window
-        await (refusal or self._app)(scope, receive, _with_headers(send))
+            answer = HTMLResponse(page_of(refusal.words), refusal.status_code)  # somebody reads it in a window
+        await answer(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope) -> Refused | None:
         headers = Headers(scope=scope)

@@ -174,7 +174,12 @@ def test_a_file_that_is_left_or_refused_leaves_nothing_behind(visit: Visit, tmp_
     page.route("**/api/inspect", lambda route: held.append(route))
     chooser.set_input_files(good)
     expect(page.locator(".status")).to_have_text("Looking through good.csv …")
-    until(lambda: (page.wait_for_timeout(10), held)[1], bool)
+
+    def arrived() -> list[Route]:
+        page.wait_for_timeout(10)  # in which the browser's messages are read
+        return held
+
+    until(arrived, bool)
     page.get_by_role("link", name="Shelf").click()
     visit.heading("The shelf")
     with page.expect_response(lambda answer: answer.request.method == "DELETE"):

@@ -8,6 +8,7 @@ import { follow, isUnderWay } from "../follow";
 import { maps } from "../maps";
 import { go, input, labelled, Problem, soon } from "../parts";
 import { count, fill, moment, short, t } from "../texts";
+import { placeInWords } from "./release";
 
 const STEPS = 48; // of the slider for smoothing
 
@@ -104,7 +105,7 @@ function afterwards(release: Release, about: About, data: MapData, redraw: (sigm
   return [
     smoothing(about, changed),
     ...eyes(release),
-    el("div", { class: "beside" }, el("section", {}, el("h2", {}, t.map.downloads), files), label(data)),
+    el("div", { class: "beside" }, el("section", {}, el("h2", {}, t.map.downloads), files), label(release, data)),
     recipes,
   ];
 }
@@ -145,14 +146,15 @@ function fileOf(id: string, { suffix, refusal }: About["formats"][number], sigma
   return el("li", {}, el("a", { href: address, download: "" }, suffix), el("span", {}, words));
 }
 
-function label(data: MapData): HTMLElement {
+/** What a map promises; printed, it says by its place and date which map it goes with. */
+function label({ wanted: { place } }: Release, data: MapData): HTMLElement {
   return el(
     "section",
     { class: "label-card" },
     el("h2", {}, t.map.label),
     ...data.warnings.map((text) => el("p", { class: "over" }, text)),
     ...data.label.flatMap(({ heading, text }) => [el("h3", {}, heading), el("p", {}, text)]),
-    el("p", { class: "note" }, data.facts.join(" · ")),
+    el("p", { class: "note" }, [placeInWords(place), ...data.facts].join(" · ")),
     button(t.map.print, () => window.print()),
   );
 }

@@ -5,7 +5,7 @@ import type { Box, BoxMap } from "../boxmap";
 import { change, draft } from "../draft";
 import { maps } from "../maps";
 import { goIfPlanned, input, instead, labelled, Problem, radios, soon, steps } from "../parts";
-import { fill, t } from "../texts";
+import { fill, percent, t } from "../texts";
 import { discoverPanel } from "./discover";
 
 type Kind = Place["kind"] | "discover";
@@ -189,7 +189,9 @@ function imagePanel(root: HTMLElement, problem: Problem): () => void {
   };
   const take = async (file: File | undefined): Promise<void> => {
     if (!file) return;
-    const sent = await upload(file, () => undefined);
+    const tell = (part: number) => shown.replaceChildren(el("p", { class: "status", role: "status" }, fill(t.file.uploading, { name: file.name, part: percent(part) })));
+    tell(0);
+    const sent = await upload(file, tell);
     const { width, height } = await api.picture(sent.upload);
     change({ place: { kind: "image", size: [width, height] }, picture: { upload: sent.upload, name: sent.name, width, height } });
     [sides[0].value, sides[1].value] = [String(width), String(height)];
@@ -197,7 +199,12 @@ function imagePanel(root: HTMLElement, problem: Problem): () => void {
     show();
   };
   const chooser = input({ type: "file", accept: ".png,.jpg,.jpeg,.webp", class: "hidden-input", tabindex: "-1", "aria-hidden": "true" }, () => {
-    take(chooser.files?.[0]).catch((error: unknown) => problem.show(error));
+    take(chooser.files?.[0]).catch((error: unknown) => {
+      shown.replaceChildren();
+      show();
+      problem.show(error);
+    });
+    chooser.value = ""; // so that the same one, mended, can be chosen again
   });
   root.append(
     button(t.place.picture, () => chooser.click()),

@@ -22,12 +22,12 @@ export function strengthStep(root: HTMLElement): () => void {
   const refresh = async (): Promise<void> => {
     const turn = ++asked;
     problem.clear();
+    pictures.setAttribute("aria-busy", "true");
+    if (!pictures.childElementCount) pictures.append(el("p", { class: "status" }, t.strength.drawing));
     try {
       const plan = await api.plan(place, draft.epsilon, draft.users);
       if (turn !== asked) return;
       words.replaceChildren(...planned(plan, null));
-      pictures.setAttribute("aria-busy", "true");
-      if (!pictures.childElementCount) pictures.append(el("p", { class: "status" }, t.strength.drawing));
       const preview = await api.preview(place, draft.epsilon, draft.users);
       if (turn !== asked) return;
       words.replaceChildren(...planned(plan, preview));
@@ -39,6 +39,7 @@ export function strengthStep(root: HTMLElement): () => void {
       problem.show(error);
       words.replaceChildren();
       pictures.replaceChildren();
+      pictures.removeAttribute("aria-busy");
     }
   };
   const later = soon(() => void refresh());
