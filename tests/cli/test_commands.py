@@ -215,7 +215,8 @@ def test_inspect_hints_at_coordinates_that_wont_do(
 def test_inspect_doubts_ids_of_the_wrong_kind(
     kind: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    duckdb.sql(f"SELECT NULL::{kind} AS user, 0.5 AS x, 0.5 AS y").write_parquet(str(tmp_path / "t.parquet"))
+    columns = f"NULL::{kind} AS user, 0.5 AS x, 0.5 AS y"
+    duckdb.execute(f"COPY (SELECT {columns}) TO '{tmp_path}/t.parquet'")
     assert run(["inspect", str(tmp_path / "t.parquet"), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["problems"]
     assert problem in told

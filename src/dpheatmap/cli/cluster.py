@@ -34,6 +34,7 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
 
     It costs no budget: the places follow from the release alone. Example:
 
+    \b
     dpheatmap cluster trips.dph.parquet -k 10 -o places.geojson -o places.csv -o places.png
     """
     check(k=k, metric=metric, method=method)

@@ -32,7 +32,10 @@ def command(
 ) -> None:
     """Make maps from RELEASE, a .dph.parquet file. It costs no budget: make as many as you like.
 
-    Example: dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
+    Example:
+
+    \b
+    dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
     """
     settings: dict[str, Any] = {"sigma": sigma, "size": size, "method": method}
     read = (release, minus, choices["background"])

@@ -77,9 +77,11 @@ def command(
 ) -> None:
     """Measure where people are in FILE, under differential privacy.
 
-    FILE is CSV, Parquet or JSON, a quoted glob of such files, or postgresql://host/name with --table. Example:
+    FILE is CSV, Parquet or JSON, a folder or quoted glob of these, or postgresql://host/name with --table. Example:
 
-    dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 -o map.png
+    \b
+    dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 \\
+      -o trips.dph.parquet -o map.html
     """
     from dpheatmap.budget import PAPER_DECAY
     from dpheatmap.curator.api import Counts
