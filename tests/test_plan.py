@@ -220,3 +220,9 @@ def test_a_plan_prints_as_a_table_and_sentences() -> None:
     for words in (made.advice, made.why, str(made.bounds), "people are misplaced by"):
         assert words in rest
     assert "Better" not in str(dph.plan(dph.Domain.unit(4), epsilon=1, users=5000, trusted="nobody"))
+
+
+def test_a_notebook_shows_the_table_and_not_the_fields() -> None:
+    foreseen = dph.plan(dph.Domain.unit(8), epsilon=1, users=5000)
+    assert repr(foreseen) == str(foreseen)
+    assert "Expected error:" in repr(foreseen)

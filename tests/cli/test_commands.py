@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from PIL import Image
@@ -129,12 +130,14 @@ def test_a_terminal_shows_them_to_the_data_holder(arguments: list[str]) -> None:
     assert "For your eyes only" in shown
     assert "by 300 people" in shown
     assert "a second" in shown
+    assert "Releasing" in shown
+    assert "Drawing" in shown  # which takes longer than the rest, where kernels are compiled for the first time
 
 
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ("ann;7.45;46.95", "Are x and y swapped, or is the place another one?"),
+        ("ann;7.45;46.95", "Are x and y swapped, or metres instead of degrees, or is the place another one?"),
         ("ann;0,1;0,2", "No coordinates could be read"),
         (";0.1;0.2", "Is this the column of people?"),
         ("", "Is the file empty, or does --where leave everything out?"),
@@ -206,6 +209,17 @@ def test_inspect_hints_at_coordinates_that_wont_do(
     assert not hint or hint not in out + err
     assert "Next: dpheatmap release" in err
     assert "--user rider --x lon --y lat" in err
+
+
+@pytest.mark.parametrize(("kind", "problem"), [("TIMESTAMP", "tells when and not who"), ("DOUBLE", "can become equal")])
+def test_inspect_doubts_ids_of_the_wrong_kind(
+    kind: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = f"NULL::{kind} AS user, 0.5 AS x, 0.5 AS y"
+    duckdb.execute(f"COPY (SELECT {columns}) TO '{tmp_path}/t.parquet'")
+    assert run(["inspect", str(tmp_path / "t.parquet"), "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["problems"]
+    assert problem in told
 
 
 def test_inspect_does_not_read_out_a_row_in_place_of_a_header(
@@ -363,8 +377,9 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
         [*DPHEATMAP, "release", str(big), "--epsilon", "1", *columns, "-o", str(output)],
         env={**os.environ, "TMPDIR": str(spill)}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    # A folder, for Python itself tries out TMPDIR with a file that an interrupt at that very moment leaves there.
-    while not any(made.is_dir() for made in spill.iterdir()) and process.poll() is None:
+    # Something in its folder: Python tries out TMPDIR with a file that an interrupt at that very moment leaves there, and
+    # so is a folder that was made in this moment.
+    while not list(spill.glob("*/*")) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()

@@ -61,6 +61,7 @@ def command(
 
     Reads the truth, so everything it writes is marked private. It makes no release and charges no budget. Example:
 
+    \b
     dpheatmap compare trips.csv --user rider --x lon --y lat --bbox=7.3,46.9,7.5,47.02 --epsilon 1,5 -o compare.png
     """
     from dpheatmap.curator.api import aggregate

@@ -38,9 +38,10 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
     with progress("Releasing") as tick:
         made = release(table, domain, epsilon=epsilon, user="person", x="x", y="y", progress=tick)
     made.save(saved)
-    heat = made.heatmap(sigma=SETTINGS["sigma"])
-    heat.save(picture)
-    heat.save(page)
+    with progress("Drawing"):
+        heat = made.heatmap(sigma=SETTINGS["sigma"])
+        heat.save(picture)
+        heat.save(page)
     options = " ".join(f"--{name} {value}" for name, value in SETTINGS.items())
     box = ",".join(f"{edge:g}" for edge in CITY)
     say(

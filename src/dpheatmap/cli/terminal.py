@@ -56,9 +56,10 @@ def private_reports(readings: list[Counts], path: str | None) -> None:
         write_private(path, numbers)
     for report in reports if sys.stderr.isatty() else []:
         rate = report.rows / max(report.seconds, 1e-9)
+        people = "1 person" if report.people == 1 else f"{report.people:,} people"
         say(
             f"For your eyes only: {report.rows:,} rows ({rate:,.0f} a second), {report.inside:,} inside by "
-            f"{report.people:,} people; left out: {report.outside:,} outside, {report.invalid:,} without valid "
+            f"{people}; left out: {report.outside:,} outside, {report.invalid:,} without valid "
             f"coordinates or weight, {report.without_person:,} without a person."
         )
         if report.broken_lines:
@@ -70,8 +71,8 @@ def private_reports(readings: list[Counts], path: str | None) -> None:
 def _why_nobody(report: Any) -> str:
     """What to look at if no row counted; for the data holder's eyes, as the numbers are."""
     reasons = {
-        report.outside: "Are x and y swapped, or is the place another one?",
-        report.invalid: "No coordinates could be read: they must be numbers such as 7.45, or points.",
+        report.outside: "Are x and y swapped, or metres instead of degrees, or is the place another one?",
+        report.invalid: "No coordinates could be read: they must be numbers such as 7.45, with a point, or geometries.",
         report.without_person: "Is this the column of people?",
     }
     return reasons[max(reasons)] if report.rows else "Is the file empty, or does --where leave everything out?"

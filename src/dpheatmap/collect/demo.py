@@ -131,7 +131,7 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
         for number, (x, y) in enumerate(_people(devices)):
             device = stage.device(number)
             device.send(device.contribution(x, y), stage.network)
-            if (number + 1) % 50 == 0 or number + 1 == devices:
+            if (number + 1) % max(50, devices // 10) == 0 or number + 1 == devices:
                 say(f"{number + 1} of {devices} devices have sent {size:,} bytes each.")
         stage.close()
         say("The collection is closed; waiting for the result.")

@@ -56,6 +56,10 @@ def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_
             raise DataError(f"There is no file in the folder {path!r}. Check the path.")
         if "://" in path:
             raise DataError(f"{shown(path, 'input')} is no address that can be read here. Give the path of a file.")
+        if path == "-" or os.path.exists(path):
+            raise DataError(
+                f"{path!r} is a pipe or a device, and a table is read more than once. Write it to a file first."
+            )
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     _refuse_names_that_are_no_text(files)
     formats = {_format(file) for file in files}
@@ -261,5 +265,7 @@ def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool) -
     lines = one_column(literal(not_a_pattern(file)), "hive_partitioning=false", header=False, tolerant=tolerant)
     row = quietly(lambda: con.execute(f"SELECT line FROM {lines} LIMIT 1").fetchone(), Path(file).name)
     if row is None or not row[0]:
-        raise DataError(f"{Path(file).name!r} has no header line. The first line must name the columns.")
+        raise DataError(
+            f"{Path(file).name!r} has no header line, or none in UTF-8. The first line must name the columns."
+        )
     return str(row[0]).removeprefix("\ufeff")

@@ -70,6 +70,11 @@ def _problems(guesses: Mapping[str, tuple[str, ...]], unfit: tuple[str, ...]) ->
         for name in guesses["user"][:1]
         if name in unfit
     ]
+    problems += [
+        f"{name!r} is of type {table.columns[name]}, which tells when and not who: is another column the person's?"
+        for name in guesses["user"][:1]
+        if table.columns[name].startswith(("DATE", "TIME"))
+    ]
     if not guesses["user"]:
         problems.append("no column looks like a person's id: name it, or say that each row is another person")
     return problems

@@ -20,6 +20,7 @@ from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.parameters import check
+from dpheatmap.plan import length
 from dpheatmap.quadtree import Ints, decode
 from dpheatmap.release import Release, need_release
 
@@ -126,7 +127,7 @@ class Places:
 
     def __repr__(self) -> str:
         return (
-            f"<{len(self.centres)} Places, {self.cost:.3g} {self.domain.unit_name} from people on average"
+            f"<{len(self.centres)} Places, {length(self.domain, self.cost)} from people on average"
             f"{', NOT PRIVATE' if self.release.seeded else ''}>"
         )
 
