@@ -377,8 +377,8 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
         [*DPHEATMAP, "release", str(big), "--epsilon", "1", *columns, "-o", str(output)],
         env={**os.environ, "TMPDIR": str(spill)}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    # Something in its folder: Python tries out TMPDIR with a file that an interrupt at that very moment leaves there, and
-    # so is a folder that was made in this moment.
+    # Something in its folder: an interrupt while Python tries TMPDIR out with a file leaves that there, and one while a
+    # folder is made, the folder.
     while not list(spill.glob("*/*")) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

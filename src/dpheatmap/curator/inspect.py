@@ -50,7 +50,7 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
             guesses["geometry"] = tuple(table.geometries)
         private = _numbers(con, table, guesses) if read_rows else {}
     unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
-    return Inspection(table.columns, guesses, unfit, tuple(_problems(guesses, unfit)), private)
+    return Inspection(table.columns, guesses, unfit, tuple(_problems(table.columns, guesses)), private)
 
 
 def _candidates(role: str, table: Table) -> tuple[str, ...]:
@@ -64,16 +64,16 @@ def _candidates(role: str, table: Table) -> tuple[str, ...]:
     return tuple(name for _, name in sorted(ranked))
 
 
-def _problems(guesses: Mapping[str, tuple[str, ...]], unfit: tuple[str, ...]) -> list[str]:
+def _problems(columns: Mapping[str, str], guesses: Mapping[str, tuple[str, ...]]) -> list[str]:
     problems = [
         f"{name!r} holds floating-point numbers, in which different ids can become equal: store ids as integers or text"
         for name in guesses["user"][:1]
-        if name in unfit
+        if columns[name] in FLOATS
     ]
     problems += [
-        f"{name!r} is of type {table.columns[name]}, which tells when and not who: is another column the person's?"
+        f"{name!r} is of type {columns[name]}, which tells when and not who: is another column the person's?"
         for name in guesses["user"][:1]
-        if table.columns[name].startswith(("DATE", "TIME"))
+        if columns[name].startswith(("DATE", "TIME"))
     ]
     if not guesses["user"]:
         problems.append("no column looks like a person's id: name it, or say that each row is another person")
