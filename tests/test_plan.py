@@ -182,7 +182,7 @@ def test_between_the_papers_designs_simulated_errors_decide() -> None:
             }
             assert plan.better == min(errors, key=errors.__getitem__), "as many cells a signal as simulated"
             assert f"{errors['paper']:.2g} of the side with paper, {errors['dense']:.2g} with dense" in plan.why
-            assert "say so" not in plan.why or places is None
+            assert "if you know it" not in plan.why or places is None
         assert dph.plan(domain, epsilon=1, users=users, design="paper").better == better
 
 

@@ -211,7 +211,7 @@ def _how_sure(sparse: str, better: str, ours: list[float], theirs: list[float]) 
     if not against:
         return f"No number of places was clearly for {other}."
     several = ", ".join(against[:-1]) + " and " if len(against) > 1 else ""
-    return f"With {several}{against[-1]} it was clearly smaller with {other}: if you know how many there are, say so."
+    return f"With {several}{against[-1]} it was clearly smaller with {other}: tell their number if you know it."
 
 
 _CLEARLY = 1.2
