@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +18,7 @@ from dpheatmap.collect.responses import NOTHING
 from dpheatmap.collect.simulate import simulated_locally
 from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, all_at_once
-from dpheatmap.foresight import BY_PLACES, NUMBERS_OF_PLACES, error_by_places
+from dpheatmap.foresight import BY_PLACES, USUAL_PLACES, error_by_places
 from dpheatmap.mechanism import TRUSTED
 from dpheatmap.quadtree import encode
 from dpheatmap.testing import seeded_release
@@ -149,7 +150,7 @@ def test_a_plan_names_the_better_design_and_its_reason() -> None:
         assert adaptive.expected_emd < 1.1 * dense.expected_emd, "with very many people they are equal"
         assert (adaptive.better, adaptive.why) == (dense.better, dense.why)
         assert adaptive.better == "adaptive"
-        assert "1 to 4096 places" in adaptive.why
+        assert "16 to 4096 places" in adaptive.why
     small = dph.plan(dph.Domain.unit(2), epsilon=1, users=10)
     assert (small.better, small.why) == (
         "adaptive",
@@ -172,17 +173,30 @@ def test_people_in_few_places_are_for_the_papers_design() -> None:
 def test_between_the_papers_designs_simulated_errors_decide() -> None:
     """Little signal is best spent at once, much shows more than 20 cells a level; between is the paper's."""
     domain = dph.Domain.unit(8)
-    for users, better in ((60, "dense"), (300, "paper"), (1000, "paper"), (20_000, "dense")):
+    for users, better in ((50, "dense"), (800, "paper"), (12_800, "dense")):
         for places in (None, 1, 3, 40, 500, 10**6):
             plan = dph.plan(domain, epsilon=1, users=users, design="paper", places=places)
-            numbers = NUMBERS_OF_PLACES if places is None else (places,)
+            numbers = USUAL_PLACES if places is None else (places,)
             errors = {
                 design: np.mean([error_by_places(users, k, design) for k in numbers]) for design in ("paper", "dense")
             }
-            assert plan.better == min(errors, key=errors.__getitem__)
+            assert plan.better == min(errors, key=errors.__getitem__), "as many cells a signal as simulated"
             assert f"{errors['paper']:.2g} of the side with paper, {errors['dense']:.2g} with dense" in plan.why
-            assert "say so" not in plan.why or places is None
+            assert "if you know it" not in plan.why or places is None
         assert dph.plan(domain, epsilon=1, users=users, design="paper").better == better
+
+
+def test_a_grid_of_many_cells_is_good_for_few_places_only() -> None:
+    """At a signal of 512 the grid jumps from 256 cells to 1024; a deep tree has none of that."""
+
+    def errors(users: int, places: int) -> list[float]:
+        why = dph.plan(dph.Domain.unit(8), epsilon=1, users=users, design="paper", places=places).why
+        return [float(number) for number in re.findall(r"0\.\d+", why)]
+
+    for places, finer_is_better in ((2, True), (2000, False)):
+        (paper, coarse), (later, fine) = errors(511, places), errors(512, places)
+        assert paper == later
+        assert (fine < coarse) == finer_is_better
 
 
 @pytest.mark.parametrize("design", DESIGNS)
