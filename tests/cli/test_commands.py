@@ -6,11 +6,9 @@ import json
 import os
 import pty
 import re
-import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import duckdb
@@ -364,27 +362,29 @@ def test_help_imports_nothing_heavy() -> None:
     assert result.stderr.strip() == "[]"
 
 
-def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
-    big = tmp_path / "big.csv"
-    with big.open("w") as file:
-        file.write("who,x,y\n")
-        for _ in range(40):
-            file.write("".join(f"{k},0.{k % 977:03d},0.{k % 991:03d}\n" for k in range(50_000)))
+INTERRUPTED = """
+import os, runpy, signal
+from dpheatmap.curator.engines import duckdb
+write = duckdb._write
+def interrupted(*arguments):
+    duckdb._write = write
+    os.kill(os.getpid(), signal.SIGINT)
+    write(*arguments)
+duckdb._write = interrupted
+runpy.run_module("dpheatmap", run_name="__main__", alter_sys=True)
+"""
+"""Runs the program and interrupts it at one moment for sure: when its query begins."""
+
+
+def test_ctrl_c_ends_with_130_and_leaves_nothing(arguments: list[str], tmp_path: Path) -> None:
     output, spill = tmp_path / "a.dph.parquet", tmp_path / "spill"
     spill.mkdir()
-    columns = ["--user", "who", "--x", "x", "--y", "y", "--unit", "--memory", "64"]
-    process = subprocess.Popen(
-        [*DPHEATMAP, "release", str(big), "--epsilon", "1", *columns, "-o", str(output)],
-        env={**os.environ, "TMPDIR": str(spill)}, stderr=subprocess.PIPE, text=True,
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *arguments],
+        env={**os.environ, "TMPDIR": str(spill)}, capture_output=True, text=True,
     )  # fmt: skip
-    # Something in its folder: an interrupt while Python tries TMPDIR out with a file leaves that there, and one while a
-    # folder is made, the folder.
-    while not list(spill.glob("*/*")) and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
-    assert process.returncode == 130, err
-    assert "Interrupted" in err
+    assert done.returncode == 130, done.stderr
+    assert "Interrupted" in done.stderr
     assert not output.exists()
     assert os.listdir(spill) == []
 

@@ -15,6 +15,7 @@ import time
 import traceback
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 import duckdb
@@ -27,6 +28,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.curator.engines import duckdb as engine
 from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
+from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError, DpheatmapError
 from tables import COUNTERS, ROWS, as_csv, outcome
@@ -142,6 +144,25 @@ def test_whatever_progress_raises_ends_it(
     assert len(seen) == 1
     assert len(seen[0]) == 1
     assert leftovers(tmp_path) == []
+
+
+def test_ctrl_c_twice_still_waits_for_the_work_to_end() -> None:
+    """Else what it works on would be closed under it, at which DuckDB ends the program."""
+    told, calls = Event(), []
+
+    def cancel() -> None:
+        calls.append(told.is_set())
+        if len(calls) < 3:
+            raise KeyboardInterrupt
+        told.set()
+
+    def stop(part: float, seconds: float) -> None:
+        raise StopError
+
+    with pytest.raises(StopError):
+        waited(told.wait, stop, lambda: 0.0, cancel)
+    assert told.is_set()
+    assert len(calls) >= 3
 
 
 def test_progress_is_told_in_seconds_and_parts(whole: WholeRun) -> None:
