@@ -54,7 +54,7 @@ def waited(
 
 
 def _end(worker: Thread, cancel: Callable[[], object]) -> None:
-    """Cancel until the work has ended: what it works on is closed next. Ctrl-C for a second time is no reason not to."""
+    """Cancel until the work has ended, also if Ctrl-C comes a second time: what it works on is closed next."""
     start = time.monotonic()
     while True:
         try:
