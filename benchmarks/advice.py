@@ -4,8 +4,8 @@ A case is a kind of people on a square or in a wide box, and a signal, people ti
 draws of people and noise, of the heatmaps that a release gives by default. It is clear if the errors of the two designs
 differ by more than 20 %, and for sure: the mean of the logarithm of their ratio is two of its standard errors from 0.
 
-Two questions: the default design or the dense one, and the paper's design or the dense one. Each is asked without and
-with a hint, the number of places for those kinds that are so many places. The advice rests on other draws of people in
+Two questions: the default design or the dense one, and the paper's design or the dense one. Each is asked without a
+hint, and with one for those kinds that are so many places: their number. The advice rests on other draws of people in
 so many places (`planning.py --simulate`), and on none of the other kinds. Beside it stand what always the same answer
 would score, and the most that any rule could which knows no more than the signal and the domain: in each such group of
 cases, the answer that is right more often.
@@ -88,18 +88,22 @@ def judge(sparse: str, found: dict[Case, Floats]) -> bool:
         print(f"  {where}, signal {signal}: {group[sparse]} for {sparse}, {group['dense']} for dense")
     print(f"  always the same answer: {max(answers.values()) / len(clear):.1%}")
     print(f"  the best rule that knows no more than signal and domain: {most / len(clear):.1%}")
-    for hint in (False, True):
-        wrong = [case for case, better in clear.items() if advice(case, sparse, hint) != better]
-        for case in wrong if hint else ():
-            named = " ".join(
-                f"{design} {error:.4f}" for design, error in zip(DESIGNS, found[case].mean(axis=0), strict=True)
-            )
-            print(f"  wrong: {case.kind}, {case.where}, signal {case.signal}: {named}")
-        what = f"{sparse} or dense, {'told of places' if hint else 'told nothing'}: right in the clear cases"
-        reached = bar(what, 1 - len(wrong) / len(clear), RIGHT, at_least=True)
-        if not hint:
-            untold = reached
-    return untold
+    scores = [_score(sparse, clear, found, hint) for hint in (False, True)]
+    return all(scores)
+
+
+def _score(sparse: str, clear: dict[Case, str], found: dict[Case, Floats], hint: bool) -> bool:
+    """The share of clear cases that the advice is right in, with the hint of those in which there is one to give."""
+    asked = {case: better for case, better in clear.items() if case.kind in PLACES or not hint}
+    wrong = [case for case, better in asked.items() if advice(case, sparse, hint) != better]
+    for case in wrong:
+        print(f"  wrong: {case.kind}, {case.where}, signal {case.signal}: {_in_words(found[case])}")
+    what = f"{sparse} or dense, {'people in so many places, told how many' if hint else 'told nothing'}: right"
+    return bar(what, 1 - len(wrong) / len(asked), RIGHT, at_least=True)
+
+
+def _in_words(runs: Floats) -> str:
+    return " ".join(f"{design} {error:.4f}" for design, error in zip(DESIGNS, runs.mean(axis=0), strict=True))
 
 
 def advice(case: Case, sparse: str, hint: bool) -> str:
@@ -115,8 +119,7 @@ def main() -> int:
         runs[case].append(error)
     found = {case: np.array(each) for case, each in sorted(runs.items())}
     for case, each in found.items():
-        named = " ".join(f"{design} {error:.4f}" for design, error in zip(DESIGNS, each.mean(axis=0), strict=True))
-        print(f"{case.kind}, {case.where}, signal {case.signal}: {named}", flush=True)
+        print(f"{case.kind}, {case.where}, signal {case.signal}: {_in_words(each)}", flush=True)
     return 0 if all([judge("adaptive", found), judge("paper", found)]) else 1
 
 
