@@ -46,7 +46,7 @@ _MEASURED_LOCALLY = (
 
 
 # Which design is better depends on the map, too. Simulated by `benchmarks/planning.py` on people in so many cells of
-# 128 x 128, some busier than others, means of 4 draws: signal -> errors by the number of places.
+# 128 x 128, some busier than others, means of 4 draws, 3 of the last: signal -> errors by the number of places.
 NUMBERS_OF_PLACES = (1, 4, 16, 64, 256, 1024, 4096)
 USUAL_PLACES = NUMBERS_OF_PLACES[2:]  # of whom nothing is said: people in fewer places are few enough to know it
 BY_PLACES = {
