@@ -56,8 +56,8 @@ def shuffle_noise(terms: Terms) -> Ints:
 
 @pytest.fixture(scope="module")
 def wide() -> Terms:
-    """Many cells at the last level, for many samples."""
-    return terms_of("shuffle", 7, n_min=PEOPLE, n_max=PEOPLE)
+    """Many cells at the last level, for many samples. There is room for more people than the noise is made for."""
+    return terms_of("shuffle", 7, n_min=PEOPLE, n_max=2 * PEOPLE)
 
 
 def last_level(terms: Terms, noise: Ints) -> Ints:

@@ -137,6 +137,7 @@ def test_a_file_that_is_no_counts_is_refused(city: Counts, stored: Path, tmp_pat
         (b'"format": 1', b'"format": 2', "newer format"),
         (b'"people": 400', b'"people": 399', "does not fit together"),
         (b'"depth": 9', b'"depth": 8', "does not fit together"),
+        (b'"units_per_person": 1073741824', b'"units_per_person": 2147483648', "does not fit together"),
     ):
         assert old in whole
         stored.write_bytes(whole.replace(old, new))

@@ -1,9 +1,10 @@
-"""Every way in pays alike: for the part that is asked about, and at the time of asking."""
+"""Every way in pays alike: for the part that is asked about, before any noise, and as of the time of asking."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator import payment
+from dpheatmap.curator.noise import DiscreteLaplace
 
 PEOPLE = pd.DataFrame(
     {
@@ -48,6 +50,24 @@ def test_a_part_is_what_is_read_and_what_is_charged(way: Callable[..., Any], tmp
         way(**options, partition={"home": ["north", "south"]}, part=part, seen=seen.append)
     assert ledger.accounts()["riders"].parts == {"home": {"north": 1, "south": 1}}
     assert [counts.report.people for counts in seen if counts.report is not None] == [2, 1]
+
+
+@each_way
+def test_no_noise_is_drawn_before_it_is_paid_for(
+    way: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever kills the program in between must not have got anything for nothing."""
+    ledger, options = charged(tmp_path, 1)
+    sample = DiscreteLaplace.sample
+    spent: list[Fraction] = []
+
+    def watching(self: DiscreteLaplace, *of: Any) -> Any:
+        spent.append(ledger.accounts()["riders"].spent)
+        return sample(self, *of)
+
+    monkeypatch.setattr(DiscreteLaplace, "sample", watching)
+    way(**options)
+    assert set(spent) == {Fraction(1)}
 
 
 @each_way
