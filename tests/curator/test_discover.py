@@ -125,7 +125,7 @@ def claims_of_a_box_that_just_fails(runs: int, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(private, "_nested_boxes", lambda curator, share: boxes)
     source = SeededSource(5)
     assert [share_inside(counts, box) < 0.95 for box in boxes] == [False, *[True] * (1 + inner)]
-    found = [find_box(Curator(counts, 1, source), 0.95, 0.8)[0] for _ in range(runs)]
+    found = [find_box(Curator(counts, Fraction(1, 4), source), 0.95, 0.8)[0] for _ in range(runs)]
     return sum(box is not None and box != boxes[0] for box in found)
 
 

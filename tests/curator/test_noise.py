@@ -155,6 +155,16 @@ def test_few_samples_put_the_inverted_factors_together(rate: Fraction) -> None:
         assert sampler.sample(1, Script([*(u >> 64 for u in reals), *ties])).tolist() == [wanted]
 
 
+def test_several_words_at_once_are_looked_up_each_in_its_place() -> None:
+    """Three words for each of three factors; those equal to a floor are listed with their place, and add nothing."""
+    floors, starts = np.array([10, 20, 30, 5, 15, 7], np.uint64), np.array([0, 3, 5, 6])
+    words = np.array([[9, 20, 31], [5, 6, 16], [8, 7, 0]], np.uint64)
+    totals, ties = np.zeros((2, 3), np.int64), np.zeros(9, np.int64)
+    count = noise_kernels.search(floors, starts, words, np.array([1, 1, 256]), totals, ties)
+    assert [divmod(tie, 3) for tie in ties[:count].tolist()] == [(0, 1), (1, 0), (2, 1)]
+    assert totals.tolist() == [[0, 0, 3], [256, 1, 2]]
+
+
 def assembled(head: int, low: int, block: int) -> int:
     """The noise that a head and the digits' sum stand for."""
     magnitude = min(LARGEST, 1 + (head - 1) // 2 * block + low)

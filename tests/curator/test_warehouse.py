@@ -163,6 +163,7 @@ SPOILED: dict[str, tuple[Any, str]] = {
     "a cell elsewhere": (lambda t: change(t, "cx", lambda x: x + 10**6 * (x > 0)), "cells outside the domain"),
     "too heavy": (lambda t: change(t, "weight", lambda w: w + (t["cx"].to_numpy() > 0) * 2**35), "weigh more than 1"),
     "below 0": (lambda t: change(t, "weight", lambda w: w - (t["cx"].to_numpy() > 0) * 2**40), "numbers below 0"),
+    "just below 0": (lambda t: change(t, "weight", lambda w: np.where(t["cx"].to_numpy() > 0, -1, w)), "below 0"),
     "one row more": (lambda t: change(t, "weight", lambda w: w + first_counter(t)), "rows and people don't add up"),
     "not whole": (lambda t: change(t, "weight", lambda w: w + 0.5), "not all whole numbers"),
     "a column missing": (lambda t: t.drop_columns(["cy"]), "has no column 'cy'"),
