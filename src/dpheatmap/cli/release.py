@@ -99,12 +99,7 @@ def command(
             "--counts are about one place, and --image-column is about several. Leave one of them out."
         )
     files = {"": outputs} if batch is None else files_for(outputs, batch.names)
-    under = looks_for({"background": rest["background"]}, files)
-    for name, paths in files.items():
-        read = (*inputs, under[name]["background"])
-        check_outputs(paths, read=read)
-        if private_report is not None:
-            check_place(private_report, read=(*read, *paths))
+    _check_files(files, inputs, rest["background"], private_report)
     looks = looks_for(look_from(rest, outputs), files)
     for name, paths in files.items():
         check_maps(domain, paths, looks[name])
@@ -123,14 +118,28 @@ def command(
         terminal.say(
             f"The release itself was not saved, so another map would cost again. Keep it by -o NAME{RELEASE_SUFFIX}."
         )
-    answer: dict[str, Any] = {"epsilon": str(read_epsilon(epsilon)), "label": dict(first.label)}
-    if batch is None:
-        answer["outputs"] = written[""]
-    else:
-        answer["images"] = {
-            name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()
-        }
-    terminal.answer(as_json, answer, "\n".join(path for paths in written.values() for path in paths))
+    of_images = {name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()}
+    values = {
+        "epsilon": str(read_epsilon(epsilon)),
+        "label": dict(first.label),
+        **({"images": of_images} if batch else {"outputs": written[""]}),
+    }
+    terminal.answer(as_json, values, "\n".join(path for paths in written.values() for path in paths))
+
+
+def _check_files(
+    files: Mapping[str, tuple[str, ...]],
+    inputs: tuple[str | None, ...],
+    background: str | None,
+    private_report: str | None,
+) -> None:
+    """Refuse outputs and a private report that can't be written, or would take the place of what is read."""
+    under = looks_for({"background": background}, files)
+    for name, paths in files.items():
+        read = (*inputs, under[name]["background"])
+        check_outputs(paths, read=read)
+        if private_report is not None:
+            check_place(private_report, read=(*read, *paths))
 
 
 def _releases(
