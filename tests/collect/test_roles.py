@@ -14,6 +14,7 @@ from dpheatmap.collect import server as server_module
 from dpheatmap.collect.client import NONCE, Client, contribution_info, message_size
 from dpheatmap.collect.keys import OVERHEAD, SIGNATURE, BadSeal, PrivateKey
 from dpheatmap.collect.receiver import ENTRY, Refused, entry_of
+from dpheatmap.collect.result import combined
 from dpheatmap.collect.shuffler import random_order
 from dpheatmap.collect.tickets import SIZE, make_tickets, ticket_bytes
 from dpheatmap.errors import DataError, PrivacyRefusal
@@ -213,6 +214,19 @@ def test_lists_and_sums_must_be_signed(tmp_path: Path) -> None:
     stage.role(1).key = PrivateKey.make()  # an impostor
     stage.steps()
     assert stage.role(0).phase() == "working"
+
+
+def test_nobody_else_can_publish_a_servers_sum(tmp_path: Path) -> None:
+    stage = cast(tmp_path, "servers")
+    stage.crowd(3)
+    stage.end()
+    one, two = (stage.role(number).outcome() for number in (0, 1))
+    assert combined(stage.collection, [one, two]).mechanism.participants == 3
+    forged = PrivateKey.make().sign(one[SIGNATURE:], stage.collection.purpose("sum"))
+    altered = one[:-1] + bytes([one[-1] ^ 1])
+    for other in (forged, altered, two):
+        with pytest.raises(DataError, match="damaged, or not signed by it"):
+            combined(stage.collection, [other, two])
 
 
 # Shuffle
