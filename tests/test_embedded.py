@@ -1,4 +1,4 @@
-"""DuckDB as it is used here, in a notebook whose Python has no ipywidgets: there it refuses to be told to show no bar."""
+"""DuckDB as it is used here, in a notebook without ipywidgets: there it refuses to be told to show no bar."""
 
 from __future__ import annotations
 
