@@ -12,13 +12,14 @@ import sys
 import numpy as np
 
 from common import bar, cpu_seconds, peak_megabytes
-from dpheatmap.collect.contribution import MessageSums, messages, noisy, server_noise, vector_of
+from dpheatmap.collect.contribution import messages, noisy, server_noise, vector_of
 from dpheatmap.collect.keys import OVERHEAD, PrivateKey
-from dpheatmap.collect.packing import Bytes, pack, packed_size, unpack
+from dpheatmap.collect.message_sums import MessageSums
 from dpheatmap.collect.shares import split
 from dpheatmap.collect.shuffle_bound import paper_shares
 from dpheatmap.collect.terms import WORD, Terms
 from dpheatmap.domain import Domain
+from packing import Bytes, pack, packed_size, unpack
 
 DOMAIN = Domain.image(320, 240)
 PEOPLE = 50

@@ -1,6 +1,6 @@
 """Which reconstruction is the better default on a dense release: the posterior, or the paper's nearest map in EMD.
 
-Both on the same releases, of people of all kinds of `advice.py` and, with the data folder (DPHEATMAP_DATA), of real
+Both on the same releases, of people of the kinds of `shapes.py` and, with the data folder (DPHEATMAP_DATA), of real
 cities. For each case: the mean error by the posterior, and how many times larger the other's is, with a 95 % interval
 over draws; the differences in KL divergence and similarity. The exit code is 0 if the posterior is nowhere worse for
 sure.
@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 import dpheatmap as dph
-from advice import DEPTH, GAUSSIANS, PLACES, SHAPES, SIGMA, SIZE, people_of
+from advice import SIGMA, SIZE
 from common import bar
 from dpheatmap.domain import Floats
 from dpheatmap.evaluate.pool import run_all
@@ -23,8 +23,9 @@ from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
 from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import seeded_release
+from shapes import DOMAINS, GAUSSIANS, SHAPES, SQUARE, people_of
 
-DRAWS, CITIES = 6, "real cities"
+DRAWS, CITIES, FEW_PLACES = 6, "real cities", ("3 places", "10 places")
 CASES = ((200, "1/4"), (200, "1"), (1000, "1"), (1000, "5"))
 Case = tuple[str, int, str]
 
@@ -33,7 +34,7 @@ def scores(task: tuple[Case, int]) -> Floats:
     """A row for each method: error, KL divergence, similarity."""
     (kind, people, epsilon), draw = task
     if kind == CITIES:
-        places = [place for place in stand_in.cities(depth=DEPTH).places if place.people >= people]
+        places = [place for place in stand_in.cities(depth=DOMAINS[SQUARE].depth).places if place.people >= people]
         counts = places[draw % len(places)].sample(people, np.random.default_rng(draw))
     else:
         counts = people_of(kind, people, draw)
@@ -47,7 +48,7 @@ def scores(task: tuple[Case, int]) -> Floats:
 
 
 def main() -> int:
-    kinds = [*PLACES, *GAUSSIANS, *SHAPES, *([CITIES] if stand_in.folder() else [])]
+    kinds = [*FEW_PLACES, *GAUSSIANS, *SHAPES, *([CITIES] if stand_in.folder() else [])]
     found = defaultdict(list)
     tasks = [((kind, *case), draw) for kind in kinds for case in CASES for draw in range(DRAWS)]
     for (case, _), values in run_all(scores, tasks):

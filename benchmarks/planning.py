@@ -1,7 +1,7 @@
 """Whether `plan` foresees the errors of the designs' heatmaps, and the simulation that it foresees them by.
 
     python benchmarks/planning.py              compares with real cities (DPHEATMAP_DATA); the bar is for the default
-    python benchmarks/planning.py --simulate   makes the tables in foresight.py anew: generated cities, no data
+    python benchmarks/planning.py --simulate   makes the tables in foresight.py anew: generated people, no data
 
 Heatmaps are those that a release of the design gives by default, by the posterior.
 
@@ -27,11 +27,14 @@ from dpheatmap.experiments import stand_in
 from dpheatmap.experiments.places import Place
 from dpheatmap.smoothing import smoothed
 from dpheatmap.testing import seeded_release
+from shapes import DOMAINS, SQUARE, scattered
 
 SIGMA, SIZE = 0.02, 128
 SIGNALS = (10, 30, 100, 200, 300, 1000, 3000, 10**4, 3 * 10**4, 10**5)
 CITIES, PEOPLE = {"adaptive": 12, "paper": 6, "dense": 4}, 1000
 DISTRICTS, VENUES = 12, 400
+SIGNALS_BY_PLACES, NUMBERS_OF_PLACES, DRAWS = (50, 200, 800, 3200, 12_800), (1, 4, 16, 64, 256, 1024, 4096), 4
+EPSILONS = (Fraction(3), Fraction(1), Fraction(1, 4))
 
 
 def falling(count: int) -> Floats:
@@ -71,7 +74,25 @@ def simulated(task: tuple[str, int, int]) -> float:
     return error(counts, Fraction(signal, PEOPLE), seed, design)
 
 
+def simulated_by_places(task: tuple[str, int, int, int]) -> float:
+    design, signal, places, draw = task
+    rng, epsilon = np.random.default_rng([signal, places, draw]), EPSILONS[draw % len(EPSILONS)]
+    people = round(signal / epsilon)
+    x, y = scattered(places, people, rng).T
+    place = Place(f"{places} places", DOMAINS[SQUARE], np.arange(people), x, y)
+    return error(place.sample(people, rng), epsilon, draw, design)
+
+
 def simulate() -> None:
+    by_places = [
+        (design, signal, places, draw)
+        for design in CITIES for signal in SIGNALS_BY_PLACES for places in NUMBERS_OF_PLACES for draw in range(DRAWS)
+    ]  # fmt: skip
+    rows: dict[tuple[str, int], Floats] = defaultdict(lambda: np.zeros(len(NUMBERS_OF_PLACES)))
+    for (design, signal, places, _), value in run_all(simulated_by_places, by_places):
+        rows[design, signal][NUMBERS_OF_PLACES.index(places)] += value / DRAWS
+    for (design, signal), row in sorted(rows.items()):
+        print(f"{design}, {signal}: ({', '.join(f'{value:.2g}' for value in row)}),", flush=True)
     found = defaultdict(list)
     tasks = [(design, s, seed) for design, cities in CITIES.items() for s in SIGNALS for seed in range(cities)]
     for (design, signal, _), value in run_all(simulated, tasks):

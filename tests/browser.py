@@ -68,9 +68,10 @@ class Opened:
 Open = Callable[..., Opened]
 
 
-def window(browser: Browser, width: int, height: int, scheme: Any) -> BrowserContext:
+def window(browser: Browser, width: int, height: int, scheme: Any, **more: Any) -> BrowserContext:
     """A window of its own, which shares nothing with others."""
-    made = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True)
+    size: Any = {"width": width, "height": height}
+    made = browser.new_context(viewport=size, color_scheme=scheme, accept_downloads=True, **more)
     made.set_default_timeout(PATIENCE)
     return made
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pytest
 
 from audit import chi_square
 from dpheatmap.collect.analyser import Analyser
@@ -35,6 +36,8 @@ OUTSIDE = ([7.0], [7.0])
 
 CORNER = ([0.03], [0.03])
 MODELS = ["servers", "shuffle"]
+each_model = pytest.mark.parametrize("model", MODELS)
+also_local = pytest.mark.parametrize("model", [*MODELS, "local"])
 
 
 def terms_of(model: str, depth: int = 2, **options: Any) -> Terms:
@@ -141,6 +144,11 @@ class Cast:
         client = self.client(number)
         client.send(client.contribution(x, y), self.network)
 
+    def crowd(self, people: int) -> None:
+        """So many people, all of them in the corner, send."""
+        for number in range(people):
+            self.send(number, *CORNER)
+
     def close(self) -> None:
         close_early(self.collection, self.operator, self.network)
 
@@ -151,9 +159,21 @@ class Cast:
                 if role is not None:
                     role.step()
 
+    def end(self) -> None:
+        """Close it, and let everybody finish."""
+        self.close()
+        self.steps()
+
     def result(self) -> Release:
         bodies = [self.network.fetch(party, "/sum") for party in publishers(self.collection)]
         return combined(self.collection, [body or b"" for body in bodies])
+
+
+def refusal_of(role: Any, body: bytes) -> tuple[int, str]:
+    """What a role answers to something that it does not take."""
+    with pytest.raises(Refused) as refusal:
+        role.accept(body)
+    return refusal.value.status, str(refusal.value)
 
 
 def cast(folder: Path, model: str, **options: Any) -> Cast:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import click
 
@@ -27,12 +28,19 @@ def _section(name: str, command: click.Command) -> str:
         param.make_metavar(click.Context(command)) for param in command.params if isinstance(param, click.Argument)
     ]
     options = [param for param in command.params if isinstance(param, click.Option)]
-    lines = [f"## {' '.join(['dpheatmap', name, *arguments])}", "", inspect.cleandoc(command.help or ""), ""]
+    lines = [f"## {' '.join(['dpheatmap', name, *arguments])}", "", _text(command.help or ""), ""]
     if not options:
         return "\n".join(lines)
     lines += ["| option | meaning |", "|---|---|"]
     lines += [f"| {_spelling(option)} | {option.help}{_default(option)} |" for option in options]
     return "\n".join([*lines, ""])
+
+
+def _text(help: str) -> str:
+    """What a command says about itself; examples, which --help does not wrap, as blocks of code."""
+    return re.sub(
+        r"\x08\n((?:.+\n?)+)", lambda example: f"```bash\n{example[1].rstrip()}\n```\n", inspect.cleandoc(help)
+    ).rstrip()
 
 
 def _spelling(option: click.Option) -> str:

@@ -1,4 +1,4 @@
-"""People in domains, and what an estimate puts on each finest cell: what tests of rivals share."""
+"""People in domains, or nobody, and what an estimate puts on each finest cell."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ every_domain = pytest.mark.parametrize(
     ],
     ids=lambda domain: f"{domain.kind}{domain.depth}",
 )
+
+
+def nobody_in(domain: Domain) -> Counts:
+    """The counts of an empty table."""
+    none = np.zeros(0, np.int64)
+    return Counts.from_cells(domain, none, none, none)
 
 
 @lru_cache

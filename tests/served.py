@@ -85,13 +85,33 @@ runpy.run_module("dpheatmap", run_name="__main__", alter_sys=True)
 """Runs the program and kills it at one moment for sure: when a file of a name, with words in it, was written under
 another name and is about to get its own."""
 
+HELD = """
+import os, runpy, sys, time
+go = sys.argv.pop(1)
+def watch(event, arguments):
+    while event == "tempfile.mkdtemp" and not os.path.exists(go):
+        time.sleep(0.01)
+sys.addaudithook(watch)
+runpy.run_module("dpheatmap", run_name="__main__", alter_sys=True)
+"""
+"""Runs the program, and holds whatever is about to read a table until a file is there: reading begins with a folder."""
+
 
 @contextmanager
 def serving(
-    folder: Path, ledger: str, *options: str, killed_at: tuple[str, str] | None = None, **environment: str
+    folder: Path,
+    ledger: str,
+    *options: str,
+    killed_at: tuple[str, str] | None = None,
+    held_until: Path | None = None,
+    **environment: str,
 ) -> Iterator[Served]:
     """Start the app, and stop it as its user would; or as nobody would, at a file's name and words in it."""
-    program = ["-m", "dpheatmap"] if killed_at is None else ["-c", KILLED, *killed_at]
+    program = ["-m", "dpheatmap"]
+    if killed_at is not None:
+        program = ["-c", KILLED, *killed_at]
+    if held_until is not None:
+        program = ["-c", HELD, str(held_until)]
     command = [sys.executable, *program, "app", "--no-open", "--folder", str(folder), *options]
     settings = {**os.environ, "DPHEATMAP_LEDGER": ledger, **environment}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings)

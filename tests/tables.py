@@ -31,6 +31,7 @@ def outcome(events: Any, domain: dph.Domain = UNIT, **options: Any) -> tuple[dic
     x, y = decode(counts.codes)
     cells = dict(zip(zip(x.tolist(), y.tolist(), strict=True), np.diff(counts.sums).tolist(), strict=True))
     assert counts.report is not None
+    assert counts.report.broken_lines == 0 or options["bad_lines"] == "skip"
     return cells, {
         name: value for name, value in vars(counts.report).items() if name not in ("seconds", "broken_lines")
     }

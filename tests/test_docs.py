@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -39,6 +37,16 @@ def test_every_command_and_option_has_words() -> None:
             assert option.help, f"dpheatmap {command.name} {option.opts[0]} is undocumented"
 
 
+@pytest.mark.parametrize("width", [80, 200])
+def test_help_breaks_no_example_and_cuts_no_summary(width: int) -> None:
+    """What is pasted from it runs: a line that was wrapped would be two commands."""
+    for command in every_command():
+        shown = command.get_help(click.Context(command, terminal_width=width, max_content_width=width))
+        assert "..." not in shown.partition("Commands:")[2], f"dpheatmap {command.name} has summaries that don't fit"
+        for example in re.findall(r"\x08\n\s*(.+)", command.help or ""):
+            assert f"  {example}\n" in shown
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
@@ -65,13 +73,3 @@ def test_every_key_of_the_release_file_is_documented() -> None:
         assert f"`{key}`" in page, key
     for key in [*describe(adaptive), *describe(adaptive)["rule"], *describe(dense), *describe(dense)["rule"]]:
         assert f"`{key}`" in page, key
-
-
-def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
-    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert code is not None
-    people = generated_people(300, extent=(-74.1, 40.6, -73.8, 40.9))
-    people.project("person AS rider, x AS lon, y AS lat").write_parquet(str(tmp_path / "trips.parquet"))
-    subprocess.run([sys.executable, "-W", "error", "-c", code.group(1)], cwd=tmp_path, check=True)
-    assert (tmp_path / "map.html").stat().st_size > 500_000
-    assert dph.load(tmp_path / "trips.dph.parquet").epsilon == 1

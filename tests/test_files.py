@@ -69,6 +69,37 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
 
 
+def test_a_private_file_is_its_owners_from_the_first_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opened it before its permissions are narrowed could read on, so it is made with them."""
+    create, made = os.open, []
+
+    def watching(path: str, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_CREAT:
+            made.append(mode)
+        return create(path, flags, mode)
+
+    (tmp_path / "there before").touch()
+    (tmp_path / "there before").chmod(0o644)
+    monkeypatch.setattr(os, "open", watching)
+    for name in ("new", "there before"):
+        with replace_whole(tmp_path / name, private=True) as temporary:
+            assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    assert made == [0o600] * 2
+
+
+def test_what_is_made_anew_replaces_nothing(tmp_path: Path) -> None:
+    def write(text: str) -> None:
+        with replace_whole(tmp_path / "a", anew=True) as temporary:
+            temporary.write_text(text)
+
+    write("first")
+    with pytest.raises(FileExistsError):
+        write("second")
+    assert (tmp_path / "a").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
 def test_a_link_keeps_pointing_where_it_did(tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to("real.csv")

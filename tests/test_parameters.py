@@ -183,6 +183,19 @@ def test_every_function_refuses_every_bad_value_in_one_sentence(
         assert len(str(refusal.value)) < 300
 
 
+@pytest.mark.parametrize(
+    "whole", [np.array([77001, 77002]), ["77001"], {"77001": 1}], ids=lambda whole: type(whole).__name__
+)
+@pytest.mark.parametrize("role", ["user", "x", "weight", "where", "images", "epsilon", "sigma"])
+def test_a_column_given_for_its_name_does_not_show_in_the_refusal(role: str, whole: object) -> None:
+    """An error may end in a log, and what was given is the data itself."""
+    if role == "images" and isinstance(whole, list):
+        whole = {77001}
+    with pytest.raises(ParameterError, match=f"it was of the type {type(whole).__name__}") as refusal:
+        check(**{role: whole})
+    assert "77001" not in str(refusal.value)
+
+
 @pytest.mark.parametrize("where", ["release", "aggregate", "release_images", "Domain.discover"])
 def test_with_good_values_the_table_is_opened_and_only_then_missed(where: str) -> None:
     with pytest.raises(DataError, match="No file is called"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -17,9 +18,12 @@ from dpheatmap.collect.responses import NOTHING
 from dpheatmap.collect.simulate import simulated_locally
 from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, all_at_once
+from dpheatmap.foresight import BY_PLACES, USUAL_PLACES, error_by_places
 from dpheatmap.mechanism import TRUSTED
 from dpheatmap.quadtree import encode
 from dpheatmap.testing import seeded_release
+
+DESIGNS = ("adaptive", "paper", "dense")
 
 
 def nobody(domain: dph.Domain) -> dph.Counts:
@@ -146,9 +150,7 @@ def test_a_plan_names_the_better_design_and_its_reason() -> None:
         assert adaptive.expected_emd < 1.1 * dense.expected_emd, "with very many people they are equal"
         assert (adaptive.better, adaptive.why) == (dense.better, dense.why)
         assert adaptive.better == "adaptive"
-        assert (
-            f"{adaptive.expected_emd:.2g} of the side with adaptive, {dense.expected_emd:.2g} with dense" in dense.why
-        )
+        assert "16 to 4096 places" in adaptive.why
     small = dph.plan(dph.Domain.unit(2), epsilon=1, users=10)
     assert (small.better, small.why) == (
         "adaptive",
@@ -159,25 +161,52 @@ def test_a_plan_names_the_better_design_and_its_reason() -> None:
 def test_people_in_few_places_are_for_the_papers_design() -> None:
     """Of the paper's two designs; the adaptive one does not need to be told."""
     domain = dph.Domain.unit(8)
-    told, untold = (dph.plan(domain, epsilon=1, users=20_000, design="paper", places=places) for places in (10, None))
+    told, untold = (dph.plan(domain, epsilon=1, users=5000, design="paper", places=places) for places in (10, None))
     assert (told.better, untold.better) == ("paper", "dense")
+    assert "about 10 places" in told.why
     assert told.expected_emd < untold.expected_emd
-    assert told.bounds.lower == dph.bounds.lower(domain, 1, 20_000, places=10) < untold.bounds.lower
-    many = dph.plan(domain, epsilon=1, users=20_000, design="paper", places=21)
-    assert (many.better, many.expected_emd) == (untold.better, untold.expected_emd)
-    assert dph.plan(domain, epsilon=1, users=20, design="paper", places=10).better == "paper"
-    assert dph.plan(domain, epsilon=1, users=20, places=10).better == "adaptive"
+    assert told.bounds.lower == dph.bounds.lower(domain, 1, 5000, places=10) < untold.bounds.lower
+    assert dph.plan(domain, epsilon=1, users=1000, design="paper", places=200).better == "dense"
+    assert dph.plan(domain, epsilon=1, users=1000, places=10).better == "adaptive"
 
 
-def test_between_the_papers_designs_the_expected_errors_decide() -> None:
+def test_between_the_papers_designs_simulated_errors_decide() -> None:
     """Little signal is best spent at once, much shows more than 20 cells a level; between is the paper's."""
     domain = dph.Domain.unit(8)
-    for users, better in ((60, "dense"), (1000, "paper"), (2000, "paper"), (20_000, "dense")):
-        plans = {design: dph.plan(domain, epsilon=1, users=users, design=design) for design in ("paper", "dense")}
-        assert plans["paper"].better == better
-        least = min(plans, key=lambda design: plans[design].expected_emd)
-        assert least == better
-        assert f"{plans['dense'].expected_emd:.2g} with dense" in plans["paper"].why
+    for users, better in ((50, "dense"), (800, "paper"), (12_800, "dense")):
+        for places in (None, 1, 3, 40, 500, 10**6):
+            plan = dph.plan(domain, epsilon=1, users=users, design="paper", places=places)
+            numbers = USUAL_PLACES if places is None else (places,)
+            errors = {
+                design: np.mean([error_by_places(users, k, design) for k in numbers]) for design in ("paper", "dense")
+            }
+            assert plan.better == min(errors, key=errors.__getitem__), "as many cells a signal as simulated"
+            assert f"{errors['paper']:.2g} of the side with paper, {errors['dense']:.2g} with dense" in plan.why
+            assert "if you know it" not in plan.why or places is None
+        assert dph.plan(domain, epsilon=1, users=users, design="paper").better == better
+
+
+def test_a_grid_of_many_cells_is_good_for_few_places_only() -> None:
+    """At a signal of 512 the grid jumps from 256 cells to 1024; a deep tree has none of that."""
+
+    def errors(users: int, places: int) -> list[float]:
+        why = dph.plan(dph.Domain.unit(8), epsilon=1, users=users, design="paper", places=places).why
+        return [float(number) for number in re.findall(r"0\.\d+", why)]
+
+    for places, finer_is_better in ((2, True), (2000, False)):
+        (paper, coarse), (later, fine) = errors(511, places), errors(512, places)
+        assert paper == later
+        assert (fine < coarse) == finer_is_better
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_simulated_errors_lie_between_those_of_their_neighbours(design: str) -> None:
+    """At a simulated signal and number of places the error is the table's; beyond the table, that of its edge."""
+    assert error_by_places(200, 16, design) == pytest.approx(BY_PLACES[design][200][2])
+    between = error_by_places(300, 100, design)
+    around = [BY_PLACES[design][signal][k] for signal in (200, 800) for k in (3, 4)]
+    assert min(around) < between < max(around)
+    assert error_by_places(1, 10**9, design) == BY_PLACES[design][50][-1]
 
 
 def test_a_plan_shows_the_bounds() -> None:
@@ -205,3 +234,9 @@ def test_a_plan_prints_as_a_table_and_sentences() -> None:
     for words in (made.advice, made.why, str(made.bounds), "people are misplaced by"):
         assert words in rest
     assert "Better" not in str(dph.plan(dph.Domain.unit(4), epsilon=1, users=5000, trusted="nobody"))
+
+
+def test_a_notebook_shows_the_table_and_not_the_fields() -> None:
+    foreseen = dph.plan(dph.Domain.unit(8), epsilon=1, users=5000)
+    assert repr(foreseen) == str(foreseen)
+    assert "Expected error:" in repr(foreseen)

@@ -53,6 +53,11 @@ def test_all_is_the_public_namespace() -> None:
     assert len(set(dph.__all__)) == len(dph.__all__)
 
 
+def test_completion_offers_the_public_names_alone() -> None:
+    importlib.import_module("dpheatmap.release_file")
+    assert [name for name in dir(dph) if not name.startswith("_")] == dph.__all__
+
+
 def test_functions_are_not_shadowed_by_modules_of_the_same_name() -> None:
     for module in ("dpheatmap.release", "dpheatmap.plan", "dpheatmap.curator.api"):
         importlib.import_module(module)

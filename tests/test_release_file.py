@@ -21,7 +21,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.budget import PAPER_DECAY, SHARES
-from dpheatmap.errors import DpheatmapError, ReleaseFileError
+from dpheatmap.errors import DpheatmapError, ParameterError, ReleaseFileError
 from dpheatmap.testing import generated_people, seeded_release
 from stored import Rows, metadata_of, write_again
 
@@ -398,3 +398,10 @@ def test_a_file_that_claims_a_gigantic_first_level_is_refused_at_once(saved: Pat
         write_again(saved, pq.read_table(saved), metadata)
         with pytest.raises(ReleaseFileError, match="can't be understood"):
             dph.load(saved)
+
+
+@pytest.mark.parametrize("name", ["map.png", "MAP.HTML", "map.csv"])
+def test_a_release_is_not_saved_under_the_name_of_a_map(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ParameterError, match=r"files hold maps; the file was .*release\.heatmap\(\)\.save"):
+        release_of(dph.Domain.unit(2)).save(tmp_path / name)
+    assert not list(tmp_path.iterdir())

@@ -48,3 +48,8 @@ __all__ = [
     "release_images",
     "sql",
 ]
+
+
+def __dir__() -> list[str]:
+    """What completion offers: the public names, and not the modules that they come from."""
+    return [*__all__, "__doc__", "__file__", "__version__"]

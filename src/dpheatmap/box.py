@@ -26,7 +26,10 @@ def checked_box(west: float, south: float, east: float, north: float) -> tuple[f
             f"Give west, south, east, north: ({s:g}, {w:g}, {n:g}, {e:g})?"
         )
     if max(abs(s), abs(n)) > 90:
-        raise DomainError(f"Latitudes run from -90 to 90; the box was {box}. Give west, south, east, north.")
+        raise DomainError(
+            f"Latitudes run from -90 to 90; the box was {box}. Give west, south, east, north in degrees, and turn "
+            "coordinates that are metres into longitude and latitude."
+        )
     if max(abs(w), abs(e)) > 180 or w - e > 180:
         raise DomainError(
             f"The box {box} crosses the antimeridian, and one domain lies on one side of it. "

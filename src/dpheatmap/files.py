@@ -40,12 +40,14 @@ def suffix_of(path: str | PathLike[str], whose: str, known: Collection[str]) -> 
 
 
 @contextmanager
-def replace_whole(path: str | PathLike[str]) -> Iterator[Path]:
+def replace_whole(path: str | PathLike[str], *, private: bool = False, anew: bool = False) -> Iterator[Path]:
     """A temporary path beside ``path`` to write to; what was written takes the place of ``path`` at the end.
 
     If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was. One
     that a killed process left behind is removed by the next one that writes to ``path``. A file that is replaced keeps
-    its permissions, and a symbolic link keeps pointing where it did.
+    its permissions, and a symbolic link keeps pointing where it did. A ``private`` file is its owner's alone to read,
+    from the first moment on. With ``anew`` none is replaced: if one is there in the end, whoever wrote it, that is a
+    FileExistsError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,8 +57,23 @@ def replace_whole(path: str | PathLike[str]) -> Iterator[Path]:
     ['map.csv']
     """
     target = Path(os.path.realpath(path))
-    with _place_for(target) as temporary, _whole_or_not_at_all(path, target, temporary):
-        yield temporary
+    with _place_for(target) as temporary:
+        try:
+            _create_like(target, temporary, private)
+            yield temporary
+            _to_disk(temporary)
+            (os.link if anew else os.replace)(temporary, target)
+            with suppress(OSError):  # not every system lets a folder be synced; the file itself is safe by now
+                _to_disk(target.parent)
+        except OSError as error:
+            if anew and isinstance(error, FileExistsError):
+                raise
+            reason = error.strerror or str(error)
+            advice = _ADVICE.get(error.errno or 0, "Choose a place that can be written to.")
+            raise DpheatmapError(f"{os.fspath(path)} could not be written: {reason}. {advice}") from error
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -106,24 +123,6 @@ def _lock(folder: int | None, alone: bool) -> bool:
     return True
 
 
-@contextmanager
-def _whole_or_not_at_all(path: str | PathLike[str], target: Path, temporary: Path) -> Iterator[None]:
-    try:
-        _create_like(target, temporary)
-        yield
-        _to_disk(temporary)
-        os.replace(temporary, target)
-        with suppress(OSError):  # not every system lets a folder be synced; the file itself is safe by now
-            _to_disk(target.parent)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        advice = _ADVICE.get(error.errno or 0, "Choose a place that can be written to.")
-        raise DpheatmapError(f"{os.fspath(path)} could not be written: {reason}. {advice}") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
 def check_writable(path: str | PathLike[str]) -> None:
     """Find out whether a file can be written there, by writing a megabyte beside it and removing it again."""
     with suppress(_TriedOut), replace_whole(path) as temporary:
@@ -166,15 +165,15 @@ def not_a_pattern(path: str | PathLike[str]) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in os.fspath(path))
 
 
-def _create_like(target: Path, temporary: Path) -> None:
-    """An empty file with the permissions of the one it will replace, or those of any new file."""
+def _create_like(target: Path, temporary: Path, private: bool) -> None:
+    """An empty file with the permissions of the one it will replace, or those of any new file, or of a private one."""
     mode = None
     if target.exists():
         mode = target.stat().st_mode
         if not stat.S_ISREG(mode):  # replacing a folder fails late, and replacing a device would do harm
             raise OSError(errno.EINVAL, "it is not an ordinary file")
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    if mode is not None:
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
+    if mode is not None and not private:
         temporary.chmod(stat.S_IMODE(mode))
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.budget import PAPER_DECAY, part, split_over_levels
-from dpheatmap.dense import DenseDesign
+from dpheatmap.dense import DenseDesign, grid_level
 from dpheatmap.design import PAPER_WIDTH, PaperDesign
 from dpheatmap.domain import Domain
 
@@ -43,6 +43,35 @@ _MEASURED_LOCALLY = (
     (64, 0.384), (200, 0.18), (640, 0.106), (1900, 0.073), (6400, 0.051), (13_500, 0.042), (27_000, 0.0304),
     (64_000, 0.0245), (135_000, 0.0179), (270_000, 0.0143), (1_350_000, 0.0072), (13_000_000, 0.0029),
 )  # fmt: skip
+
+
+# Which design is better depends on the map, too. Simulated by `benchmarks/planning.py` on people in so many cells of
+# 128 x 128, some busier than others, means of 4 draws: signal -> errors by the number of places.
+NUMBERS_OF_PLACES = (1, 4, 16, 64, 256, 1024, 4096)
+USUAL_PLACES = NUMBERS_OF_PLACES[2:]  # of whom nothing is said: people in fewer places are few enough to know it
+BY_PLACES = {
+    AdaptiveDesign.name: {
+        50: (0.033, 0.12, 0.15, 0.13, 0.11, 0.12, 0.13),
+        200: (0.0079, 0.019, 0.049, 0.056, 0.066, 0.055, 0.054),
+        800: (0.002, 0.006, 0.013, 0.025, 0.035, 0.026, 0.024),
+        3200: (0.00034, 0.0019, 0.0037, 0.0062, 0.0099, 0.012, 0.0097),
+        12_800: (0.00024, 0.00041, 0.0014, 0.0015, 0.0024, 0.0037, 0.0038),
+    },
+    PaperDesign.name: {
+        50: (0.04, 0.19, 0.2, 0.2, 0.19, 0.17, 0.16),
+        200: (0.014, 0.029, 0.08, 0.086, 0.073, 0.066, 0.07),
+        800: (0.002, 0.009, 0.016, 0.03, 0.037, 0.029, 0.03),
+        3200: (0.00052, 0.0011, 0.0033, 0.015, 0.022, 0.018, 0.012),
+        12_800: (0.00018, 0.00053, 0.00077, 0.014, 0.019, 0.013, 0.0075),
+    },
+    DenseDesign.name: {
+        50: (0.091, 0.11, 0.14, 0.19, 0.17, 0.15, 0.15),
+        200: (0.05, 0.047, 0.066, 0.073, 0.083, 0.075, 0.068),
+        800: (0.021, 0.022, 0.022, 0.025, 0.035, 0.042, 0.042),
+        3200: (0.0011, 0.0027, 0.0047, 0.0064, 0.011, 0.016, 0.02),
+        12_800: (0.00044, 0.0011, 0.0014, 0.0022, 0.0029, 0.0063, 0.01),
+    },
+}
 
 
 def expected_error(
@@ -121,39 +150,72 @@ class Choice(NamedTuple):
     why: str
 
 
-def sparse_or_dense(
-    domain: Domain,
-    epsilon: Fraction,
-    users: int,
-    design: str,
-    *,
-    width: int,
-    decay: float | Fraction,
-    places: int | None,
-) -> Choice:
+def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, *, places: int | None = None) -> Choice:
     """Whether a sparse design, the one given or else the adaptive one, or the dense one has the smaller error.
 
-    Without data, what is known is the signal and whether there are cells enough to choose among. So the errors that the
-    two are expected to have on maps in general are compared. With little signal one level has less noise than many;
-    with more, a grid that is fine enough has more noise than the few cells of the paper's design; with much, noise
-    does not matter, but what those few cells can't show does. If somebody can say that people are in no more places
-    than that, the paper's design is named. The adaptive design stays if the errors differ by less than the simulations
-    are sure of, for it is never much worse; the paper's may be, on a map of many places.
+    Without data, what is known is the signal and whether there are cells enough to choose among; and how many places
+    people are in, if somebody can say. So the errors that the two had on simulated maps of so many places are compared,
+    or without a hint the means over the usual numbers of places. The adaptive design stays if they differ by no more
+    than the simulations are sure of.
+
+    >>> [sparse_or_dense(Domain.unit(8), Fraction(1), 5000, "paper", places=k).design for k in (5, 200)]
+    ['paper', 'dense']
     """
     sparse = AdaptiveDesign.name if design == DenseDesign.name else design
     if domain.cells(domain.depth).count <= FIRST_CELLS:
         return Choice(sparse, "The domain has so few cells that every design measures all of them.")
-    if sparse == PaperDesign.name and places is not None and places <= width:
-        return Choice(sparse, _REASONS[sparse])
-    ours = expected_error(domain, epsilon, users, sparse, width=width, decay=decay)
-    theirs = expected_error(domain, epsilon, users, DenseDesign.name)
+    signal, numbers = float(epsilon) * users, USUAL_PLACES if places is None else (places,)
+    ours = [error_by_places(signal, k, sparse) for k in numbers]
+    theirs = [error_by_places(signal, k, DenseDesign.name) * _of_grid(domain, epsilon * users, k) for k in numbers]
     margin = _SURE if sparse == AdaptiveDesign.name else 1.0
-    better = sparse if ours <= margin * theirs else DenseDesign.name
-    numbers = f"Expect about {ours:.2g} of the side with {sparse}, {theirs:.2g} with dense."
-    return Choice(better, f"{_REASONS[better]} {numbers}")
+    better = sparse if sum(ours) <= margin * sum(theirs) else DenseDesign.name
+    means = [sum(errors) / len(numbers) for errors in (ours, theirs)]
+    maps = f"{numbers[0]} to {numbers[-1]}" if places is None else f"about {places}"
+    errors = f"the error was {means[0]:.2g} of the side with {sparse}, {means[1]:.2g} with dense."
+    depends = f" {_how_sure(sparse, better, ours, theirs)}" if places is None else ""
+    return Choice(better, f"{_REASONS[better]} On simulated maps of {maps} places {errors}{depends}")
 
 
-_SURE = 1.2  # by so much the means of the simulated errors may be off
+def error_by_places(signal: float, places: int, design: str) -> float:
+    """The error of a design on maps of so many places, by powers between the simulations.
+
+    >>> error_by_places(1000, 4, "adaptive") < error_by_places(1000, 400, "adaptive")
+    True
+    """
+    at_signal = [
+        (float(k), _between(tuple((s, row[i]) for s, row in BY_PLACES[design].items()), signal))
+        for i, k in enumerate(NUMBERS_OF_PLACES)
+    ]
+    return _between(tuple(at_signal), float(places))
+
+
+def _of_grid(domain: Domain, signal: Fraction, places: int) -> float:
+    """By how much the dense error is larger than simulated because the grid has more cells for its signal, or fewer.
+
+    The grid is the nearest power of two, so it has from half to twice as many cells as the signal; in the simulations
+    1.28 times. Many cells are good for few places, which they part, and bad for many, over which noise adds up.
+    """
+    level = grid_level(domain, signal, domain.first_level(1), domain.depth)
+    cells = min(max(domain.cells(level).count / signal, Fraction(1, 2)), Fraction(2))
+    known = min(max(places, NUMBERS_OF_PLACES[0]), NUMBERS_OF_PLACES[-1])
+    return float((float(cells) / _SIMULATED_CELLS) ** (_GRID_POWER * math.log(known / _NEITHER)))
+
+
+_SIMULATED_CELLS, _GRID_POWER, _NEITHER = 1.28, 0.085, 30  # fitted to 0.55, 1 and 1.9 times, for 4, 64 and 1024 places
+
+
+def _how_sure(sparse: str, better: str, ours: list[float], theirs: list[float]) -> str:
+    """For which numbers of places the other answer would clearly be right."""
+    named, others, other = (ours, theirs, DenseDesign.name) if better == sparse else (theirs, ours, sparse)
+    against = [str(k) for k, a, b in zip(USUAL_PLACES, named, others, strict=True) if a > _CLEARLY * b]
+    if not against:
+        return f"No number of places was clearly for {other}."
+    several = ", ".join(against[:-1]) + " and " if len(against) > 1 else ""
+    return f"With {several}{against[-1]} it was clearly smaller with {other}: tell their number if you know it."
+
+
+_CLEARLY = 1.2
+_SURE = 1.1  # by so much the means of the simulated errors may be off
 _REASONS = {
     AdaptiveDesign.name: "The adaptive design follows people to where they are, and goes over to a fine grid by itself "
     "where they are everywhere.",

@@ -249,7 +249,9 @@ cells kept at each level; the paper uses 20.
 
 
 def _shown(value: object) -> str:
-    """A value as it is written, cut short if it is long."""
+    """A value as it is written, cut short if it is long; of a whole column or list, which may be people's, its type."""
+    if value is not None and not isinstance(value, (str, numbers.Number, PathLike)):
+        return f"of the type {type(value).__name__}"
     try:
         text = repr(value)
     except ValueError:  # Python does not write out integers of many thousand digits

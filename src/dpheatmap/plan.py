@@ -112,8 +112,11 @@ class Plan:
             "levels": [{**vars(level), "epsilon": str(level.epsilon)} for level in self.levels],
         }
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
-        """The plan as a table and a few sentences."""
+        """The plan as a table and a few sentences: what a notebook shows, too."""
         lines = [f"{'level':>5}  {'cell':>16}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
         for level in self.levels:
             lines.append(
@@ -162,7 +165,7 @@ def plan(
     if trusted == "curator":
         levels = _levels(domain, exact, users, _shares(domain, exact, users, design, int(width), decay))
         error = expected_error(domain, exact, users, design, **options)
-        choice = sparse_or_dense(domain, exact, users, design, **options)
+        choice = sparse_or_dense(domain, exact, users, design, places=places)
     else:
         levels, error = _collected(domain, exact, users, trusted, options)
         design, choice = (

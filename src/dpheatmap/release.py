@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -175,9 +176,16 @@ class Release:
         return render(self.distribution(method=method), sigma=sigma, size=size, release=self, method=method)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the release to one Parquet file, whole or not at all."""
+        """Write the release to one Parquet file, such as june.dph.parquet, whole or not at all."""
         from dpheatmap.release_file import write
+        from dpheatmap.render import FORMATS
 
+        suffix = Path(path).suffix.lower()
+        if suffix in FORMATS and suffix != ".parquet":
+            raise ParameterError(
+                f"A release is saved as Parquet, and {suffix} files hold maps; the file was {fspath(path)!r}. "
+                "Draw the map with release.heatmap().save, or use a name such as june.dph.parquet."
+            )
         write(self, path)
 
     def _repr_html_(self) -> str:

@@ -14,6 +14,9 @@ from dpheatmap.release import Release
 if TYPE_CHECKING:
     import duckdb
 
+CITY = (7.30, 46.90, 7.50, 47.02)
+"""The box of an invented city, laid over the plain west of Bern: nobody of its people exists."""
+
 
 class SeededSource:
     """Repeatable bytes instead of the operating system's: whoever knows the seed can subtract the noise."""

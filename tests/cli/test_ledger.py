@@ -77,7 +77,9 @@ def test_a_named_population_needs_a_limit(
 ) -> None:
     named = [*arguments, "--epsilon", "1", "--ledger", books, "--population"]
     assert run([*named, "ridres"]) == 4
-    assert "'ridres' has no limit in city.ledger" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "'ridres' has no limit in city.ledger" in told
+    assert "dpheatmap ledger limit LEDGER --population ridres --epsilon 3" in told
     assert run([*arguments, "--epsilon", "1", "--ledger", str(tmp_path / "no"), "--population", "riders"]) == 4
     assert not (tmp_path / "no").exists()
     assert not Path(arguments[-1]).exists()

@@ -110,3 +110,25 @@ def test_it_is_kept_elsewhere_if_the_maps_folder_is_full(
     (kept,) = (folder / "data" / "dpheatmap").glob("city-*.dph.parquet")
     assert f"draws it: {kept}" in capsys.readouterr().err
     assert dph.load(kept).epsilon == 2
+
+
+def test_a_release_is_known_by_its_name_in_letters_of_any_size(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Written as a map, what the budget bought would be lost."""
+    capsys.readouterr()
+    assert run(["release", "people.csv", *TWO, "--no-ledger", "-o", "June.DPH.Parquet", "-o", "JUNE.CSV"]) == 0
+    assert capsys.readouterr().out.split() == ["June.DPH.Parquet", "JUNE.CSV"]
+    assert dph.load("June.DPH.Parquet").epsilon == 2
+    assert (folder / "JUNE.CSV").read_text().startswith("x,y,share")
+    with pytest.raises(DpheatmapError, match="holds a release"):
+        dph.load("June.DPH.Parquet").heatmap(size=4).save("Map.DPH.PARQUET")
+
+
+@pytest.mark.parametrize(("outputs", "told"), [(["m.csv"], True), (["m.csv", "m.dph.parquet"], False)])
+def test_who_keeps_a_map_alone_is_told_what_another_would_cost(
+    folder: Path, outputs: list[str], told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [word for output in outputs for word in ("-o", output)]
+    assert run(["release", "people.csv", *TWO, "--no-ledger", *options]) == 0
+    assert ("The release itself was not saved" in capsys.readouterr().err) == told

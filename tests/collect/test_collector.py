@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collecting import Cast, local_terms
+import dpheatmap as dph
+from collecting import Cast, local_terms, refusal_of
 from dpheatmap.collect import collector as collector_module
 from dpheatmap.collect.client import NONCE, contribution_info
 from dpheatmap.collect.collection import terms_of
-from dpheatmap.collect.local import LocalTerms, Report, report
-from dpheatmap.collect.receiver import Refused
+from dpheatmap.collect.local import LocalTerms, Report, report, report_of
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.tickets import SIZE, ticket_bytes
 from dpheatmap.collect.web import kind_of
@@ -56,8 +58,7 @@ def test_the_release_is_that_of_the_reports(tmp_path: Path, monkeypatch: pytest.
     send(stage, range(24))
     stage.steps()
     assert stage.role(0).phase() == "open"
-    stage.close()
-    stage.steps()
+    stage.end()
     release = stage.result()
     assert same(release, expected(range(24)))
     assert (release.mechanism.trusted, release.mechanism.participants) == ("nobody", 24)
@@ -77,8 +78,7 @@ def test_a_report_that_is_counted_twice_would_be_seen(tmp_path: Path, monkeypatc
     monkeypatch.setattr(collector_module.Collector, "_tally", twice)
     stage = Cast(tmp_path, TERMS)
     send(stage, range(5))
-    stage.close()
-    stage.steps()
+    stage.end()
     assert not same(stage.result(), expected(range(5)))
 
 
@@ -100,12 +100,6 @@ def test_restarts_lose_no_report_and_change_no_tally(tmp_path: Path) -> None:
     assert same(stage.result(), expected(range(6)))
 
 
-def refused(role: Any, body: bytes) -> tuple[int, str]:
-    with pytest.raises(Refused) as refusal:
-        role.accept(body)
-    return refusal.value.status, str(refusal.value)
-
-
 def test_what_is_sealed_but_no_report_is_refused(tmp_path: Path) -> None:
     stage = Cast(tmp_path, TERMS)
     role, ticket, nonce = stage.role(0), ticket_bytes(stage.tickets[0]), bytes(NONCE)
@@ -113,11 +107,11 @@ def test_what_is_sealed_but_no_report_is_refused(tmp_path: Path) -> None:
     rubbish = [b"\xff" * len(good), bytes(len(good)), b"\x09" + good[1:], bytes([2, 0, 0]).ljust(len(good), b"\1")]
     for text in rubbish:
         sealed = stage.collection.parties[0].key.seal(text, contribution_info(stage.collection, ticket, nonce))
-        status, sentence = refused(role, ticket + nonce + sealed)
+        status, sentence = refusal_of(role, ticket + nonce + sealed)
         assert (status, sentence.split(".")[0]) == (400, "A report is not one of this collection")
     body = stage.client(0).contribution([0.5], [0.5])[0]
     others = stage.client(1).contribution([0.5], [0.5])[0]
-    assert refused(role, body[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "another's report"
+    assert refusal_of(role, body[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "another's report"
     assert role.state.received() == 0
     role.accept(body)
     assert role.state.received() == 1
@@ -146,6 +140,7 @@ def test_a_contribution_is_made_once_and_kept(tmp_path: Path) -> None:
     bodies = client.contribution([0.5], [0.5])
     client.keep(bodies, file)
     assert client.kept(file) == bodies
+    assert file.stat().st_mode & 0o077 == 0, "there is a ticket in it"
     with pytest.raises(DataError, match="mine is not a contribution of this ticket to this collection"):
         stage.client(1).kept(file)
     for strange in (b"", bodies[0][:-1], bodies[0] + b"!"):
@@ -154,6 +149,42 @@ def test_a_contribution_is_made_once_and_kept(tmp_path: Path) -> None:
             client.kept(file)
     with pytest.raises(DataError, match="can't be read"):
         client.kept(tmp_path)
+
+
+def test_of_two_runs_at_the_same_time_both_send_one_report(tmp_path: Path) -> None:
+    """Each found no file and made a report: even a server that refuses the second would have seen it."""
+    client, file = Cast(tmp_path, TERMS).client(0), tmp_path / "mine"
+    made = [client.contribution([0.5], [0.5]) for _ in range(8)]
+    together = Barrier(len(made))
+
+    def run(bodies: list[bytes]) -> list[bytes]:
+        together.wait()
+        return client.keep(bodies, file)
+
+    with ThreadPoolExecutor(len(made)) as pool:
+        sent = list(pool.map(run, made))
+    assert sent[0] in made
+    assert all(bodies == sent[0] for bodies in sent)
+    assert client.kept(file) == sent[0]
+    assert [path.name for path in tmp_path.iterdir() if "mine" in path.name] == ["mine"], "and no temporary is left"
+
+
+@pytest.mark.parametrize("weights", [[0], [0, 0], []])
+def test_who_has_no_weight_answers_for_nothing(weights: list[int], tmp_path: Path) -> None:
+    """A device that never came to an end for them would tell by its silence."""
+    table = {"x": np.full(len(weights), 0.5), "y": np.full(len(weights), 0.5), "w": np.array(weights, dtype=np.int64)}
+    counts = dph.aggregate(table, TERMS.domain, x="x", y="y", weight="w", each_row_is_a_person=True)
+    client = Cast(tmp_path, TERMS).client(0)
+    assert len(client.contribution_of(counts)[0]) == len(client.contribution([], [])[0])
+    sent = report_of(TERMS, counts.codes, np.diff(counts.sums), SeededSource(3))
+    assert sent == report(TERMS, [], [], SeededSource(3))
+
+
+def test_counts_of_another_place_are_refused(tmp_path: Path) -> None:
+    one = np.ones(1, dtype=np.int64)
+    elsewhere = dph.Counts.from_cells(Domain.unit(6), one, one, one)
+    with pytest.raises(ParameterError, match="Counts must be of the collection's domain"):
+        Cast(tmp_path, TERMS).client(0).contribution_of(elsewhere)
 
 
 def test_the_local_model_has_one_party_and_no_delta() -> None:

@@ -16,8 +16,8 @@ import dpheatmap as dph
 from audit import chi_square
 from collecting import ALPHA, OUTSIDE, laplace_p_value, terms_of
 from dpheatmap.collect import contribution
+from dpheatmap.collect import terms as terms_module
 from dpheatmap.collect.contribution import (
-    MessageSums,
     decoded_shares,
     messages,
     noisy,
@@ -25,7 +25,9 @@ from dpheatmap.collect.contribution import (
     vector_of,
     wrapped_noise,
 )
+from dpheatmap.collect.message_sums import MessageSums
 from dpheatmap.collect.shares import split
+from dpheatmap.collect.shuffle_bound import certified_delta
 from dpheatmap.collect.simulate import simulated
 from dpheatmap.collect.terms import Terms
 from dpheatmap.curator.noise import DiscreteLaplace
@@ -213,6 +215,24 @@ def test_terms_that_cannot_be_kept_are_refused(options: dict[str, Any], words: s
     settings = {"epsilon": 1, "n_min": 3, "n_max": 6, "delta": 0.01, "units": 16, **options}
     with pytest.raises(ParameterError, match=words):
         Terms.of("shuffle", Domain.unit(settings.pop("depth", 2)), **settings)
+
+
+def test_shares_are_as_many_as_n_min_people_need() -> None:
+    """Not n_max, of whom nobody knows that they come: with their number fewer shares would seem enough."""
+    terms = Terms.of("shuffle", Domain.unit(4), epsilon=1, delta=1e-5, n_min=50, n_max=5000)
+
+    def delta(shares: int) -> float:
+        return certified_delta(50, shares, terms.modulus_bits, terms.tree.size, 1.0)
+
+    assert delta(terms.shares) <= 1e-5 < delta(terms.shares - 1)
+
+
+def test_delta_pays_for_what_the_noise_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With noise that takes up all of delta, nothing is left for the shares."""
+    terms = terms_of("shuffle")
+    monkeypatch.setattr(terms_module, "TOTAL_VARIATION", terms.delta / (terms.n_min * terms.tree.size))
+    with pytest.raises(ParameterError, match="even 64 shares"):
+        terms_of("shuffle")
 
 
 @pytest.mark.parametrize(("n_max", "units"), [(50, 256), (500, 256), (50, 4096)])

@@ -1,4 +1,4 @@
-"""Shares: uniform each and together, and adding up; and messages in as few bits as they take."""
+"""Shares: uniform each and together, and adding up; and sums of messages by coordinate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from audit import chi_square
 from collecting import ALPHA
-from dpheatmap.collect.packing import add_messages, pack, packed_size, unpack
+from dpheatmap.collect.message_sums import add_messages
 from dpheatmap.collect.shares import signed, split
 
 SIZE = 2**17
@@ -45,17 +45,6 @@ def test_a_share_that_tells_of_the_value_would_be_seen() -> None:
     rows = split(np.full(SIZE, 12_345), 4, 16)
     high = (rows[0] >> np.uint64(9)).astype(np.int64)
     assert chi_square(np.bincount(high, minlength=256), [1 / 256] * 256) < ALPHA
-
-
-@given(st.integers(1, 56), st.data())
-def test_messages_are_packed_and_unpacked(bits: int, data: st.DataObject) -> None:
-    values = data.draw(st.lists(st.integers(0, 2**bits - 1), max_size=30))
-    packed = np.zeros(packed_size(len(values), bits), dtype=np.uint8)
-    pack(np.array(values, dtype=np.uint64), bits, packed)
-    again = np.zeros(len(values), dtype=np.uint64)
-    unpack(packed, bits, again)
-    assert again.tolist() == values
-    assert sum(v << bits * i for i, v in enumerate(values)) == int.from_bytes(packed.tobytes(), "little")
 
 
 def test_messages_are_summed_by_coordinate_and_strange_ones_ignored() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from collecting import CORNER, MODELS, cast
+from collecting import MODELS, cast
 from dpheatmap.collect.client import message_size
 from dpheatmap.collect.keys import OVERHEAD
 from dpheatmap.collect.state import State
@@ -34,11 +34,9 @@ def test_a_state_belongs_to_one_process_one_role_and_one_collection(tmp_path: Pa
 def test_what_is_deleted_is_nowhere_on_disk_while_the_process_goes_on(model: str, tmp_path: Path) -> None:
     """Nor in the journal, in which SQLite keeps what was on a page before it was overwritten."""
     stage = cast(tmp_path, model)
-    for number in range(3):
-        stage.send(number, *CORNER)
+    stage.crowd(3)
     kept = [content for (content,) in stage.role(0).state.rows("SELECT content FROM contributions")]
-    stage.close()
-    stage.steps()
+    stage.end()
     assert [stage.role(number).phase() for number in (0, 1)] == ["published"] * 2
     on_disk = b"".join(path.read_bytes() for path in sorted(tmp_path.iterdir()))
     size = message_size(stage.collection) + OVERHEAD if model == "shuffle" else 16

@@ -102,6 +102,7 @@ def try_a_cluster() -> None:
         "killed": len(killed),
         "retried": sum(stage.numFailedTasks > 0 or stage.currentAttemptId > 0 for stage in stages),
         "forward": parts == sorted(parts),
+        "parts": all(part == -1 or 0 <= part <= 1 for part in parts),
         "cancelled": was_cancelled,
         "still_active": len(active),
     }))  # fmt: skip

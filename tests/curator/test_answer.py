@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpheatmap.budget import UNITS
+from dpheatmap.curator.aggregate import _verify
 from dpheatmap.curator.answer import Answer, in_tree_order
+from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.engines import RowReport
 from dpheatmap.domain import Domain
 from dpheatmap.embedded import connect
 
@@ -43,3 +48,37 @@ def test_the_engine_and_numpy_order_alike(cells: dict[tuple[int, int, int], int]
             got = dict(zip(zip(table["x"], table["y"], strict=True), table["weight"], strict=True))
             assert got == expected
             assert np.all(np.diff(of_picture.codes) > 0)
+
+
+REPORT: dict[str, Any] = {
+    "rows": 15,
+    "without_person": 1,
+    "invalid": 2,
+    "outside": 4,
+    "inside": 8,
+    "people": 2,
+    "seconds": 0.0,
+}
+
+
+def of_two_images(weight: int) -> list[Counts]:
+    """A unit of one image, and the rest of the weight in two cells of another."""
+    one, two = np.array([1]), np.array([0, 1])
+    rest = np.array([UNITS, weight - UNITS - 1])
+    return [Counts.from_cells(DOMAIN, one, one, one), Counts.from_cells(DOMAIN, two, two, rest)]
+
+
+@pytest.mark.parametrize("weight", [2 * UNITS, 2 * UNITS - 1, UNITS + 2])
+def test_an_answer_that_keeps_the_contract(weight: int) -> None:
+    _verify(of_two_images(weight), RowReport(**REPORT))
+
+
+@pytest.mark.parametrize(
+    ("weight", "wrong"),
+    [(2 * UNITS + 1, {}), (UNITS + 2, {"people": 1}), *((UNITS + 2, {name: REPORT[name] + 1}) for name in
+     ("rows", "without_person", "invalid", "outside", "inside"))],
+)  # fmt: skip
+def test_an_answer_that_breaks_the_contract_stops(weight: int, wrong: dict[str, Any]) -> None:
+    """More weight than a unit a person, over all images, or rows that are lost or counted twice."""
+    with pytest.raises(AssertionError, match="broke its contract"):
+        _verify(of_two_images(weight), RowReport(**{**REPORT, **wrong}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -16,7 +15,6 @@ from scipy import stats
 
 import dpheatmap as dph
 from dpheatmap.budget import UNITS
-from dpheatmap.cli import run
 from dpheatmap.curator import discover as private
 from dpheatmap.curator import questions
 from dpheatmap.curator.api import Counts, Curator
@@ -163,6 +161,11 @@ def test_the_quantile_of_a_sum_of_noises(scales: list[float], confidence: float)
         assert 0 <= found + math.log(2 * (1 - confidence)) * scales[0] < scales[0] / 50
 
 
+def test_the_quantile_is_that_of_discrete_noise() -> None:
+    """Noise whose scale is one of the units that weights are counted in is a unit or more in 27 cases of 100."""
+    assert noise_quantile(np.array([1 / UNITS]), 0.75) * UNITS >= 1
+
+
 def test_a_certainty_that_floats_cannot_tell_is_never_claimed() -> None:
     assert noise_quantile(np.array([1.0]), 1 - 1e-16) == math.inf
     assert 24 < noise_quantile(np.array([1.0]), 1 - 1e-11) < 25
@@ -286,9 +289,9 @@ def spent(counts: Counts, epsilon: Fraction, monkeypatch: pytest.MonkeyPatch) ->
     asked: list[tuple[Fraction, Any]] = []
     honest = Curator._noisy
 
-    def watching(self: Curator, sums: Any, part: Fraction, sensitivity: int = 1) -> Any:
-        asked.append((part / sensitivity, sums))
-        return honest(self, sums, part, sensitivity)
+    def watching(self: Curator, sums: Any, part: Fraction) -> Any:
+        asked.append((part, sums))
+        return honest(self, sums, part)
 
     with monkeypatch.context() as patch:
         patch.setattr(Curator, "_noisy", watching)
@@ -374,66 +377,3 @@ def test_one_person_alone_is_as_good_as_nobody() -> None:
     for places in (np.zeros((0, 2)), np.array([(13.4, 52.5)])):
         boxes = [find_box(Curator(counts_of(places), Fraction(1, 10)), 0.95, 0.95)[0] for _ in range(400)]
         assert stats.binom.sf(sum(box is not None for box in boxes) - 1, 400, 0.01) > FALSE_ALARM
-
-
-# The command
-
-
-@pytest.fixture
-def trips(tmp_path: Path) -> str:
-    path = str(tmp_path / "trips.csv")
-    table(5000).to_csv(path, index=False)
-    return path
-
-
-ARGUMENTS = ["--epsilon", "0.2", "--user", "who", "--x", "lon", "--y", "lat"]
-
-
-def test_the_command_prints_the_option_for_the_release(
-    trips: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ledger = str(tmp_path / "city.ledger")
-    dph.Ledger(ledger).limit("riders", 1)
-    budget = ["--ledger", ledger, "--population", "riders"]
-    assert run(["discover", trips, *ARGUMENTS, *budget]) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith("--bbox=")
-    assert "at least 95 % of people, with a confidence of 95 %" in err
-    assert "This cost epsilon = 0.2." in err
-    assert "Charged to 'riders'" in err
-    saved = str(tmp_path / "a.dph.parquet")
-    assert run(["release", trips, *ARGUMENTS[:1], "0.8", *ARGUMENTS[2:], *budget, out.strip(), "-o", saved]) == 0
-    assert dph.load(saved).domain.extent == tuple(float(edge) for edge in out.strip()[7:].split(","))
-    assert dph.Ledger(ledger).accounts()["riders"].left == 0
-
-
-def test_the_commands_json_has_no_exact_number(trips: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = tmp_path / "report.json"
-    assert run(["discover", trips, *ARGUMENTS, "--no-ledger", "--json", "--private-report", str(report)]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert set(answer) == {"bbox", "found", "share", "confidence", "epsilon", "people", "label"}
-    assert answer["found"] is True
-    assert answer["people"] != 5000
-    assert json.loads(report.read_text())["people"] == 5000
-
-
-def test_the_command_says_that_it_found_nothing_and_ends_well(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit code 0, as for a box: a refusal would tell."""
-    path = str(tmp_path / "one.csv")
-    table(1).to_csv(path, index=False)
-    assert run(["discover", path, "--epsilon", "0.05", *ARGUMENTS[2:], "--no-ledger"]) == 0
-    out, err = capsys.readouterr()
-    assert out.strip() == f"--bbox=-180.0,{-NORTHERNMOST},180.0,{NORTHERNMOST}"
-    assert "No box smaller than the world" in err
-
-
-@pytest.mark.parametrize(
-    ("extra", "words"), [(["--share", "1"], "share must be"), (["--confidence", "0.4"], "confiden")]
-)
-def test_the_command_refuses_what_is_no_share(
-    trips: str, extra: list[str], words: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["discover", trips, *ARGUMENTS, *extra, "--no-ledger"]) == 2
-    assert words in capsys.readouterr().err

@@ -13,7 +13,9 @@ import sys
 import tempfile
 import time
 import traceback
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 import duckdb
@@ -26,6 +28,8 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.curator.engines import duckdb as engine
 from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
+from dpheatmap.curator.engines.waiting import waited
+from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError, DpheatmapError
 from tables import COUNTERS, ROWS, as_csv, outcome
 
@@ -142,6 +146,25 @@ def test_whatever_progress_raises_ends_it(
     assert leftovers(tmp_path) == []
 
 
+def test_ctrl_c_twice_still_waits_for_the_work_to_end() -> None:
+    """Else what it works on would be closed under it, at which DuckDB ends the program."""
+    told, calls = Event(), []
+
+    def cancel() -> None:
+        calls.append(told.is_set())
+        if len(calls) < 3:
+            raise KeyboardInterrupt
+        told.set()
+
+    def stop(part: float, seconds: float) -> None:
+        raise StopError
+
+    with pytest.raises(StopError):
+        waited(told.wait, stop, lambda: 0.0, cancel)
+    assert told.is_set()
+    assert len(calls) >= 3
+
+
 def test_progress_is_told_in_seconds_and_parts(whole: WholeRun) -> None:
     assert len(whole.told) >= 2
     assert [seconds for _, seconds in whole.told] == sorted(seconds for _, seconds in whole.told)
@@ -151,8 +174,15 @@ def test_progress_is_told_in_seconds_and_parts(whole: WholeRun) -> None:
 # Memory and temporary files
 
 
-def test_a_small_memory_gives_the_same_numbers(crowd: Path) -> None:
-    """64 MB, less than the people's totals need: they go to disk and come back right."""
+def with_cores(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let DuckDB run as on a machine of so many cores."""
+    monkeypatch.setattr(engine, "connect", partial(connect, threads=str(cores)))
+
+
+@pytest.mark.parametrize("cores", [2, 64])
+def test_a_small_memory_gives_the_same_numbers(crowd: Path, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 MB, less than the people's totals need: they go to disk and come back right, however many cores there are."""
+    with_cores(cores, monkeypatch)
     counts = dph.aggregate(crowd, UNIT, **COLUMNS, memory=64)  # type: ignore[arg-type]
     assert counts.report is not None
     assert (counts.report.rows, counts.report.people) == (3_000_000, 1_500_000)
@@ -163,6 +193,18 @@ def test_a_small_memory_gives_the_same_numbers(crowd: Path) -> None:
     got = np.zeros(256, dtype=np.int64)
     got[np.array(table["y"]) * 16 + np.array(table["x"])] = table["weight"]
     assert np.array_equal(got, expected)
+
+
+@pytest.mark.parametrize(
+    ("cores", "memory", "threads"), [(2, 800, 2), (16, 800, 16), (64, 800, 16), (64, 3200, 64), (64, 64, 1), (2, 64, 1)]
+)
+def test_there_are_as_many_threads_as_the_memory_is_enough_for(
+    cores: int, memory: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """64 threads with 800 MB needed ten times the CPU seconds of 16, and 4 with 64 MB did not fit."""
+    with_cores(cores, monkeypatch)
+    with connection(memory) as (con, _):
+        assert con.execute("SELECT current_setting('threads')").fetchone() == (threads,)
 
 
 def test_the_folder_is_private_and_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

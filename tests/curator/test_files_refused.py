@@ -61,6 +61,14 @@ def test_a_glob_of_different_formats(tmp_path: Path) -> None:
         people(f"{tmp_path}/a.*")
 
 
+def test_pipes_are_refused_before_they_are_opened(tmp_path: Path) -> None:
+    """Opening one would wait for its writer, and the second reading would find it empty."""
+    os.mkfifo(tmp_path / "trips.csv")
+    for pipe in ("-", str(tmp_path / "trips.csv"), "/dev/null"):
+        with pytest.raises(DataError, match=r"is a pipe or a device, .* Write it to a file first"):
+            people(pipe)
+
+
 def test_files_of_a_glob_must_be_alike(tmp_path: Path) -> None:
     """Columns in another order would make ids of coordinates, and another type could make one id of two."""
     as_csv({"user": ["a"], "x": [0.1], "y": [0.1]}, tmp_path / "a.csv")

@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import psycopg
 import pytest
@@ -21,13 +20,10 @@ from dpheatmap.curator.api import release_from
 from dpheatmap.curator.ledger_chain import Account, Part
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.release import LedgerEntry
+from people import nobody_in
 
 DOMAIN = dph.Domain.unit(2)
-
-
-def nobody() -> dph.Counts:
-    none = np.zeros(0, np.int64)
-    return dph.Counts.from_cells(DOMAIN, none, none, none)
+NOBODY = nobody_in(DOMAIN)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -194,7 +190,7 @@ def watched(drawn: list[int], where: object, **options: Any) -> dph.Release:
         drawn.append(size)
         return bytes(size)
 
-    return release_from(source, nobody(), None, **{"epsilon": 1, "ledger": where, "population": "riders", **options})
+    return release_from(source, NOBODY, None, **{"epsilon": 1, "ledger": where, "population": "riders", **options})
 
 
 def test_noise_is_drawn_after_the_charge_and_never_without_it(place: str, drawn: list[int]) -> None:
@@ -218,7 +214,7 @@ def test_a_charge_stays_when_the_release_fails_afterwards(place: str) -> None:
         raise OSError("no randomness")
 
     with pytest.raises(OSError, match="no randomness"):
-        release_from(broken, nobody(), None, epsilon=1, ledger=place, population="riders")
+        release_from(broken, NOBODY, None, epsilon=1, ledger=place, population="riders")
     assert ledger.accounts()["riders"].left == 0
 
 
@@ -259,7 +255,7 @@ def test_what_is_refused_does_not_depend_on_the_table(tmp_path: Path) -> None:
 def test_ledger_and_population_go_together() -> None:
     for options in ({"ledger": "city.ledger"}, {"population": "riders"}):
         with pytest.raises(ParameterError, match="ledger and population go together"):
-            dph.release(nobody(), epsilon=1, **options)  # type: ignore[arg-type]
+            dph.release(NOBODY, epsilon=1, **options)  # type: ignore[arg-type]
     for where in (None, "", 7):
         with pytest.raises(ParameterError, match="ledger must be a path or a URL"):
             dph.Ledger(where)  # type: ignore[arg-type]
@@ -270,10 +266,10 @@ def test_labels_say_whether_somebody_keeps_account(tmp_path: Path) -> None:
     place = tmp_path / "city.ledger"
     ledger = dph.Ledger(place)
     ledger.limit("riders", 1)
-    made = dph.release(nobody(), epsilon=1, ledger=ledger, population="riders")
+    made = dph.release(NOBODY, epsilon=1, ledger=ledger, population="riders")
     assert made.ledger is not None
     assert f"entry 2, head of the chain {made.ledger.head}." in made.label["budget"]
-    assert dph.release(nobody(), epsilon=1).label["budget"].startswith("No ledger keeps account of this release")
+    assert dph.release(NOBODY, epsilon=1).label["budget"].startswith("No ledger keeps account of this release")
     made.save(tmp_path / "a.dph.parquet")
     assert dph.load(tmp_path / "a.dph.parquet").ledger == made.ledger
 

@@ -8,20 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psycopg
 import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator.ledger_chain import Part, Row, chained, hash_of, replay
 from dpheatmap.errors import LedgerError, ParameterError
+from people import nobody_in
 
 DOMAIN = dph.Domain.unit(2)
-
-
-def nobody() -> dph.Counts:
-    none = np.zeros(0, np.int64)
-    return dph.Counts.from_cells(DOMAIN, none, none, none)
+NOBODY = nobody_in(DOMAIN)
 
 
 @pytest.fixture
@@ -99,7 +95,7 @@ def test_entries_that_make_no_sense_are_found() -> None:
 def test_rollback_and_truncation_show_by_releases(file: Path, tmp_path: Path) -> None:
     ledger = dph.Ledger(file)
     old = file.read_bytes()
-    made = dph.release(nobody(), epsilon=1, ledger=file, population="riders")
+    made = dph.release(NOBODY, epsilon=1, ledger=file, population="riders")
     assert ledger.verify([made]) == 7
     file.write_bytes(old)
     assert ledger.verify() == 6  # nothing is wrong inside
@@ -109,7 +105,7 @@ def test_rollback_and_truncation_show_by_releases(file: Path, tmp_path: Path) ->
     with pytest.raises(LedgerError, match=r"rewritten, or june was charged to another one: entry 7"):
         ledger.verify({"june": made})
     with pytest.raises(LedgerError, match="made without a ledger"):
-        ledger.verify([dph.release(nobody(), epsilon=1)])
+        ledger.verify([dph.release(NOBODY, epsilon=1)])
 
 
 def test_equal_histories_have_different_heads(tmp_path: Path) -> None:

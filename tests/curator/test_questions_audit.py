@@ -244,6 +244,17 @@ def test_the_code_has_the_law_of_the_furthest() -> None:
     assert chi_square(winners_of_the_code(10_000), winners(np.array([3.0, 2.0, 2.0]))) > 1e-8
 
 
+def test_no_number_of_people_favours_the_first_of_two() -> None:
+    """Both cells hold more than can be counted. Sums held at a bound would tie there, and 5 of 8 would be the first.
+
+    3000 fair throws are more than 6 standard deviations away from their mean with a probability below 1e-8.
+    """
+    counts = dph.Counts(dph.Domain.unit(1), np.array([0, 3]), np.array([0, 2**61, 2**62]))
+    levels, codes, guess = np.array([1, 1]), np.array([0, 3]), np.zeros(2)
+    first = sum(Curator(counts, 1).furthest(levels, codes, guess, Fraction(1)) == 0 for _ in range(3000))
+    assert abs(first - 1500) < 6 * np.sqrt(750)
+
+
 def test_a_sensitivity_of_one_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "discrete_laplace", lambda rate: discrete_laplace(rate * 2))
     assert chi_square(winners_of_the_code(10_000), winners(np.array([3.0, 2.0, 2.0]))) < 1e-8

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 
 import dpheatmap as dph
 import nasty
+from dpheatmap.curator.engines.spark import _is_steady, _type
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from tables import W, outcome
 
@@ -80,10 +82,38 @@ def test_predicates_parts_and_ids_under_a_collation(spark: Any, tmp_path: Path) 
     assert [table.name for table in spark.catalog.listTables()] == []
 
 
+def test_tables_by_name_and_files_of_either_format(spark: Any, tmp_path: Path) -> None:
+    """Also several paths, folders, and paths that are no words; a path that ends in a format is no table's name."""
+    events = nasty.table(dph.Domain.unit(7), 300, seed=3)
+    wanted = plain(outcome(events, dph.Domain.unit(7), **COLUMNS))
+    halves = [events.slice(0, 100), events.slice(100)]
+    for number, half in enumerate(halves):
+        pq.write_table(half, tmp_path / f"{number}.parquet")
+        (tmp_path / f"{number}.orc").mkdir()
+        orc.write_table(half, tmp_path / f"{number}.orc" / "part.orc")
+    spark.read.parquet(str(tmp_path / "*.parquet")).createOrReplaceTempView("trips")
+    try:
+        for given in (
+            "trips",
+            [tmp_path / "0.parquet", str(tmp_path / "1.parquet")],
+            (str(tmp_path / "0.orc"), f"{tmp_path}/1.orc/"),
+        ):
+            assert plain(outcome(given, dph.Domain.unit(7), engine="spark", **COLUMNS)) == wanted
+    finally:
+        spark.catalog.dropTempView("trips")
+
+
+@pytest.mark.parametrize(
+    ("spark_calls_it", "type_"),
+    [("string", "TEXT"), ("char(3)", "TEXT"), ("varchar(10)", "TEXT"), ("string collate UNICODE_CI", "TEXT"),
+     ("bigint", "BIGINT"), ("decimal(10,2)", "DECIMAL(10,2)"), ("array<string>", "ARRAY<STRING>")],
+)  # fmt: skip
+def test_types(spark_calls_it: str, type_: str) -> None:
+    assert _type(spark_calls_it) == type_
+
+
 def test_what_draws_lots_is_kept_for_both_readings(spark: Any) -> None:
     """Were it read twice, whoever was counted once could be placed three times: more than W units."""
-    from dpheatmap.curator.engines.spark import _is_steady
-
     lot = "CAST(FLOOR(40 * CAST(reflect('java.lang.Math', 'random') AS DOUBLE)) AS INT) AS u"
     frame = spark.range(500, numPartitions=2).selectExpr(lot).selectExpr("u", "u / 40D AS x", "0.5D AS y")
     cells, counters = plain(outcome(frame, dph.Domain.unit(5), **COLUMNS))
@@ -123,7 +153,11 @@ def test_refusals_and_errors_tell_nothing(spark: Any, tmp_path: Path) -> None:
         ("nowhere", {"engine": "spark"}, DataError, r"Spark could not read the table 'nowhere'"),
         (str(tmp_path / "none.parquet"), {"engine": "spark"}, DataError, "Spark could not read the files"),
         ("s3a://bucket/trips.csv", {"engine": "spark"}, DataError, "Spark reads Parquet and ORC from paths"),
+        (["a.orc", "b.parquet"], {"engine": "spark"}, DataError, "Some of the paths are of ORC and some are not"),
         (7, {"engine": "spark"}, DataError, "A int can't be read by Spark"),
+        ([], {"engine": "spark"}, DataError, "A list can't be read by Spark"),
+        (("a.parquet", 7), {"engine": "spark"}, DataError, "A tuple can't be read by Spark"),
+        (spark.catalog, {}, DataError, "A Catalog of pyspark.sql.catalog can't be watched or cancelled"),
     ]
     for events, options, error, words in cases:
         with pytest.raises(error, match=words) as caught:
@@ -148,6 +182,7 @@ def test_an_executor_that_dies_changes_no_integer(cluster: Any) -> None:
     assert cluster["same"]
     assert cluster["cells"] > 1000
     assert cluster["forward"]
+    assert cluster["parts"]
 
 
 def test_what_is_not_needed_any_more_is_cancelled(cluster: Any) -> None:

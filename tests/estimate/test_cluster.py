@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -143,7 +145,7 @@ def test_both_methods_of_the_paper_s_design_and_repr() -> None:
         places = dph.kmedian(release, 3, method=method)
         assert places.method == method
         assert places.cost < 12_000
-    assert repr(places).startswith("<3 Places, ")
+    assert re.match(r"<3 Places, [0-9.]+ km from people on average, ", repr(places))
     assert repr(places).endswith("NOT PRIVATE>")
 
 

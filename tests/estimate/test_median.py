@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from dpheatmap.domain import Floats
-from dpheatmap.estimate.median import assign, exchange, k_median
-from dpheatmap.quadtree import Ints
+from dpheatmap.estimate.median import assign, exchange, k_median, nobody_served, reassign
 
 
 def cost_of(x: Floats, y: Floats, weight: Floats, centres: Floats, *, euclidean: bool = False) -> float:
@@ -136,16 +135,36 @@ def test_an_exchange_gains_what_it_says_and_none_gains_more(seed: int, k: int, e
     n = 12
     x, y, weight = rng.random(n), rng.random(n), rng.random(n)
     centres = rng.random((k, 2))
-    nearest: Ints = np.zeros(n, np.int64)
-    first, second = np.zeros(n), np.zeros(n)
-    assign(x, y, centres, k, euclidean, nearest, first, second)
-    assert weight @ first == pytest.approx(cost_of(x, y, weight, centres, euclidean=euclidean))
+    served = nobody_served(n)
+    assign(x, y, centres, euclidean, served)
+    assert weight @ served.first == pytest.approx(cost_of(x, y, weight, centres, euclidean=euclidean))
     new = int(rng.integers(n))
-    leaving, gain = exchange(x, y, weight, new, k, euclidean, nearest, first, second)
+    leaving, gain = exchange(x, y, weight, new, k, euclidean, served)
     after = []
     for j in range(k):
         other = centres.copy()
         other[j] = x[new], y[new]
         after.append(cost_of(x, y, weight, other, euclidean=euclidean))
-    assert gain == pytest.approx(weight @ first - after[leaving], abs=1e-12)
+    assert gain == pytest.approx(weight @ served.first - after[leaving], abs=1e-12)
     assert after[leaving] == pytest.approx(min(after), abs=1e-12)
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.booleans(), st.booleans())
+def test_one_centre_that_comes_or_moves_is_assigned_like_all_of_them(
+    seed: int, k: int, euclidean: bool, lattice: bool
+) -> None:
+    """On a lattice many centres are equally near, or in the same place."""
+    rng = np.random.default_rng(seed)
+    x, y, u, v = rng.integers(0, 4, (4, 20)).astype(np.float64) if lattice else rng.random((4, 20))
+    centres = np.zeros((k, 2))
+    kept = nobody_served(20)
+    for step in range(20):
+        moved = step if step < k else int(rng.integers(k))
+        centres[moved] = u[step], v[step]
+        reassign(x, y, centres, moved, euclidean, kept)
+        if step >= k - 1:
+            anew = nobody_served(20)
+            assign(x, y, centres, euclidean, anew)
+            for ours, theirs in ((kept.nearest, anew.nearest), (kept.first, anew.first), (kept.second, anew.second)):
+                np.testing.assert_array_equal(ours, theirs)

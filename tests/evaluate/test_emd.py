@@ -23,13 +23,9 @@ from dpheatmap.flow import masses, multilevel, network_simplex, proof
 from dpheatmap.flow.network_simplex import Flow, Grid, Tree, bits_of_perturbation
 from dpheatmap.quadtree import Ints
 from dpheatmap.smoothing import gaussian_filter
+from evaluate.grids import maps
 
 shapes = st.tuples(st.integers(1, 8), st.integers(1, 8))
-
-
-def maps(shape: tuple[int, int]) -> st.SearchStrategy[Floats]:
-    values = st.one_of(st.just(0.0), st.integers(1, 3).map(float), st.floats(1e-6, 1e6))
-    return arrays(np.float64, shape, elements=values).filter(lambda a: bool(a.any()))
 
 
 def distances(rows: int, columns: int) -> Floats:

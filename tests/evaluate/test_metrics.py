@@ -11,20 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from dpheatmap.domain import Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.metrics import Bracket, emd, emd_norm, kl, pearson, similarity
+from evaluate.grids import maps
 
 PAIRS: list[Callable[[Floats, Floats], object]] = [similarity, pearson, kl, emd]
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 7))
-
-
-def maps(shape: tuple[int, int]) -> st.SearchStrategy[Floats]:
-    """Maps with zeros, ties and values of different sizes; never all zero."""
-    values = st.one_of(st.just(0.0), st.integers(1, 3).map(float), st.floats(1e-6, 1e6))
-    return arrays(np.float64, shape, elements=values).filter(lambda a: bool(a.any()))
 
 
 def varies(values: Floats) -> bool:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import os
 import signal
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -123,25 +121,23 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path, whole: str, monkeypa
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, whole: str) -> None:
-    """kill -9 in the middle, then the same command again."""
+    """kill -9 in the middle, then the same study again."""
     code = (
-        "import sys; sys.path[:0] = sys.argv[2:]\n"
+        "import os, signal, sys; sys.path[:0] = sys.argv[2:]\n"
         "from pathlib import Path\n"
-        "from test_run import STUDY, Invented, run_study\n"
-        "if __name__ == '__main__':\n"
-        "    run_study(STUDY, Invented(), Path(sys.argv[1]), workers=1)\n"
+        "from dpheatmap.experiments import run as running\n"
+        "from test_run import STUDY, Invented, run_job, run_study\n"
+        "begun = []\n"
+        "def killed(task):\n"
+        "    begun.append(task)\n"
+        "    return run_job(task) if len(begun) < 4 else os.kill(os.getpid(), signal.SIGKILL)\n"
+        "running.run_job = killed\n"
+        "run_study(STUDY, Invented(), Path(sys.argv[1]), workers=1)\n"
     )
-    script = tmp_path / "study.py"
-    script.write_text(code)
-    command = [sys.executable, str(script), str(tmp_path), str(Path(__file__).parent)]
-    record = tmp_path / "little.jobs.jsonl"
-    process = subprocess.Popen(command, start_new_session=True)
-    while not record.exists() or len(record.read_text().splitlines()) < 3:
-        assert process.poll() is None, "it ended before it could be killed"
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    done = len(record.read_text().splitlines()) - 1
-    assert done >= 2
-    subprocess.run(command, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path), str(Path(__file__).parent)])
+    assert done.returncode == -signal.SIGKILL
+    assert len((tmp_path / "little.jobs.jsonl").read_text().splitlines()) == 1 + 3
+    ticks: list[int] = []
+    run_study(STUDY, Invented(), tmp_path, workers=1, progress=lambda done, total, _: ticks.append(done))
+    assert ticks == [4, 5, 6, 7, 8]
     assert (tmp_path / "little.csv").read_text() == whole

@@ -66,6 +66,24 @@ def test_images_are_scaled(small: Path) -> None:
     assert "3 positions on 2 images of SALICON with 1 to 2 people each" in data.notes[0]
 
 
+def test_events_come_in_one_order_whichever_thread_read_them_first(small: Path) -> None:
+    """Sorted by place alone, 200,000 rows in 20 groups came in another order each time, and a seed drew others."""
+    mixed = "hash(i) % 1000 AS user, hash(i + 1) % 100 AS x, hash(i + 2) % 100 AS y"
+    rows = f"FROM (SELECT i, {mixed} FROM range(200000) t(i))"
+    groups = "(FORMAT parquet, ROW_GROUP_SIZE 10000)"
+    files = {
+        "geo_cells": f"SELECT 'gowalla' AS dataset, 0 AS cell, user, x, y, -97.75 AS lon0, 30.0 AS lat0 {rows}",
+        "salicon_38": f"SELECT user, x, y, 99 AS image {rows}",
+        "wyscout_events": f"SELECT 2 * user + 1 AS user, x, y, 'Pass' AS event {rows}",
+    }
+    for name, select in files.items():
+        duckdb.execute(f"COPY ({select}) TO '{small / name}.parquet' {groups}")
+    for data in (stand_in.cities(), stand_in.gaze(), stand_in.football()):
+        [place] = data.places
+        order = np.lexsort((place.y, place.x, place.user))
+        assert all(np.array_equal(column, column[order]) for column in (place.user, place.x, place.y))
+
+
 def test_without_a_folder_it_is_told_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DPHEATMAP_DATA", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,9 @@ ALONE = {"tests/curator/test_spark.py": "curator/engines/spark.py"}
 
 IMPORT = ""
 """What runs before any test does, under coverage's name for it."""
+
+TOO_LONG = {"test_privacy.py"}
+"""Audits of whole releases by repeating them: most take longer than all tests that a mutant meets."""
 
 THROUGH_IT = (
     "test_budget.py", "test_dense.py", "test_design.py", "test_hostile_files.py", "test_parameters.py",
@@ -44,30 +47,41 @@ class Recorder:
         self.coverage.start()
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Note what runs under the test's name."""
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, bool | None, bool | None]:
+        """Note what runs under the test's name, and keep it when all tests of a file have run."""
         self.coverage.switch_context(item.nodeid)
         start = sum(os.times()[:4])  # of this process and of those that it has waited for
-        try:
-            return (yield)
-        finally:
-            self.tests[item.nodeid] = {"seconds": round(sum(os.times()[:4]) - start, 3), "lines": {}}
+        done = yield
+        self.tests[item.nodeid] = {"seconds": round(sum(os.times()[:4]) - start, 3), "lines": {}}
+        if nextitem is None or file_of(nextitem.nodeid) != file_of(item.nodeid):
+            self.keep([file_of(item.nodeid)])
+        return done
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Tests that fail on the code as it is say nothing about mutants."""
         if report.outcome != "passed":
             self.failed.add(report.nodeid)
 
-    def pytest_sessionfinish(self) -> None:
-        """Add the lines to what was noted, and keep it."""
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Files without a test are noted, too; after an interruption those left wait for the next time."""
+        if exitstatus != pytest.ExitCode.INTERRUPTED:
+            self.keep(self.reach.missing())
+
+    def keep(self, files: list[str]) -> None:
+        """Add the lines to what was noted of files, and keep it."""
         self.coverage.stop()
         data = self.coverage.get_data()
-        for file in data.measured_files():
-            module = str(Path(file).relative_to(self.root))
-            for line, tests in data.contexts_by_lineno(file).items():
-                for test in tests:
-                    self.tests[test]["lines"].setdefault(module, []).append(line)
-        self.reach.note(self.tests, self.failed)
+        mine = {test: noted for test, noted in self.tests.items() if test == IMPORT or file_of(test) in files}
+        mine[IMPORT]["lines"] = {}
+        for path in data.measured_files():
+            module = str(Path(path).relative_to(self.root))
+            for line, tests in data.contexts_by_lineno(path).items():
+                for test in mine.keys() & tests:
+                    mine[test]["lines"].setdefault(module, []).append(line)
+        self.reach.note(files, mine, self.failed)
+        self.coverage.start()
 
 
 class Reach:
@@ -82,11 +96,11 @@ class Reach:
         """The test files that are not noted as they are now."""
         return [file for file in test_files() if file not in self.noted]
 
-    def note(self, tests: dict[str, Any], failed_tests: set[str]) -> None:
-        """Keep what a recorder has noted."""
-        for file in self.missing():
-            mine = {test: noted for test, noted in tests.items() if test == IMPORT or test.startswith(file)}
-            failed = sorted(test for test in failed_tests if test.startswith(file))
+    def note(self, files: list[str], tests: dict[str, Any], failed_tests: set[str]) -> None:
+        """Keep what a recorder has noted of files."""
+        for file in files:
+            mine = {test: noted for test, noted in tests.items() if test == IMPORT or file_of(test) == file}
+            failed = sorted(test for test in failed_tests if file_of(test) == file)
             self.noted[file] = {"state": state(file), "tests": mine, "failed": failed}
         self.record.write_text(json.dumps(self.noted))
 
@@ -140,10 +154,16 @@ def first_line(module: str, line: int) -> int:
     return int(_parser(module).first_line(line))
 
 
+def file_of(test: str) -> str:
+    """The file of a test."""
+    return test.partition("::")[0]
+
+
 def test_files() -> list[str]:
     """What may notice a change: the tests of the private side and its examples, and the tests that go through it."""
     tests = ROOT / "tests"
-    found = [*sorted(tests.glob("curator/test_*.py")), *(tests / name for name in THROUGH_IT)]
+    of_curator = sorted(path for path in tests.glob("curator/test_*.py") if path.name not in TOO_LONG)
+    found = [*of_curator, *(tests / name for name in THROUGH_IT)]
     return [str(path.relative_to(ROOT)) for path in [*found, *(PACKAGE / module for module in modules())]]
 
 

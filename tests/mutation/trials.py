@@ -8,7 +8,7 @@ import select
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -26,6 +26,9 @@ IDLE = 60.0
 """Seconds in which nothing that the tests have started takes any processor time: they wait for ever."""
 
 
+SURVIVED = "survived"
+
+
 class Fate(NamedTuple):
     """What became of a mutant, the test that ran last, and the processor time that it took."""
 
@@ -34,18 +37,31 @@ class Fate(NamedTuple):
     seconds: float
 
 
+class Trial(NamedTuple):
+    """A mutant, and the tests that it meets with their seconds; a control goes the same way with nothing changed."""
+
+    mutant: Mutant
+    tests: dict[str, float]
+    control: bool = False
+
+
+def control(mutant: Mutant, tests: dict[str, float], kill: Fate) -> Trial:
+    """What has killed a mutant, once more with nothing changed: the tests up to the one that failed.
+
+    All of them if none began.
+    """
+    met = list(tests)
+    met = met[: met.index(kill.test) + 1] if kill.test in tests else met
+    return Trial(mutant, {test: tests[test] for test in met}, control=True)
+
+
 class Trials:
     """A plugin of pytest that runs no tests itself, but forks a process for each mutant, which does."""
 
     def __init__(
-        self,
-        folder: Path,
-        mutants: Sequence[Mutant],
-        reach: Reach,
-        at_most: float,
-        done: Callable[[Mutant, Fate], None],
+        self, folder: Path, trials: Iterable[Trial], reach: Reach, done: Callable[[Mutant, Fate], None]
     ) -> None:
-        self.folder, self.mutants, self.reach, self.at_most, self.done = folder, mutants, reach, at_most, done
+        self.folder, self.trials, self.reach, self.done = folder, trials, reach, done
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -53,25 +69,26 @@ class Trials:
         items = {item.nodeid: item for item in session.items}
         functions = [found for found in gc.get_objects() if type(found) is FunctionType]
         gc.freeze()  # what is here stays, so a process of a mutant need not look at it, and shares its memory
-        for mutant in self.mutants:
+        for mutant, tests, control in self.trials:
             place, source = self.folder / "src/dpheatmap" / mutant.module, mutant.source
             if source is None:
                 continue
-            before = place.stat()
-            place.write_text(source)  # for what tests start, and for what is not imported yet
-            tests = self.reach.tests(mutant.module, mutant.line, self.at_most)
+            before, unchanged = place.stat(), original(mutant.module)
+            place.write_text(unchanged if control else source)  # for what tests start, and what is not imported yet
             child = os.fork()
             if child == 0:
                 os.setpgid(0, 0)
                 limits = Limits(self.folder / "test", tests)
                 if self.reach.at_import(mutant.module, mutant.line) or not swap(functions, place, source):
                     os._exit(afresh(self.folder, limits, anew=mutant.module in KERNELS))
+                if control:
+                    swap(functions, place, unchanged)
                 session.config.pluginmanager.register(limits)
                 session.config.option.maxfail = 1
                 session.items[:] = [items[test] for test in tests if test in items]
                 return None
             word, seconds = wait(child)
-            place.write_text(original(mutant.module))
+            place.write_text(unchanged)
             os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns))  # by which kernels know what they were made of
             shutil.rmtree(self.folder / "tmp")
             (self.folder / "tmp").mkdir()
@@ -144,7 +161,7 @@ def wait(child: int) -> tuple[str, float]:
         os.close(handle)
     _, status, used = os.wait4(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    words = {0: "survived", 1: "killed", 2: "killed", -signal.SIGPROF: "took too long"}  # 2: could not be collected
+    words = {0: SURVIVED, 1: "killed", 2: "killed", -signal.SIGPROF: "took too long"}  # 2: could not be collected
     word = words.get(code, f"ended by {code}") if ended else "waited"
     return word, round(used.ru_utime + used.ru_stime, 2)
 
@@ -162,6 +179,7 @@ def processor_time(group: int) -> float:
 
 def prepare(folder: Path) -> None:
     """Make this process one that runs the tests of a copy of the project."""
+    shutil.rmtree(folder / "tmp", ignore_errors=True)  # of a run that was stopped
     for name in ("tmp", "kernels"):
         (folder / name).mkdir(exist_ok=True)
     os.chdir(folder)

@@ -5,18 +5,22 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.estimate.uncertainty import Uncertainty
 from dpheatmap.heatmap import Heatmap
 from dpheatmap.release import Release
+from dpheatmap.render.figure import Figure
 from dpheatmap.testing import generated_people, seeded_release
 
 MakeHeat = Callable[..., Heatmap]
 CITY = Domain.bbox(7.30, 46.90, 7.50, 47.02, resolution=100)
+SCREEN = Domain.image(64, 48)
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +32,7 @@ def city() -> Release:
 @pytest.fixture(scope="session")
 def screen() -> Release:
     """A release of clicks on a screen."""
-    return released(Domain.image(64, 48))
+    return released(SCREEN)
 
 
 def released(domain: Domain) -> Release:
@@ -75,3 +79,26 @@ def make_heat() -> MakeHeat:
         return heat if std is None else uncertain(heat, std)
 
     return make
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    """A picture that is white on the left and blue on the right."""
+    path = tmp_path / "photo.png"
+    picture = Image.new("RGB", (128, 96), (255, 255, 255))
+    picture.paste((0, 0, 200), (64, 0, 128, 96))
+    picture.save(path)
+    return path
+
+
+def blob(domain: Domain, wide: float = 0.1) -> np.ndarray:
+    """A bell in the middle of a domain."""
+    finest = domain.cells(domain.depth)
+    y, x = np.mgrid[0 : finest.rows, 0 : finest.columns]
+    away = np.hypot(x - (finest.columns - 1) / 2, y - (finest.rows - 1) / 2) / max(finest.rows, finest.columns)
+    bell: np.ndarray = np.exp(-0.5 * (away / wide) ** 2)
+    return bell
+
+
+def pixels_of(figure: Figure) -> np.ndarray:
+    return figure.map_pixels().astype(int)

@@ -114,10 +114,17 @@ def test_numbers_stand_where_there_is_room() -> None:
     spots = _beside(centres, box, 9.0, 14.0)
     sides = [
         "right" if x > at[0] + 9 else "left" if x < at[0] - 9 else "above" if y < at[1] else "below"
-        for at, (x, y, _) in zip(centres, spots, strict=True)
+        for at, spot in zip(centres, spots, strict=True)
+        if spot is not None
+        for x, y, _ in [spot]
     ]
     assert sides == ["left", "right", "left", "below", "right", "left", "right"]
     assert spots == _beside(centres, box, 9.0, 14.0)
+    crowd = [(100.0 + 15 * (k % 5), 100.0 + 15 * (k // 5)) for k in range(25)]
+    numbered = [spot is not None for spot in _beside([*crowd, (300.0, 100.0)], box, 9.0, 14.0)]
+    assert numbered[0], "the busiest at a free edge"
+    assert not numbered[12], "nowhere in the middle of a crowd"
+    assert numbered[-1], "where there is room"
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".pdf"])

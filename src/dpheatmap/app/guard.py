@@ -22,9 +22,10 @@ from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dpheatmap.app.pages import page_of
 from dpheatmap.app.peer import is_another_users
 from dpheatmap.app.session import Session
 from dpheatmap.app.texts import say
@@ -73,9 +74,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
         refusal = self._refusal(scope)
-        await (refusal or self._app)(scope, receive, _with_headers(send))
+        answer: ASGIApp = refusal or self._app
+        if refusal is not None and Headers(scope=scope).get("sec-fetch-mode") == "navigate":
+            answer = HTMLResponse(page_of(refusal.words), refusal.status_code)  # somebody reads it in a window
+        await answer(scope, receive, _with_headers(send))
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _refusal(self, scope: Scope) -> Refused | None:
         headers = Headers(scope=scope)
         opening = scope["path"] == OPEN
         if headers.get("host", "").lower() not in self._hosts or len(headers.getlist("host")) != 1:
@@ -100,9 +104,17 @@ class Guard:
         return None
 
 
-def refused(status: int, key: str, /, **values: object) -> Response:
+class Refused(JSONResponse):
+    """A refusal as the page understands it."""
+
+    def __init__(self, status: int, words: str) -> None:
+        self.words = words
+        super().__init__({"error": words}, status)
+
+
+def refused(status: int, key: str, /, **values: object) -> Refused:
     """A refusal in one of the texts."""
-    return JSONResponse({"error": say(key, **values)}, status)
+    return Refused(status, say(key, **values))
 
 
 def _cookie(headers: Headers, name: str) -> str | None:

@@ -6,8 +6,8 @@ that one. A further release with the same settings names the one that it comes a
 
 **The order on disk.** (1) the record says that a charge is coming, with its time; (2) the ledger is charged; (3) the
 record knows the entry; (4) noise is drawn and the release is written. Cancelling works up to (1). Killed before (2),
-nothing is charged; after it, the charge stands, for nobody could tell what was seen, and `recover` finds the entry by
-its time, population and epsilon.
+nothing is charged; after it, the charge stands, for nobody could tell what was seen. Whoever has to tell later, because
+(3) failed or never came, finds the entry by its time, population and epsilon.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -123,7 +124,9 @@ class Jobs:
             Ledger(self._ledger).check(work.charge.population, work.charge.epsilon)
             record = self._shelf.add(kind, source.name, wanted, fingerprint)
             self._jobs[record.id] = Job()
-            self._pool.submit(self._run, record.id, work)
+            used = ExitStack()  # from now on, not only when its turn comes
+            used.enter_context(source.used())
+            self._pool.submit(self._run, record.id, work).add_done_callback(lambda _: used.close())
             return record, False
 
     def progress(self, id: str) -> Job | None:
@@ -171,14 +174,20 @@ class Jobs:
             self._end(id, say("unexpected"))
 
     def _end(self, id: str, message: str) -> None:
-        """How a release that failed is told: with or without a charge, with or without its file."""
+        """How a release that failed is told: with or without its file, with or without a charge, as the ledger says."""
         record = self._shelf.get(id)
         if self._shelf.release_path(id).is_file():
             self._shelf.change(id, state=DONE, message=message)
-        elif record.charge is not None and "entry" in record.charge:
-            self._shelf.change(id, state=LOST, message=f"{message} {say('charged', **record.charge)}")
-        else:
+            return
+        try:
+            charge = _charged(Ledger(self._ledger), record.charge)
+        except DpheatmapError:  # a ledger that can't be read: nobody knows, so nothing is said of a charge
+            self._shelf.change(id, state=FAILED, message=message)
+            return
+        if charge is None:
             self._shelf.change(id, state=FAILED, message=f"{message} {say('not_charged')}", charge=None)
+        else:
+            self._shelf.change(id, state=LOST, message=f"{message} {say('charged', **charge)}", charge=charge)
 
 
 class _Work(Protocol):
@@ -253,23 +262,22 @@ def recover(shelf: Shelf, ledger: str) -> list[Record]:
         if shelf.release_path(record.id).is_file() or record.result:
             found.append(shelf.change(record.id, state=DONE, message=say("recovered")))
             continue
-        entry = None if record.charge is None else _entry(Ledger(ledger), record.charge)
-        if entry is None:
+        charge = _charged(Ledger(ledger), record.charge)
+        if charge is None:
             found.append(shelf.change(record.id, state=STOPPED, message=say("stopped"), charge=None))
         else:
-            charge = {**(record.charge or {}), "entry": entry}
             found.append(shelf.change(record.id, state=LOST, message=say("lost", **charge), charge=charge))
     return found
 
 
-def _entry(ledger: Ledger, charge: dict[str, Any]) -> int | None:
-    """The number of the entry that a record speaks of, if the ledger has it."""
-    if "entry" in charge:
-        return int(charge["entry"])
+def _charged(ledger: Ledger, charge: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The charge that a record says is coming, with the number of its entry; None if the ledger has no such entry."""
+    if charge is None or "entry" in charge:
+        return charge
     for row in reversed(ledger.entries()):
         same = row.kind == "charge" and row.population == charge["population"] and row.made == charge["made"]
         if same and Fraction(row.epsilon) == Fraction(charge["epsilon"]):
-            return row.number
+            return {**charge, "entry": row.number}
     return None
 
 

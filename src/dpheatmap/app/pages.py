@@ -50,9 +50,14 @@ def opened(target: str | None) -> str:
     where the link was, and not send the cookie.
     """
     if target is None:
-        return _page(f"<p>{html.escape(say('link_used'))}</p>")
+        return page_of(say("link_used"))
     refresh = f'<meta http-equiv="refresh" content="0; url={target}">'
     return _page(f'<p><a href="{target}">{html.escape(say("go_on"))}</a></p>', refresh)
+
+
+def page_of(words: str) -> str:
+    """A page that says something, and no more."""
+    return _page(f"<p>{html.escape(words)}</p>")
 
 
 def opening(link: str, *, wrong: bool = False) -> str:

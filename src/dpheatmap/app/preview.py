@@ -69,5 +69,5 @@ def _sureness(heat: Heatmap) -> float | None:
 
 
 def _png(heat: Heatmap) -> str:
-    picture = picture_of(replace(heat, uncertainty=None))
+    picture = replace(picture_of(replace(heat, uncertainty=None)), clear=None)
     return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, SIDE)).decode('ascii')}"

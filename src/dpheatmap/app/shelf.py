@@ -163,8 +163,7 @@ def _load(path: Path, stamp: int) -> Release:
 
 def _secret_of(path: Path) -> bytes:
     if not path.exists():
-        with replace_whole(path) as temporary:
-            temporary.chmod(0o600)
+        with replace_whole(path, private=True) as temporary:
             temporary.write_bytes(secrets.token_bytes(32))
     return path.read_bytes()
 

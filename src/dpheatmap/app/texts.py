@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -21,4 +22,14 @@ def say(key: str, /, **values: Any) -> str:
     >>> say("not_found")
     'There is nothing at this address. Go back to the start.'
     """
-    return _texts()["server"][key].format(**values)
+    return _texts()["server"][key].format(**{name: isolated(str(value)) for name, value in values.items()})
+
+
+def isolated(name: str) -> str:
+    """A name in a script that runs to the left is kept from pulling the numbers after it to its other side.
+
+    >>> len(isolated("riders")), len(isolated("\u05d0"))
+    (6, 3)
+    """
+    leftward = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in name)
+    return f"\u2068{name}\u2069" if leftward else name

@@ -9,9 +9,12 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from dpheatmap.app.texts import say
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
@@ -50,6 +53,9 @@ class Uploads:
         self.limit = limit
         self._folder = folder
         self._files: dict[str, Upload] = {}
+        self._used: Counter[str] = Counter()
+        self._leaving: dict[str, Upload] = {}
+        self._lock = Lock()
         self._arriving = 0
         self.clear()
         folder.mkdir(mode=0o700, parents=True)
@@ -58,6 +64,7 @@ class Uploads:
         """Remove everything, also what an earlier run left behind."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._files.clear()
+        self._leaving.clear()
 
     def get(self, id: str) -> Upload:
         """An upload by its id."""
@@ -66,10 +73,29 @@ class Uploads:
         return self._files[id]
 
     def remove(self, id: str) -> None:
-        """Forget a file."""
-        upload = self._files.pop(id, None)
-        if upload is not None:
-            upload.path.unlink(missing_ok=True)
+        """Forget a file; as long as it is used, it stays on disk."""
+        with self._lock:
+            upload = self._files.pop(id, None)
+            if upload is not None:
+                self._leaving[id] = upload
+            self._sweep()
+
+    @contextmanager
+    def using(self, id: str) -> Iterator[None]:
+        """Keep a file on disk, whether it is forgotten meanwhile or not."""
+        with self._lock:
+            self._used[id] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._used[id] -= 1
+                self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove what was forgotten and is used no more."""
+        for id in [id for id in self._leaving if not self._used[id]]:
+            self._leaving.pop(id).path.unlink(missing_ok=True)
 
     async def receive(self, name: str, declared: int | None, chunks: AsyncIterator[bytes]) -> Upload:
         """Write a file as it arrives; whatever goes wrong on the way, nothing of it stays."""
@@ -98,7 +124,8 @@ class Uploads:
         return self._files[id]
 
     def _room_for(self, more: int) -> None:
-        if sum(upload.size for upload in self._files.values()) + self._arriving + more > self.limit:
+        here = [*self._files.values(), *self._leaving.values()]
+        if sum(upload.size for upload in here) + self._arriving + more > self.limit:
             raise TooLarge(say("too_large", limit=f"{self.limit / 1e6:,.0f}"))
         if shutil.disk_usage(self._folder).free < more + SPARE:
             raise TooLarge(say("disk_full"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ class Source:
     identity: str
     path: str | None
     """The path that was given; None for what the browser sent."""
+    used: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Keeps the table where it is while it is read."""
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -84,7 +87,7 @@ def source_of(body: Mapping[str, Any], uploads: Uploads) -> Source:
     """The table that is meant: an upload's id, or a path on this machine."""
     if body.get("upload") is not None:
         upload = uploads.get(text_of(body, "upload"))
-        return Source(not_a_pattern(upload.path), upload.name, upload.digest, None)
+        return Source(not_a_pattern(upload.path), upload.name, upload.digest, None, partial(uploads.using, upload.id))
     path = Path(os.path.expanduser(text_of(body, "path")))
     if not path.is_file():
         raise DataError(say("no_file", path=str(path)))

@@ -36,6 +36,7 @@ def command(
     Releases invented data sets that differ by one person, many thousand times, and bounds from below how much of
     epsilon shows. It reads no data of yours. Ends with exit code 1 if the promise is refuted. Example:
 
+    \b
     dpheatmap audit -o audit.html
     """
     from dpheatmap.evaluate.audit import DESIGNS, audit

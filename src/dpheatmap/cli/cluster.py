@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dpheatmap.cli.options import check_outputs, json_option
-from dpheatmap.cli.terminal import answer, say
+from dpheatmap.cli.terminal import answer, progress, say
 from dpheatmap.estimate.cluster import kmedian
 from dpheatmap.parameters import check
 from dpheatmap.release import load
@@ -34,6 +34,7 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
 
     It costs no budget: the places follow from the release alone. Example:
 
+    \b
     dpheatmap cluster trips.dph.parquet -k 10 -o places.geojson -o places.csv -o places.png
     """
     check(k=k, metric=metric, method=method)
@@ -41,10 +42,11 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
     made = load(release)
     for output in outputs:
         refuse(made.domain, output)
-    places = kmedian(made, k, metric=metric, method=method)
-    for output in outputs:
-        places.save(output)
-    columns = columns_of(places)
+    with progress("Looking for places"):
+        places = kmedian(made, k, metric=metric, method=method)
+        columns = columns_of(places)
+        for output in outputs:
+            places.save(output)
     say(f"People are {length_in_words(places.cost, places.domain)} from the nearest place on average ({metric}).")
     values = {
         "cost": places.cost,

@@ -87,8 +87,12 @@ def open_collection(
 ) -> None:  # fmt: skip
     """Open a collection: sign its terms, and make tickets for devices.
 
-    Example: dpheatmap collect open --unit --depth 6 --epsilon 1 --n-min 1000 --n-max 5000 --party https://one.example:8443
-    KEY --party https://two.example:8443 KEY --closes 2030-01-31T12:00:00Z --key operator.key -o collection.json
+    Example:
+
+    \b
+    dpheatmap collect open --unit --depth 6 --epsilon 1 --n-min 1000 --n-max 5000 --key operator.key \\
+      --party https://one.example:8443 KEY1 --party https://two.example:8443 KEY2 \\
+      --closes 2030-01-31T12:00:00Z -o collection.json
     """
     from dpheatmap.collect.collection import Collection, terms_of
     from dpheatmap.collect.keys import PrivateKey, PublicKey
@@ -103,15 +107,14 @@ def open_collection(
     listed = {address: PublicKey(public) for address, public in parties}
     made = Collection.open(terms, listed, _time(closes), operator)
     if tickets is not None:
-        with replace_whole(tickets) as temporary:
-            temporary.chmod(0o600)
+        with replace_whole(tickets, private=True) as temporary:
             temporary.write_text("".join(f"{ticket}\n" for ticket in make_tickets(made, operator, terms.n_max)))
     made.save(output)
     say(f"{terms.tree.size:,} cells of {len(terms.design.shares)} levels; a device sends {_size(made):,} bytes.")
     click.echo(output)
 
 
-@command.command()
+@command.command(short_help="Send one person's contribution.")
 @click.argument("collection")
 @click.argument("file")
 @_operator
@@ -130,7 +133,10 @@ def client(
 ) -> None:  # fmt: skip
     """Send one person's contribution: FILE is a table of their positions, which never leaves the device.
 
-    Example: dpheatmap collect client collection.json mine.csv --operator KEY --ticket TICKET --x lon --y lat
+    Example:
+
+    \b
+    dpheatmap collect client collection.json mine.csv --operator KEY --ticket TICKET --x lon --y lat
     """
     from dpheatmap.collect.client import Client
     from dpheatmap.collect.network import Network
@@ -147,7 +153,7 @@ def client(
     if bodies is None:
         bodies = device.contribution_of(aggregate(file, opened.terms.domain, x=x, y=y, each_row_is_a_person=True))
         if keep is not None:
-            device.keep(bodies, keep)
+            bodies = device.keep(bodies, keep)
     if not later:
         device.send(bodies, Network(authority))
     click.echo("Kept." if later else "Sent.")
@@ -172,23 +178,29 @@ def _process_options(command: Command) -> Command:
     return command
 
 
-@command.command()
+@command.command(short_help="Run the shuffler of a collection.")
 @_process_options
 def shuffler(**options: Any) -> None:
     """Run the shuffler: it mixes sealed messages once n-min contributions are there, and forwards them.
 
-    Example: dpheatmap collect shuffler collection.json --operator KEY --key shuffler.key --state shuffler.state
+    Example:
+
+    \b
+    dpheatmap collect shuffler collection.json --operator KEY --key shuffler.key --state shuffler.state
     """
     _run("shuffler", **options)
 
 
-@command.command()
+@command.command(short_help="Run the analyser of a collection.")
 @_process_options
 @click.option("-o", "--output", metavar="FILE", help=f"Where to write the release in the end, a {RELEASE_SUFFIX} file.")
 def analyser(output: str | None, **options: Any) -> None:
     """Run the analyser: it opens what the shuffler mixed, and publishes the noisy sums.
 
-    Example: dpheatmap collect analyser collection.json --operator KEY --key analyser.key --state analyser.state
+    Example:
+
+    \b
+    dpheatmap collect analyser collection.json --operator KEY --key analyser.key --state analyser.state
     """
     from dpheatmap.collect.result import combined
 
@@ -202,14 +214,17 @@ def analyser(output: str | None, **options: Any) -> None:
     _run("analyser", finished, **options)
 
 
-@command.command()
+@command.command(short_help="Run one of the servers of a collection.")
 @_process_options
 def server(**options: Any) -> None:
     """Run one of the servers: it adds up its shares of what reached all servers, adds noise, and publishes the sum.
 
     In the local model there is one, which counts reports that have their noise already.
 
-    Example: dpheatmap collect server collection.json --operator KEY --key one.key --state one.state
+    Example:
+
+    \b
+    dpheatmap collect server collection.json --operator KEY --key one.key --state one.state
     """
     _run("server", **options)
 
@@ -221,7 +236,10 @@ def server(**options: Any) -> None:
 def close(collection: str, key: str, authority: str | None) -> None:
     """Close a collection before its time, as its operator.
 
-    Example: dpheatmap collect close collection.json --key operator.key
+    Example:
+
+    \b
+    dpheatmap collect close collection.json --key operator.key
     """
     from dpheatmap.collect.keys import PrivateKey
     from dpheatmap.collect.network import Network
@@ -231,7 +249,7 @@ def close(collection: str, key: str, authority: str | None) -> None:
     close_early(_read(collection, operator.public.text), operator, Network(authority))
 
 
-@command.command()
+@command.command(short_help="Fetch what was published; write release and maps.")
 @click.argument("collection")
 @_operator
 @map_options
@@ -244,7 +262,10 @@ def result(
 ) -> None:  # fmt: skip
     """Fetch what the parties published, and write the release and maps. Anybody may.
 
-    Example: dpheatmap collect result collection.json --operator KEY -o town.dph.parquet -o map.html
+    Example:
+
+    \b
+    dpheatmap collect result collection.json --operator KEY -o town.dph.parquet -o map.html
     """
     from dpheatmap.cli.release import write_outputs
     from dpheatmap.collect.network import Network
@@ -257,7 +278,7 @@ def result(
     answer(as_json, {"outputs": written, "label": dict(release.label)}, "\n".join(written))
 
 
-@command.command()
+@command.command(short_help="Run a whole collection on this machine.")
 @click.option("--devices", type=click.IntRange(10, 10_000), default=200, show_default=True, help="How many to invent.")
 @click.option("--model", default="servers", show_default=True, help="servers, shuffle or local.")
 @click.option("--epsilon", default="4", show_default=True, help="How much may leak about a person.")
@@ -269,7 +290,10 @@ def demo(
 ) -> None:  # fmt: skip
     """Run a whole collection on this machine: processes that share no files, and invented devices that send to them.
 
-    Example: dpheatmap collect demo --devices 200 -o map.png
+    Example:
+
+    \b
+    dpheatmap collect demo --devices 200 -o map.png
     """
     from dpheatmap.cli.release import write_outputs
     from dpheatmap.collect.demo import run_demo

@@ -18,6 +18,7 @@ from dpheatmap.cli.options import (
     table_options,
     taken,
 )
+from dpheatmap.files import replace_whole
 
 if TYPE_CHECKING:
     from dpheatmap.evaluate.table import Series
@@ -60,6 +61,7 @@ def command(
 
     Reads the truth, so everything it writes is marked private. It makes no release and charges no budget. Example:
 
+    \b
     dpheatmap compare trips.csv --user rider --x lon --y lat --bbox=7.3,46.9,7.5,47.02 --epsilon 1,5 -o compare.png
     """
     from dpheatmap.curator.api import aggregate
@@ -107,7 +109,7 @@ def _write(output: str, series: Series) -> None:
     from dpheatmap.evaluate.table import as_csv
 
     marked = _marked(series)
-    with terminal.private_file(output) as temporary:
+    with replace_whole(output, private=True) as temporary:
         match Path(output).suffix.lower():
             case ".csv":
                 temporary.write_text(as_csv(marked["results"], [PRIVATE, NOT_COVERED]))

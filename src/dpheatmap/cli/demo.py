@@ -10,8 +10,6 @@ import click
 from dpheatmap.cli.options import json_option
 from dpheatmap.cli.terminal import answer, progress, say
 
-# An invented city, laid over the plain west of Bern. Nobody of these people exists.
-CITY = (7.30, 46.90, 7.50, 47.02)
 SETTINGS = {"resolution": 100, "sigma": 250}
 
 
@@ -26,7 +24,7 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
     from dpheatmap.curator.api import release
     from dpheatmap.domain import Domain
     from dpheatmap.plan import plan
-    from dpheatmap.testing import generated_people
+    from dpheatmap.testing import CITY, generated_people
 
     place = Path(folder)
     names = ("people.parquet", "city.dph.parquet", "map.png", "map.html")
@@ -40,9 +38,10 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
     with progress("Releasing") as tick:
         made = release(table, domain, epsilon=epsilon, user="person", x="x", y="y", progress=tick)
     made.save(saved)
-    heat = made.heatmap(sigma=SETTINGS["sigma"])
-    heat.save(picture)
-    heat.save(page)
+    with progress("Drawing"):
+        heat = made.heatmap(sigma=SETTINGS["sigma"])
+        heat.save(picture)
+        heat.save(page)
     options = " ".join(f"--{name} {value}" for name, value in SETTINGS.items())
     box = ",".join(f"{edge:g}" for edge in CITY)
     say(

@@ -29,6 +29,7 @@ def command(file: str, private_report: str | None, as_json: bool, **options: Any
     x and y are longitude and latitude. The box goes to stdout as the option to give to release; it costs epsilon, and
     so does the release. Example:
 
+    \b
     dpheatmap discover trips.parquet --epsilon 0.1 --user rider --x lon --y lat
     """
     from dpheatmap.curator.api import Counts

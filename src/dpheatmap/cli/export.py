@@ -8,7 +8,7 @@ import click
 
 from dpheatmap.cli.options import check_outputs, json_option, look_from, map_options
 from dpheatmap.cli.release import write_outputs
-from dpheatmap.cli.terminal import answer
+from dpheatmap.cli.terminal import answer, progress
 from dpheatmap.difference import difference
 from dpheatmap.errors import ParameterError
 from dpheatmap.release import load
@@ -32,16 +32,23 @@ def command(
 ) -> None:
     """Make maps from RELEASE, a .dph.parquet file. It costs no budget: make as many as you like.
 
-    Example: dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
+    Example:
+
+    \b
+    dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
     """
     settings: dict[str, Any] = {"sigma": sigma, "size": size, "method": method}
     read = (release, minus, choices["background"])
     if minus is None:
         check_outputs(outputs, read=read)
-        written = write_outputs(load(release), outputs, look_from(choices, outputs), **settings)
     else:
         check_outputs(outputs, CHANGES, read=read)
-        written = write_difference(release, minus, outputs, look_from(choices, outputs), **settings)
+    look = look_from(choices, outputs)
+    with progress("Drawing"):
+        if minus is None:
+            written = write_outputs(load(release), outputs, look, **settings)
+        else:
+            written = write_difference(release, minus, outputs, look, **settings)
     answer(as_json, {"outputs": written}, "\n".join(written))
 
 

@@ -34,14 +34,17 @@ def command() -> None:
 def limit(ledger: str | None, population: str, epsilon: str) -> None:
     """Set or change how much may be spent on a population.
 
-    Example: dpheatmap ledger limit city.ledger --population riders --epsilon 10
+    Example:
+
+    \b
+    dpheatmap ledger limit city.ledger --population riders --epsilon 10
     """
     opened = open_ledger(ledger)
     opened.limit(population, epsilon)
     say(f"{population!r} in {opened.name}: {opened.accounts()[population].in_words()}.")
 
 
-@command.command()
+@command.command(short_help="What was spent on each population, and is left.")
 @where
 @json_option
 def show(ledger: str | None, as_json: bool) -> None:
@@ -111,7 +114,10 @@ def verify(ledger: str | None, against: tuple[str, ...], releases: tuple[str, ..
     """Check that nobody edited, removed or reordered entries.
 
     With releases, also that the ledger still has their entries: that shows if an old copy was put back, or its end
-    cut off. Example: dpheatmap ledger verify city.ledger --against june.dph.parquet july.dph.parquet
+    cut off. Example:
+
+    \b
+    dpheatmap ledger verify city.ledger --against june.dph.parquet july.dph.parquet
     """
     from dpheatmap.release import load
 

@@ -13,7 +13,7 @@ from dpheatmap.domain import Domain
 from dpheatmap.errors import DomainError, ParameterError, PrivacyRefusal
 from dpheatmap.files import check_writable, matching
 from dpheatmap.parameters import check
-from dpheatmap.render import FORMATS, RELEASE_SUFFIX, options_of, refuse
+from dpheatmap.render import FORMATS, RELEASE_SUFFIX, is_release, options_of, refuse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -120,7 +120,7 @@ map_options = together(
 def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any]) -> None:
     """Refuse maps of a place that can't be written, before anything is read or spent."""
     for output in outputs:
-        if not output.endswith(RELEASE_SUFFIX):
+        if not is_release(output):
             refuse(domain, output, **look_for(output, look))
 
 
@@ -137,7 +137,7 @@ def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, An
     look |= {"basemap": False if choices.pop("no_basemap") else None}
     look = {name: value for name, value in look.items() if value is not None}
     check(**look)
-    taken = set[str]().union(*(options_of(output) for output in outputs if not output.endswith(RELEASE_SUFFIX)))
+    taken = set[str]().union(*(options_of(output) for output in outputs if not is_release(output)))
     for name in sorted(look.keys() - taken):
         option = "--no-basemap" if name == "basemap" else f"--{name}"
         raise ParameterError(f"None of the outputs takes {option}. Leave it out; --help tells what it is for.")

@@ -29,7 +29,10 @@ from dpheatmap.plan import plan
 def command(epsilon: str, users: int, as_json: bool, **options: Any) -> None:
     """Levels, noise, expected error and advice for a release that reads no data yet.
 
-    Example: dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
+    Example:
+
+    \b
+    dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
     """
     made = plan(domain_from(**taken(options, PLACE)), epsilon=epsilon, users=users, **options)
     answer(as_json, made.to_dict(), str(made))

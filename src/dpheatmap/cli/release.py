@@ -34,7 +34,7 @@ from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.files import data_folder
 from dpheatmap.parameters import check
 from dpheatmap.release import Release, check_method
-from dpheatmap.render import RELEASE_SUFFIX
+from dpheatmap.render import RELEASE_SUFFIX, is_release
 
 
 @click.command("release")
@@ -77,9 +77,11 @@ def command(
 ) -> None:
     """Measure where people are in FILE, under differential privacy.
 
-    FILE is CSV, Parquet or JSON, a quoted glob of such files, or postgresql://host/name with --table. Example:
+    FILE is CSV, Parquet or JSON, a folder or quoted glob of these, or postgresql://host/name with --table. Example:
 
-    dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 -o map.png
+    \b
+    dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 \\
+      -o trips.dph.parquet -o map.html
     """
     from dpheatmap.budget import PAPER_DECAY
     from dpheatmap.curator.api import Counts
@@ -111,11 +113,16 @@ def command(
     seen: list[Counts] = []
     with terminal.progress("Releasing") as tick:
         made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest)
-    written = write_all(made, files, looks, sigma=sigma, size=size, method=method)
+    with terminal.progress("Drawing"):
+        written = write_all(made, files, looks, sigma=sigma, size=size, method=method)
     terminal.private_reports(seen, private_report)
     first = next(iter(made.values()))
     terminal.say(in_words(batch, made) if batch else first.label["how_strongly"])
     terminal.say(charged(first, **budget))
+    if not any(map(is_release, outputs)):
+        terminal.say(
+            f"The release itself was not saved, so another map would cost again. Keep it by -o NAME{RELEASE_SUFFIX}."
+        )
     answer: dict[str, Any] = {"epsilon": str(read_epsilon(epsilon)), "label": dict(first.label)}
     if batch is None:
         answer["outputs"] = written[""]
@@ -184,7 +191,7 @@ def write_outputs(release: Release, outputs: Sequence[str], look: dict[str, Any]
 
 def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
     """Write those of the outputs that are the release itself."""
-    wanted = [output for output in outputs if output.endswith(RELEASE_SUFFIX)]
+    wanted = [output for output in outputs if is_release(output)]
     for output in wanted:
         release.save(output)
     return wanted
@@ -192,7 +199,7 @@ def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
 
 def write_maps(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
     """Write those of the outputs that are maps, each with its own of the options."""
-    wanted = [output for output in outputs if not output.endswith(RELEASE_SUFFIX)]
+    wanted = [output for output in outputs if not is_release(output)]
     if wanted:
         heat = release.heatmap(**settings)
         for output in wanted:

@@ -14,6 +14,8 @@ from dpheatmap.cli.options import json_option
 from dpheatmap.cli.terminal import answer, say
 from dpheatmap.errors import ParameterError
 
+_BETWEEN_LINES = 60.0  # seconds
+
 
 @click.command("reproduce")
 @click.argument("figures", metavar="FIGURE...", nargs=-1, required=True)
@@ -97,12 +99,12 @@ def _progress(name: str) -> Iterator[Callable[[int, int, float], None]]:
         yield lambda done, total, seconds: bar.update(task, completed=done, total=total)
 
 
-def _line_now_and_then(name: str, every: float = 60.0) -> Callable[[int, int, float], None]:
+def _line_now_and_then(name: str) -> Callable[[int, int, float], None]:
     said = 0.0
 
     def tick(done: int, total: int, seconds: float) -> None:
         nonlocal said
-        if done == total or seconds - said >= every:
+        if done == total or seconds - said >= _BETWEEN_LINES:
             said = seconds
             say(f"{name}: {done} of {total} runs, {seconds:.0f} s")
 

@@ -29,6 +29,7 @@ def command(as_json: bool, partition: str | None, x: str | None, y: str | None, 
 
     Reads no data. Run it in your warehouse, save the answer as Parquet or CSV, and release that. Example:
 
+    \b
     dpheatmap sql --dialect bigquery --table city.trips --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9
     """
     from dpheatmap.curator.warehouses import sql

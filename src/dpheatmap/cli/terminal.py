@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,9 +56,10 @@ def private_reports(readings: list[Counts], path: str | None) -> None:
         write_private(path, numbers)
     for report in reports if sys.stderr.isatty() else []:
         rate = report.rows / max(report.seconds, 1e-9)
+        people = "1 person" if report.people == 1 else f"{report.people:,} people"
         say(
             f"For your eyes only: {report.rows:,} rows ({rate:,.0f} a second), {report.inside:,} inside by "
-            f"{report.people:,} people; left out: {report.outside:,} outside, {report.invalid:,} without valid "
+            f"{people}; left out: {report.outside:,} outside, {report.invalid:,} without valid "
             f"coordinates or weight, {report.without_person:,} without a person."
         )
         if report.broken_lines:
@@ -71,8 +71,8 @@ def private_reports(readings: list[Counts], path: str | None) -> None:
 def _why_nobody(report: Any) -> str:
     """What to look at if no row counted; for the data holder's eyes, as the numbers are."""
     reasons = {
-        report.outside: "Are x and y swapped, or is the place another one?",
-        report.invalid: "No coordinates could be read: they must be numbers such as 7.45, or points.",
+        report.outside: "Are x and y swapped, or metres instead of degrees, or is the place another one?",
+        report.invalid: "No coordinates could be read: they must be numbers such as 7.45, with a point, or geometries.",
         report.without_person: "Is this the column of people?",
     }
     return reasons[max(reasons)] if report.rows else "Is the file empty, or does --where leave everything out?"
@@ -81,13 +81,5 @@ def _why_nobody(report: Any) -> str:
 def write_private(path: str, values: Mapping[str, Any]) -> None:
     """Write exact numbers to a file that only its owner may read, with a warning at its top."""
     marked = {"private": "exact numbers about people: do not publish", **values}
-    with private_file(path) as temporary:
+    with replace_whole(path, private=True) as temporary:
         temporary.write_text(json.dumps(marked, indent=2) + "\n")
-
-
-@contextmanager
-def private_file(path: str) -> Iterator[Path]:
-    """Where to write a file that only its owner may read; it appears whole or not at all."""
-    with replace_whole(path) as temporary:
-        temporary.chmod(0o600)
-        yield temporary

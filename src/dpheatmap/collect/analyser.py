@@ -2,18 +2,20 @@
 
 It learns nothing beyond the noisy sums that it publishes anyhow, up to delta (`shuffle_bound.py`), as long as the
 shuffler does not tell it who sent what. What can't be opened, or comes twice, does not count; if some of a
-contribution's messages are missing, the sums can't be decoded, and it says so instead of publishing.
+contribution's messages are missing, the sums can't be decoded, and it says so instead of publishing. Either way it
+deletes the messages.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
 from dpheatmap.collect.client import message_size
-from dpheatmap.collect.contribution import MessageSums
 from dpheatmap.collect.keys import OVERHEAD, BadSeal
+from dpheatmap.collect.message_sums import MessageSums
 from dpheatmap.collect.receiver import Refused, Role
 from dpheatmap.errors import DataError
 
@@ -36,7 +38,7 @@ class Analyser(Role):
             self.state.learn("count", count.to_bytes(4, "little"))
 
     def step(self) -> bool:
-        """Publish once all batches are there."""
+        """Publish, or say why not, once all batches are there; then they are of no more use."""
         if self.state.fact("outcome") is not None:
             return True
         count = self.state.fact("count")
@@ -44,12 +46,11 @@ class Analyser(Role):
         if count is None or there < int.from_bytes(count, "little"):
             return False
         try:
-            payload = self._decoded()
+            conclude = partial(self.publish, self._decoded())
         except DataError as problem:
-            self.give_up(str(problem))
-            return True
+            conclude = partial(self.give_up, str(problem))
         with self.state.transaction():
-            self.publish(payload)
+            conclude()
             self.state.write("UPDATE batches SET content = x''")
         return True
 

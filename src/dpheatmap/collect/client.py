@@ -25,7 +25,7 @@ from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.local import LocalTerms, report_of
 from dpheatmap.collect.terms import WORD
 from dpheatmap.curator.noise import Source
-from dpheatmap.errors import DataError
+from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.files import replace_whole
 from dpheatmap.quadtree import Ints
 
@@ -64,8 +64,12 @@ class Client:
         return self._sealed(*self.collection.terms.tree.leaves(x, y), source)
 
     def contribution_of(self, counts: Counts, source: Source = os.urandom) -> list[bytes]:
-        """The same for one person's counts, as `aggregate` makes them of a table."""
+        """The same for one person's counts, as `aggregate` makes them of a table for the collection's domain."""
         tree = self.collection.terms.tree
+        if counts.domain != tree.domain:
+            raise ParameterError(
+                "Counts must be of the collection's domain, and these are not. Aggregate for that one."
+            )
         codes, weights = counts.codes >> 2 * (counts.domain.depth - tree.last), np.diff(counts.sums)
         return self._sealed(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
 
@@ -77,10 +81,17 @@ class Client:
         for party, body in zip(self.collection.receivers, bodies, strict=True):
             network.deliver(party, "/contributions", body)
 
-    def keep(self, bodies: Iterable[bytes], path: str | PathLike[str]) -> None:
-        """Write a contribution down, sealed as it is, before it is sent."""
-        with replace_whole(path) as temporary:
-            temporary.write_bytes(b"".join(bodies))
+    def keep(self, bodies: list[bytes], path: str | PathLike[str]) -> list[bytes]:
+        """Write a contribution down, sealed as it is, and return what to send: the one that was written there first.
+
+        So two runs at the same time send one contribution, and nobody hears two reports.
+        """
+        try:
+            with replace_whole(path, private=True, anew=True) as temporary:
+                temporary.write_bytes(b"".join(bodies))
+        except FileExistsError:
+            return self.kept(path) or self.keep(bodies, path)  # again, if it is gone by now
+        return bodies
 
     def kept(self, path: str | PathLike[str]) -> list[bytes] | None:
         """The contribution that was written down, or None if there is no file; a file of something else is an error.

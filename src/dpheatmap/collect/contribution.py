@@ -1,4 +1,4 @@
-"""The arithmetic of a contribution, on a device, and of its sum, where contributions meet.
+"""The arithmetic of a contribution on a device, and of the noise of a server that sums contributions.
 
 **Contract of `vector_of`.** Whatever one person's points are, each level of the vector has non-negative integers whose
 sum is B, or all zeros for somebody with nothing inside the domain. So replacing a person's data by nothing changes
@@ -22,13 +22,11 @@ import os
 
 import numpy as np
 
-from dpheatmap.collect.packing import Words, add_messages
 from dpheatmap.collect.polya import polya_difference
-from dpheatmap.collect.shares import signed, split
+from dpheatmap.collect.shares import Words, signed, split
 from dpheatmap.collect.terms import WORD, Terms
 from dpheatmap.collect.tree import rounded
 from dpheatmap.curator.noise import LARGEST, DiscreteLaplace, Source, discrete_laplace
-from dpheatmap.errors import DataError
 from dpheatmap.quadtree import Ints
 
 
@@ -50,36 +48,6 @@ def messages(terms: Terms, vector: Ints, source: Source = os.urandom) -> Words:
     """All messages (coordinate, share) of a vector, as numbers ``coordinate * Q + share``."""
     coordinates = np.arange(len(vector), dtype=np.uint64) << np.uint64(terms.modulus_bits)
     return (split(vector, terms.shares, terms.modulus_bits, source) | coordinates).ravel()
-
-
-class MessageSums:
-    """Sums of messages by coordinate, for whoever reads what the shuffler has mixed."""
-
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self._sums = np.zeros(terms.tree.size, dtype=np.uint64)
-        self._numbers = np.zeros(terms.tree.size, dtype=np.int64)
-
-    def add(self, found: Words) -> None:
-        """Add messages in any order."""
-        add_messages(found, self.terms.modulus_bits, self._sums, self._numbers)
-
-    def participants(self) -> int:
-        """How many people's messages were added; an error if the messages of some are not all there.
-
-        A share that is missing leaves the sum of its coordinate uniform, and nobody can tell whose it was.
-        """
-        people, rest = divmod(int(self._numbers[0]), self.terms.shares)
-        if rest or np.any(self._numbers != self._numbers[0]):
-            raise DataError(
-                "Some messages of a contribution are missing or too many, so the sums can't be decoded. "
-                "Collect again; a ticket for each device keeps strangers out."
-            )
-        return people
-
-    def decoded(self) -> Ints:
-        """The noisy sums."""
-        return signed(self._sums, self.terms.modulus_bits, self.terms.largest_sum)
 
 
 def server_noise(terms: Terms, source: Source = os.urandom) -> Words:

@@ -24,8 +24,8 @@ from dpheatmap.collect.result import collected
 from dpheatmap.collect.tickets import make_tickets
 from dpheatmap.domain import Domain, Floats
 from dpheatmap.release import Release
+from dpheatmap.testing import CITY, generated_people
 
-CITY = (7.30, 46.90, 7.50, 47.02)  # that of `dpheatmap demo`
 FINE, COARSE = 200, 2000  # metres
 _PATIENCE = 300.0  # seconds, on a machine that is busy with other things
 
@@ -131,7 +131,7 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
         for number, (x, y) in enumerate(_people(devices)):
             device = stage.device(number)
             device.send(device.contribution(x, y), stage.network)
-            if (number + 1) % 50 == 0 or number + 1 == devices:
+            if (number + 1) % max(50, devices // 10) == 0 or number + 1 == devices:
                 say(f"{number + 1} of {devices} devices have sent {size:,} bytes each.")
         stage.close()
         say("The collection is closed; waiting for the result.")
@@ -140,8 +140,6 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
 
 def _people(count: int) -> list[tuple[Floats, Floats]]:
     """Invented people of an invented city: the x and y of each."""
-    from dpheatmap.testing import generated_people
-
     table = generated_people(count, extent=CITY).fetchnumpy()
     order = np.argsort(table["person"], kind="stable")
     cuts = np.flatnonzero(np.diff(table["person"][order])) + 1

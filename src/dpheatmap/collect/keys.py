@@ -113,10 +113,8 @@ class PrivateKey:
         """Write it to a file that only its owner may read."""
         from dpheatmap.files import replace_whole
 
-        with replace_whole(path) as temporary:
-            temporary.chmod(0o600)
+        with replace_whole(path, private=True) as temporary:
             temporary.write_text(json.dumps({"private key": as_text(self._raw), "public key": self.public.text}) + "\n")
-        Path(path).chmod(0o600)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> PrivateKey:

@@ -201,7 +201,7 @@ def report_of(terms: LocalTerms, cells: Ints, points: Ints, source: Source = os.
     """The same from cells of the last level and how many points, or which weight, lie in each."""
     level = int(terms.drawn_levels(1, source)[0])
     told = np.array([NOTHING])
-    if len(cells):
+    if points.any():
         told = cells[np.searchsorted(np.cumsum(points), uniform_below(points.sum(keepdims=True), source), side="right")]
     how = terms.responses[level]
     return Report(level, how.packed(how.answers(terms.values(level, told), source)[0]))

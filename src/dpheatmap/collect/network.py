@@ -1,4 +1,4 @@
-"""Talking to the parties of a collection over HTTP; and the processes that listen.
+"""Talking to the parties of a collection over HTTP.
 
 Addresses with https are checked against the system's authorities, or those of a file. No proxy and no environment
 variable is asked, nothing is logged: who sent what, and from where, is not written down anywhere.

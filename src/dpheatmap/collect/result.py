@@ -10,7 +10,7 @@ from dpheatmap.collect.collection import Collection, Party
 from dpheatmap.collect.contribution import decoded_shares
 from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.network import PAUSE, Network, UnreachableError
-from dpheatmap.collect.packing import Words
+from dpheatmap.collect.shares import Words
 from dpheatmap.collect.tally import Tally
 from dpheatmap.errors import DataError
 from dpheatmap.release import Release

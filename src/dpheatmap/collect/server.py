@@ -19,8 +19,8 @@ import numpy as np
 
 from dpheatmap.collect.collection import Party
 from dpheatmap.collect.contribution import server_noise
-from dpheatmap.collect.packing import Words
 from dpheatmap.collect.receiver import ENTRY, Receiver, Refused
+from dpheatmap.collect.shares import Words
 
 Entries = set[bytes]
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpheatmap.collect.packing import Words
 from dpheatmap.curator.noise import Source
 from dpheatmap.quadtree import Ints
+
+Words = NDArray[np.uint64]
 
 
 def split(values: Ints, shares: int, bits: int, source: Source = os.urandom) -> Words:

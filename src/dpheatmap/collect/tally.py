@@ -1,4 +1,4 @@
-"""The collector of the local model: sums of reports to a noisy tree. It knows no more of anybody than their report.
+"""A tally of the local model: sums of reports, and the noisy tree that they make.
 
 With n reports, of which n_i are of level i, a cell's part of the n_i people is estimated without bias,
 and n times that is its noisy count. Its variance is that of the responses *and* of which people, and which of their

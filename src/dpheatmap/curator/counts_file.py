@@ -77,21 +77,18 @@ def save(counts: Counts, path: str | PathLike[str]) -> None:
     rows = len(counts.sums)
     end = np.array([4**counts.domain.depth], dtype=np.int64)
     written: list[list[Page]] = [[], []]
-    with replace_whole(path) as temporary:
-        temporary.chmod(0o600)
-        with temporary.open("r+b") as file:
-            file.write(MAGIC)
-            for page in pages(rows):
-                written[page.column].append(page)
-                file.write(bytes(page.start - file.tell()) + page.header)
-                if page.column == 0:
-                    file.write(counts.codes[page.first : page.last].data)
-                    file.write(end.data if page.last == rows else b"")
-                else:
-                    file.write(counts.sums[page.first : page.last].data)
-            columns = [Column(name, of[0].start, of[-1].end, rows) for name, of in zip(COLUMNS, written, strict=True)]
-            file.write(footer(columns, {KEY: json.dumps(_describe(counts))}))
-    Path(path).chmod(0o600)
+    with replace_whole(path, private=True) as temporary, temporary.open("r+b") as file:
+        file.write(MAGIC)
+        for page in pages(rows):
+            written[page.column].append(page)
+            file.write(bytes(page.start - file.tell()) + page.header)
+            if page.column == 0:
+                file.write(counts.codes[page.first : page.last].data)
+                file.write(end.data if page.last == rows else b"")
+            else:
+                file.write(counts.sums[page.first : page.last].data)
+        columns = [Column(name, of[0].start, of[-1].end, rows) for name, of in zip(COLUMNS, written, strict=True)]
+        file.write(footer(columns, {KEY: json.dumps(_describe(counts))}))
 
 
 def _describe(counts: Counts) -> dict[str, Any]:

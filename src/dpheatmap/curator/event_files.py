@@ -17,7 +17,7 @@ import duckdb
 
 from dpheatmap.curator import geometry
 from dpheatmap.curator.counts_file import KEY as COUNTS
-from dpheatmap.curator.csv_lines import UNREADABLE, counted, each_line_for_itself, one_column
+from dpheatmap.curator.csv_lines import UNREADABLE_LINES, as_text, counted, each_line_for_itself, one_column
 from dpheatmap.curator.engines.duckdb import quietly, run
 from dpheatmap.curator.table import NOBODY, Table, describe, literal, quoted
 from dpheatmap.databases import shown
@@ -56,6 +56,10 @@ def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_
             raise DataError(f"There is no file in the folder {path!r}. Check the path.")
         if "://" in path:
             raise DataError(f"{shown(path, 'input')} is no address that can be read here. Give the path of a file.")
+        if path == "-" or os.path.exists(path):
+            raise DataError(
+                f"{path!r} is a pipe or a device, and a table is read more than once. Write it to a file first."
+            )
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     _refuse_names_that_are_no_text(files)
     formats = {_format(file) for file in files}
@@ -225,11 +229,7 @@ def _csv_table(
         relation = each_line_for_itself(names, option, columns, delimiter)
         broken = counted(names, option, columns, delimiter)
     else:
-        described = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in columns)
-        relation = (
-            f"read_csv({names}, {option}, auto_detect=false, header=true, delim={literal(delimiter)}, quote='\"', "
-            f"escape='\"', allow_quoted_nulls=false, columns={{{described}}})"
-        )
+        relation = as_text(names, option, columns, delimiter)
     listed = not skip and not looks_like_data(columns)  # behind a header that is no text, the first line is a row
     return Table(relation, describe(con, relation, name), name, listed, folders, broken=broken)
 
@@ -239,7 +239,7 @@ def broken_lines(con: duckdb.DuckDBPyConnection, table: Table, folder: str) -> i
     if table.broken is None:
         return 0
     answer, _ = run(con, table.broken, folder)
-    ((unreadable,),) = con.execute(f"SELECT COUNT(*) FROM {UNREADABLE}").fetchall()
+    ((unreadable,),) = con.execute(UNREADABLE_LINES).fetchall()
     return int(answer["broken"][0]) + int(unreadable)
 
 
@@ -255,16 +255,17 @@ def _unlike(first: str, other: str) -> DataError:
     )
 
 
-def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool = False) -> str:
+def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool) -> str:
     """The first line; if tolerant, the first that is text."""
     if os.path.isfile(file):
         with open(file, "rb") as opened:
             if opened.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
                 name = Path(file).name
                 raise DataError(f"{name!r} is UTF-16, and CSV is read as UTF-8. Save it as UTF-8 (iconv -f UTF-16).")
-    one_after_another = "hive_partitioning=false, parallel=false"  # else any thread's first line may come first
-    lines = one_column(literal(not_a_pattern(file)), one_after_another, header=False, tolerant=tolerant)
+    lines = one_column(literal(not_a_pattern(file)), "hive_partitioning=false", header=False, tolerant=tolerant)
     row = quietly(lambda: con.execute(f"SELECT line FROM {lines} LIMIT 1").fetchone(), Path(file).name)
     if row is None or not row[0]:
-        raise DataError(f"{Path(file).name!r} has no header line. The first line must name the columns.")
+        raise DataError(
+            f"{Path(file).name!r} has no header line, or none in UTF-8. The first line must name the columns."
+        )
     return str(row[0]).removeprefix("\ufeff")

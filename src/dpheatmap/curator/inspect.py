@@ -32,6 +32,7 @@ class Inspection:
 
     columns: Mapping[str, str]
     guesses: Mapping[str, tuple[str, ...]]
+    unfit_for_ids: tuple[str, ...]
     schema_problems: tuple[str, ...]
     private: Mapping[str, Any]
 
@@ -48,7 +49,8 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
         if table.geometries:
             guesses["geometry"] = tuple(table.geometries)
         private = _numbers(con, table, guesses) if read_rows else {}
-    return Inspection(table.columns, guesses, tuple(_problems(table, guesses)), private)
+    unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
+    return Inspection(table.columns, guesses, unfit, tuple(_problems(table.columns, guesses)), private)
 
 
 def _candidates(role: str, table: Table) -> tuple[str, ...]:
@@ -62,12 +64,16 @@ def _candidates(role: str, table: Table) -> tuple[str, ...]:
     return tuple(name for _, name in sorted(ranked))
 
 
-def _problems(table: Table, guesses: Mapping[str, tuple[str, ...]]) -> list[str]:
+def _problems(columns: Mapping[str, str], guesses: Mapping[str, tuple[str, ...]]) -> list[str]:
     problems = [
-        f"{name!r} is of type {table.columns[name]}, in which different ids can become equal: "
-        "store ids as integers or text"
+        f"{name!r} holds floating-point numbers, in which different ids can become equal: store ids as integers or text"
         for name in guesses["user"][:1]
-        if table.columns[name] in FLOATS
+        if columns[name] in FLOATS
+    ]
+    problems += [
+        f"{name!r} is of type {columns[name]}, which tells when and not who: is another column the person's?"
+        for name in guesses["user"][:1]
+        if columns[name].startswith(("DATE", "TIME"))
     ]
     if not guesses["user"]:
         problems.append("no column looks like a person's id: name it, or say that each row is another person")
@@ -103,11 +109,13 @@ def _hints(columns: Mapping[str, Mapping[str, Any]], guesses: Mapping[str, tuple
         return [f"no value of {' and '.join(unread)} reads as a number: write 7.45, with a point and without a unit"]
     hints = []
     if max(map(abs, (x["lowest"], x["highest"], y["lowest"], y["highest"]))) > 360:
-        hints.append("these are not degrees: use --image for pixels, or make them longitudes and latitudes for --bbox")
+        hints.append(
+            "these are not degrees: declare an image if they are pixels, or make them longitudes and latitudes"
+        )
     if max(abs(y["lowest"]), abs(y["highest"])) > 90 >= max(abs(x["lowest"]), abs(x["highest"])):
         hints.append("latitudes run from -90 to 90 and these don't: are x and y swapped?")
     if min(x["lowest"], y["lowest"]) >= 0 and max(x["highest"], y["highest"]) <= 1:
-        hints.append("all coordinates lie in 0 to 1: use --unit")
+        hints.append("all coordinates lie in 0 to 1: declare the unit square")
     if sum(1 for numbers in (x, y) if numbers["lowest"] == numbers["highest"] == 0):
         hints.append("a coordinate is 0 everywhere")
     return hints

@@ -12,6 +12,7 @@ Whether a charge is refused follows from earlier entries and from epsilon: no da
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -121,7 +122,8 @@ class Ledger:
         if (account is None or account.limit is None) and self._limits_needed:
             raise PrivacyRefusal(
                 f"The population {population!r} has no limit in {self.name}, so nothing may be spent on it. Check the "
-                "name, or set a limit with: dpheatmap ledger limit."
+                "name, or set a limit as with: "
+                f"dpheatmap ledger limit LEDGER --population {shlex.quote(population)} --epsilon 3"
             )
         if account is None:
             return

@@ -23,8 +23,8 @@ import numpy as np
 
 from dpheatmap.budget import UNITS, read_epsilon
 from dpheatmap.curator.counts import Counts
+from dpheatmap.curator.deviations import half_deviations
 from dpheatmap.curator.noise import LIMIT, Source, discrete_laplace, saturating_add
-from dpheatmap.curator.partition import half_deviations
 from dpheatmap.domain import CellRange, Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.quadtree import Ints, decode
@@ -106,7 +106,7 @@ class Curator:
         half the sum of ``|count - mean count|`` over its cells.
 
         *Why it is epsilon-DP.* No cell occurs twice, so buckets are disjoint: one unit more changes one of the half
-        deviations, rounded down to units, by at most one (see :mod:`dpheatmap.curator.partition`), and noise of rate
+        deviations, rounded down to units, by at most one (see :mod:`dpheatmap.curator.deviations`), and noise of rate
         eps / W multiplies the probability of any answer by at most exp(eps / W).
         """
         twice = np.any(np.diff(np.sort(codes)) == 0)
@@ -127,12 +127,13 @@ class Curator:
         t, which is the largest of the others' noisy scores (plus one for those that come first) minus i's score. One
         unit more moves every score by at most one, so t by at most two, and the probability that discrete Laplace noise
         of rate r reaches a threshold changes by a factor of at most exp(2 r) = exp(eps / W). This holds whatever the
-        others' noise, hence on average over it. (Sums are held within +-2^61 units, which matters with probability
-        below exp(-1000) for an epsilon of 1e-6 or more.)
+        others' noise, hence on average over it. Sums are held at no bound, where all would tie: scores up to 2^61 and
+        noise up to 2^62 fit into 64 bits. (Noise is cut there, with probability below exp(-1000) for an epsilon of 1e-6
+        or more.)
         """
         guess = np.rint(np.clip(people, 0, 2**30) * UNITS).astype(np.int64)
         scores = np.abs(self._exact(levels, codes) - guess)
-        return int(np.argmax(self._noisy(scores, epsilon, sensitivity=2)))
+        return int(np.argmax(scores + self._noise(len(scores), epsilon, sensitivity=2)))
 
     def private_tree(self, epsilon: Fraction) -> tuple[Ints, Ints]:
         """PrivTree (Zhang, Xiao, Xie 2016): levels and codes of the leaves of a tree that is finer where people are.
@@ -198,11 +199,14 @@ class Curator:
             counts[levels == level] = self._counts.at(int(level), codes[levels == level])
         return counts
 
-    def _noisy(self, counts: Ints, epsilon: Fraction, sensitivity: int = 1) -> Ints:
-        """Counts with noise of rate eps / (sensitivity W), after paying for it."""
+    def _noisy(self, counts: Ints, epsilon: Fraction) -> Ints:
+        """Counts with noise, within what the noise can hide."""
+        return saturating_add(counts, self._noise(len(counts), epsilon))
+
+    def _noise(self, size: int, epsilon: Fraction, sensitivity: int = 1) -> Ints:
+        """Noise of rate eps / (sensitivity W), after paying for it."""
         self._spend(epsilon)
-        noise = discrete_laplace(epsilon / (sensitivity * UNITS))
-        return saturating_add(counts, noise.sample(len(counts), self._source))
+        return discrete_laplace(epsilon / (sensitivity * UNITS)).sample(size, self._source)
 
     def _spend(self, epsilon: Fraction) -> None:
         if not isinstance(epsilon, Fraction) or epsilon <= 0 or epsilon > self.rest:

@@ -20,6 +20,7 @@ from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.parameters import check
+from dpheatmap.plan import length
 from dpheatmap.quadtree import Ints, decode
 from dpheatmap.release import Release, need_release
 
@@ -126,7 +127,7 @@ class Places:
 
     def __repr__(self) -> str:
         return (
-            f"<{len(self.centres)} Places, {self.cost:.3g} {self.domain.unit_name} from people on average"
+            f"<{len(self.centres)} Places, {length(self.domain, self.cost)} from people on average"
             f"{', NOT PRIVATE' if self.release.seeded else ''}>"
         )
 
@@ -208,11 +209,10 @@ def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
 
 def nearest_centre(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:
     """The nearest centre to each point of the plane, and the distance to it."""
-    from dpheatmap.estimate.median import assign
+    from dpheatmap.estimate.median import assign, nobody_served
 
     shape, u, v = u.shape, u.ravel(), v.ravel()
-    nearest = np.zeros(len(u), np.int64)
-    away, second = np.zeros(len(u)), np.zeros(len(u))
+    served = nobody_served(len(u))
     placed = np.stack(plane.of(centres[:, 0], centres[:, 1]), axis=1)
-    assign(u, v, placed, len(placed), metric == "euclidean", nearest, away, second)
-    return nearest.reshape(shape), away.reshape(shape)
+    assign(u, v, placed, metric == "euclidean", served)
+    return served.nearest.reshape(shape), served.first.reshape(shape)

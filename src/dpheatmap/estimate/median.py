@@ -20,6 +20,8 @@ evenly than random numbers: the same points give the same centres, and nothing i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dpheatmap.compiled import njit
@@ -36,19 +38,57 @@ def distance(dx: float, dy: float, euclidean: bool) -> float:
     return float(np.sqrt(dx * dx + dy * dy)) if euclidean else abs(dx) + abs(dy)
 
 
+class Served(NamedTuple):
+    """For each point the nearest centre and the one after it, and the distances to them."""
+
+    nearest: Ints
+    next: Ints
+    first: Floats
+    second: Floats
+
+
+def nobody_served(points: int) -> Served:
+    """As long as there are no centres."""
+    return Served(np.full(points, -1), np.full(points, -1), np.full(points, np.inf), np.full(points, np.inf))
+
+
 @njit(cache=True)
-def assign(
-    x: Floats, y: Floats, centres: Floats, count: int, euclidean: bool, nearest: Ints, first: Floats, second: Floats
-) -> None:
-    """The nearest of the first ``count`` centres to each point, and the distances to it and to the one after it."""
+def assign(x: Floats, y: Floats, centres: Floats, euclidean: bool, served: Served) -> None:
+    """Find the two nearest centres to each point; of centres equally near, the first comes before the others."""
     for i in range(len(x)):
-        first[i] = second[i] = np.inf
-        for j in range(count):
-            away = distance(x[i] - centres[j, 0], y[i] - centres[j, 1], euclidean)
-            if away < first[i]:
-                second[i], first[i], nearest[i] = first[i], away, j
-            elif away < second[i]:
-                second[i] = away
+        assign_point(i, x, y, centres, euclidean, served)
+
+
+@njit(cache=True)
+def assign_point(i: int, x: Floats, y: Floats, centres: Floats, euclidean: bool, served: Served) -> None:
+    """The same for one point."""
+    first = second = np.inf
+    nearest = after = -1
+    for j in range(len(centres)):
+        away = distance(x[i] - centres[j, 0], y[i] - centres[j, 1], euclidean)
+        if away < first:
+            second, first, after, nearest = first, away, nearest, j
+        elif away < second:
+            second, after = away, j
+    served.nearest[i], served.next[i], served.first[i], served.second[i] = nearest, after, first, second
+
+
+@njit(cache=True)
+def reassign(x: Floats, y: Floats, centres: Floats, moved: int, euclidean: bool, served: Served) -> None:
+    """What :func:`assign` finds once one centre has come or moved, if it was right before.
+
+    A point that the centre was one of the two nearest of looks at all of them; to others it can only have come nearer.
+    """
+    for i in range(len(x)):
+        if moved in (served.nearest[i], served.next[i]):
+            assign_point(i, x, y, centres, euclidean, served)
+            continue
+        away = distance(x[i] - centres[moved, 0], y[i] - centres[moved, 1], euclidean)
+        if away < served.first[i] or (away == served.first[i] and moved < served.nearest[i]):
+            served.second[i], served.next[i] = served.first[i], served.nearest[i]
+            served.first[i], served.nearest[i] = away, moved
+        elif away < served.second[i]:
+            served.second[i], served.next[i] = away, moved
 
 
 @njit(cache=True)
@@ -72,17 +112,16 @@ def drawn(weight: Floats, first: Floats, uniform: float) -> int:
 
 @njit(cache=True)
 def exchange(
-    x: Floats, y: Floats, weight: Floats, new: int, k: int, euclidean: bool, nearest: Ints, first: Floats,
-    second: Floats,
-) -> tuple[int, float]:  # fmt: skip
+    x: Floats, y: Floats, weight: Floats, new: int, k: int, euclidean: bool, served: Served
+) -> tuple[int, float]:
     """The centre that a point had best take the place of, and how much lower the cost is then, below 0 if higher."""
     more = np.zeros(k)
     gain = 0.0
     for i in range(len(x)):
         away = distance(x[i] - x[new], y[i] - y[new], euclidean)
-        kept = min(first[i], away)
-        gain += weight[i] * (first[i] - kept)
-        more[nearest[i]] += weight[i] * (min(second[i], away) - kept)
+        kept = min(served.first[i], away)
+        gain += weight[i] * (served.first[i] - kept)
+        more[served.nearest[i]] += weight[i] * (min(served.second[i], away) - kept)
     leaving = int(np.argmin(more))
     return leaving, gain - more[leaving]
 
@@ -138,18 +177,16 @@ def to_geometric_medians(x: Floats, y: Floats, weight: Floats, nearest: Ints, ce
 @njit(cache=True)
 def one_start(
     x: Floats, y: Floats, weight: Floats, along_x: Ints, along_y: Ints, k: int, euclidean: bool, start: int, tries: int,
-    rounds: int,
+    rounds: int, served: Served,
 ) -> tuple[Floats, float]:  # fmt: skip
-    """Centres and cost from one start."""
-    n = len(x)
-    centres, nearest = np.zeros((k, 2)), np.zeros(n, np.int64)
-    first, second = np.ones(n), np.ones(n)
+    """Centres and cost from one start, at which nobody is served."""
+    centres, first = np.zeros((k, 2)), served.first
     step = start * 1000
     for j in range(k):
         step += 1
-        at = max(drawn(weight, first, (step * GOLDEN) % 1.0), 0)
+        at = max(drawn(weight, first if j > 0 else np.ones(len(x)), (step * GOLDEN) % 1.0), 0)
         centres[j, 0], centres[j, 1] = x[at], y[at]
-        assign(x, y, centres, j + 1, euclidean, nearest, first, second)
+        reassign(x, y, centres, j, euclidean, served)
     cost = (weight * first).sum()
     for _ in range(rounds):
         before = cost
@@ -158,19 +195,19 @@ def one_start(
             new = drawn(weight, first, (step * GOLDEN) % 1.0)
             if new < 0:
                 break
-            leaving, gain = exchange(x, y, weight, new, k, euclidean, nearest, first, second)
+            leaving, gain = exchange(x, y, weight, new, k, euclidean, served)
             if gain > TINY * cost:
                 centres[leaving, 0], centres[leaving, 1] = x[new], y[new]
-                assign(x, y, centres, k, euclidean, nearest, first, second)
+                reassign(x, y, centres, leaving, euclidean, served)
         cost = (weight * first).sum()
         for _ in range(200):
             last = cost
             if euclidean:
-                to_geometric_medians(x, y, weight, nearest, centres)
+                to_geometric_medians(x, y, weight, served.nearest, centres)
             else:
-                to_medians(x, along_x, weight, nearest, centres, 0)
-                to_medians(y, along_y, weight, nearest, centres, 1)
-            assign(x, y, centres, k, euclidean, nearest, first, second)
+                to_medians(x, along_x, weight, served.nearest, centres, 0)
+                to_medians(y, along_y, weight, served.nearest, centres, 1)
+            assign(x, y, centres, euclidean, served)
             cost = (weight * first).sum()
             if not cost < last * (1.0 - 1e-6):
                 break
@@ -192,6 +229,7 @@ def k_median(
     along_x, along_y = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
     tries, starts = 20 + 3 * k, max(2, min(50_000 // len(x), 32))
     found: list[tuple[Floats, float]] = [
-        one_start(x, y, weight, along_x, along_y, k, euclidean, start, tries, rounds) for start in range(starts)
+        one_start(x, y, weight, along_x, along_y, k, euclidean, start, tries, rounds, nobody_served(len(x)))
+        for start in range(starts)
     ]
     return min(found, key=lambda one: one[1])

@@ -186,9 +186,9 @@ def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Fl
 
 
 @lru_cache(maxsize=2)
-def posterior(release: Release, *, fineness: Fineness = FINE) -> Posterior:
+def posterior(release: Release) -> Posterior:
     """The posterior of a release's masses."""
-    return infer(Observations.of(release), fineness=fineness)
+    return infer(Observations.of(release))
 
 
 def infer(

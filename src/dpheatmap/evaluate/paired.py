@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+LEVEL = 0.05
+
 
 def paired_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
     """The probability of ours being above theirs by so much, on average, if there were no difference: Student's.
@@ -44,15 +46,15 @@ def student_tail(t: float, freedom: int) -> float:
     return 0.5 * (1.0 - middle)
 
 
-def holm(p_values: Sequence[float], level: float = 0.05) -> list[bool]:
-    """Which of many null hypotheses are rejected, with a probability below ``level`` that even one of them is true.
+def holm(p_values: Sequence[float]) -> list[bool]:
+    """Which of many null hypotheses are rejected, with a probability below `LEVEL` that even one of them is true.
 
     >>> holm([0.001, 0.04, 0.03])
     [True, False, False]
     """
     rejected = [False] * len(p_values)
     for rank, k in enumerate(sorted(range(len(p_values)), key=lambda k: p_values[k])):
-        if p_values[k] > level / (len(p_values) - rank):
+        if p_values[k] > LEVEL / (len(p_values) - rank):
             break
         rejected[k] = True
     return rejected

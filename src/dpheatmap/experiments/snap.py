@@ -101,6 +101,7 @@ def read(source: Source, path: Path) -> Checkins:
                 TRY_CAST(lat AS DOUBLE) AS lat, TRY_CAST(lon AS DOUBLE) AS lon
             FROM read_csv(?, auto_detect = false, header = false, delim = '\t', quote = '', escape = '',
                 null_padding = true, strict_mode = false, ignore_errors = true, hive_partitioning = false,
+                parallel = false,
                 columns = {{person: 'VARCHAR', time: 'VARCHAR', lat: 'VARCHAR', lon: 'VARCHAR', place: 'VARCHAR'}}))
         WHERE person IS NOT NULL AND time >= TIMESTAMP '{source.start}' AND time < TIMESTAMP '{source.end}'
             AND lon > {AREA.x0} AND lon < {AREA.x1} AND lat > {AREA.y0} AND lat < {AREA.y1}"""

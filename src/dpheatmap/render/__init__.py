@@ -41,9 +41,18 @@ RELEASE_SUFFIX = ".dph.parquet"
 """The ending of a release's own file, which is no map."""
 
 
+def is_release(path: str | PathLike[str]) -> bool:
+    """Whether a file is a release's own by its name, in letters of any size, as those of maps are.
+
+    >>> is_release("June.DPH.Parquet"), is_release("june.parquet")
+    (True, False)
+    """
+    return os.fspath(path).lower().endswith(RELEASE_SUFFIX)
+
+
 def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
     """Write a heatmap to the format that the suffix of ``path`` names."""
-    if os.fspath(path).endswith(RELEASE_SUFFIX):
+    if is_release(path):
         raise ParameterError(
             f"A file that ends in {RELEASE_SUFFIX} holds a release; the file was {os.fspath(path)!r}. "
             "Use Release.save, or another name for the map."

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
-from dpheatmap.render.wording import promise_in_words, trust_in_words
+from dpheatmap.render.wording import promise_in_words, trust_in_words, warnings_of
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap import Heatmap
 
 TITLE = "Where people are"
-NOT_PRIVATE = "NOT PRIVATE: made with a seed"
-NO_SIGNAL = "No signal above the noise: every cell has the same share"
 
 
 def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
@@ -33,13 +31,8 @@ def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
     }
     if smoothed:
         about |= {"sigma": heat.sigma, "sigma_unit": heat.domain.unit_name}
-    notes = warnings(heat)
+    notes = warnings_of(heat)
     return about | ({"warning": ". ".join(notes)} if notes else {})
-
-
-def warnings(heat: Heatmap) -> tuple[str, ...]:
-    """What a reader of a map must not miss."""
-    return (NOT_PRIVATE,) * heat.seeded + (NO_SIGNAL,) * heat.empty
 
 
 def refuse_without_ground(domain: Domain, what: str, instead: str) -> None:

@@ -16,15 +16,16 @@ from PIL import Image
 
 from dpheatmap.domain import Floats
 from dpheatmap.heatmap import Heatmap
-from dpheatmap.render.about import NO_SIGNAL, NOT_PRIVATE, TITLE, warnings
+from dpheatmap.render.about import TITLE
 from dpheatmap.render.background import background_of
 from dpheatmap.render.basemap import CREDIT
 from dpheatmap.render.canvas import Box, Canvas
 from dpheatmap.render.ground import Ground, ground_of
 from dpheatmap.render.layout import BAR_HEIGHT, BAR_WIDTH, LABEL, LONGER_SIDE, NOTE, TICK, TITLE_SIZE, Layout, ScaleBar
+from dpheatmap.render.picture import is_smooth
 from dpheatmap.render.scale import Legend, legend_of
 from dpheatmap.render.text import Colour, text_width
-from dpheatmap.render.wording import facts_of
+from dpheatmap.render.wording import NO_SIGNAL, NOT_PRIVATE, facts_of, warnings_of
 
 PAPER: Colour = (255, 255, 255)
 _INK: Colour = (30, 30, 38)
@@ -71,7 +72,7 @@ class Figure:
     def map_pixels(self) -> NDArray[np.uint8]:
         """The colours of the map itself, without what is drawn over it."""
         factor = self.place.factor
-        density = _enlarged(self.density, factor, smooth=_is_smooth(self.heat))
+        density = _enlarged(self.density, factor, smooth=is_smooth(self.heat.domain, self.heat.sigma, self.heat.values))
         noise = np.repeat(np.repeat(self.noise, factor, axis=0), factor, axis=1)
         painted = self.legend.paint(density, noise)
         if self.background is not None:
@@ -118,7 +119,7 @@ def figure_of(
 
     def layout(credit: tuple[str, ...]) -> Layout:
         notes = facts_of(heat)
-        return Layout(heat.domain, rows, columns, legend, title or TITLE, warnings(heat), notes, credit, lines_only)
+        return Layout(heat.domain, rows, columns, legend, title or TITLE, warnings_of(heat), notes, credit, lines_only)
 
     place = layout(())
     label = place.px(LABEL)
@@ -128,12 +129,6 @@ def figure_of(
     if ground:
         place = layout((f"Map: {CREDIT}",))
     return Figure(heat, density, noise, legend, place, ground, background, title or TITLE)
-
-
-def _is_smooth(heat: Heatmap) -> bool:
-    """Whether the bell is so wide that values between pixels can be told from those around them."""
-    pixel: float = heat.domain.longer_side / max(heat.values.shape)
-    return heat.sigma >= 2.0 * pixel
 
 
 def _enlarged(values: Floats, factor: int, *, smooth: bool) -> Floats:

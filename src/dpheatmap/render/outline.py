@@ -17,7 +17,10 @@ def outlines(inside: NDArray[np.bool_]) -> list[Floats]:
     >>> [ring.tolist() for ring in outlines(np.array([[True, True], [False, False]]))]
     [[[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]]]
     """
-    framed = np.pad(inside, 1)
+    row, column = (np.flatnonzero(inside.any(axis=axis)) for axis in (1, 0))
+    if not len(row):
+        return []
+    framed = np.pad(inside[row[0] : row[-1] + 1, column[0] : column[-1] + 1], 1)  # the rest of the grid is empty
     following: dict[tuple[int, int], list[tuple[int, int]]] = {}
     # Each edge between a marked cell and another, walked with the marked one on the right.
     for shift, axis, x0, y0, x1, y1 in (
@@ -27,7 +30,7 @@ def outlines(inside: NDArray[np.bool_]) -> list[Floats]:
         (1, 1, 0, 1, 0, 0),
     ):
         rows, columns = np.nonzero(framed & ~np.roll(framed, shift, axis=axis))
-        for x, y in zip((columns - 1).tolist(), (rows - 1).tolist(), strict=True):
+        for x, y in zip((columns + column[0] - 1).tolist(), (rows + row[0] - 1).tolist(), strict=True):
             following.setdefault((x + x0, y + y0), []).append((x + x1, y + y1))
     rings = []
     while following:

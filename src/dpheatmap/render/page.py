@@ -32,9 +32,7 @@ _PLANE = 0.25  # the longer side of an image or a square, on MapLibre's square
 _BACKGROUND_SIDE = 1600  # pixels
 
 
-def page(
-    picture: Picture, *, tiles: str | None = None, background: str | PathLike[str] | None = None, limit: int = LIMIT
-) -> str:
+def page(picture: Picture, *, tiles: str | None = None, background: str | PathLike[str] | None = None) -> str:
     """The whole page as text.
 
     ``tiles`` is the address of map tiles with {z}, {x} and {y}: the only thing for which the page may use the
@@ -45,7 +43,7 @@ def page(
     text = ""
     for side in _SIDES:
         text = before + data_of(picture.at_most(side), around) + after
-        if len(text.encode()) <= limit:
+        if len(text.encode()) <= LIMIT:
             break
     return text
 

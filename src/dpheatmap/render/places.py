@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -31,7 +32,9 @@ GRID = 256
 """Cells on the longer side of the grid that catchments are drawn on in GeoJSON."""
 
 _DIGITS = 7  # of a degree: a centimetre
-_MARK = 9.0  # radius of a centre's ring, in units
+_MARK = 9.0  # radius of a centre's ring, in units, as long as there is room
+_ROOM = 0.15  # of the distance to the next centre if all were evenly spread: the largest radius where they are many
+_CROWDED = 1  # other rings or numbers that a number may touch; one that would touch more is left out
 _BEYOND = 10  # pixels
 _LIGHT, _DARK = (255, 255, 255), (10, 10, 16)
 
@@ -197,13 +200,18 @@ def drawn_over(places: Places, figure: Figure, new: Callable[..., C]) -> C:
             canvas.lines(borders, box, width=place.px(2) + wider, colour=colour, opacity=0.75)
 
     canvas = figure.draw(new, draw_borders)
-    rings = [_ring(at, place.px(_MARK)) for at in _placed(places, box)]
-    for colour, wider in halos:
-        canvas.lines(rings, box, width=place.px(4) + wider, colour=colour, opacity=1.0)
-    size = place.px(1.2 * LABEL)
     centres = _placed(places, box)
-    for number, (x, baseline, align) in enumerate(_beside(centres, box, place.px(_MARK), size), 1):
-        canvas.text(x, baseline, str(number), size=size, colour=_LIGHT, align=align, halo=_DARK)
+    spread = math.sqrt((box.right - box.left) * (box.bottom - box.top) / len(centres))
+    radius = min(place.px(_MARK), _ROOM * spread)
+    rings = [_ring(at, radius) for at in centres]
+    for colour, wider in halos:
+        width = (place.px(4) + wider) * radius / place.px(_MARK)
+        canvas.lines(rings, box, width=max(1, round(width)), colour=colour, opacity=1.0)
+    size = place.px(1.2 * LABEL)
+    for number, spot in enumerate(_beside(centres, box, radius, size), 1):
+        if spot is not None:
+            x, baseline, align = spot
+            canvas.text(x, baseline, str(number), size=size, colour=_LIGHT, align=align, halo=_DARK)
     return canvas
 
 
@@ -227,14 +235,14 @@ def _placed(places: Places, box: Box) -> list[tuple[float, float]]:
 
 def _beside(
     centres: list[tuple[float, float]], box: Box, radius: float, size: float
-) -> list[tuple[float, float, float]]:
+) -> list[tuple[float, float, float] | None]:
     """Where the numbers stand: x, baseline and alignment, beside, above or below their rings.
 
     The first of four places that lies inside the picture and touches no other ring and no number before it, or else
-    the one that touches fewest.
+    the one that touches fewest; nowhere, if that touches several. So busy places, which come first, keep theirs.
     """
     taken = [(x - radius, y - radius, x + radius, y + radius) for x, y in centres]
-    found = []
+    found: list[tuple[float, float, float] | None] = []
     for number, (x, y) in enumerate(centres, 1):
         wide, aside = 0.6 * size * len(str(number)), radius + 0.25 * size
         above, below = y - aside - 0.4 * size, y + aside + 0.4 * size
@@ -248,6 +256,9 @@ def _beside(
             for area in areas
         ]
         best = touched.index(min(touched))
+        if touched[best] > _CROWDED:
+            found.append(None)
+            continue
         taken.append(areas[best])
         found.append((spots[best][0], spots[best][1] + 0.35 * size, spots[best][2]))
     return found

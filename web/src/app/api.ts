@@ -26,6 +26,7 @@ export interface Inspection {
   columns: Record<string, string>;
   guesses: Record<"user" | "x" | "y", string[]>;
   problems: string[];
+  unfit_for_ids: string[];
   private: { rows: number; columns: Record<string, Record<string, number | null>>; hints: string[] };
 }
 
@@ -118,7 +119,7 @@ export const api = {
   picture: (upload: string) => ask<{ width: number; height: number }>("GET", `/api/uploads/${upload}/picture`),
   basemap: (bounds: number[]) => ask<Basemap>("GET", `/api/basemap?bounds=${bounds.join(",")}`),
   towns: (name: string) =>
-    ask<{ name: string; lon: number; lat: number }[]>("GET", `/api/towns?name=${encodeURIComponent(name)}`),
+    ask<{ name: string; near: string; lon: number; lat: number }[]>("GET", `/api/towns?name=${encodeURIComponent(name)}`),
   plan: (place: Place, epsilon: string, users: number) => ask<Plan>("POST", "/api/plan", { place, epsilon, users }),
   preview: (place: Place, epsilon: string, users: number) =>
     ask<Preview>("POST", "/api/preview", { place, epsilon, users }),
@@ -138,8 +139,8 @@ export const api = {
   thumbnail: (id: string) => `${one(id)}/thumbnail`,
 };
 
-/** Send a file as it is, and tell how much of it has gone. */
-export function upload(file: File, progress: (part: number) => void): Promise<{ upload: string; name: string }> {
+/** Send a file as it is, and tell how much of it has gone; what stops it part way leaves nothing on the server. */
+export function upload(file: File, progress: (part: number) => void, stop?: AbortSignal): Promise<{ upload: string; name: string }> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("PUT", `/api/uploads?name=${encodeURIComponent(file.name)}`);
@@ -151,6 +152,7 @@ export function upload(file: File, progress: (part: number) => void): Promise<{ 
       else reject(new Refusal((request.response as { error?: string } | null)?.error ?? t.shell.offline));
     });
     request.addEventListener("error", () => reject(new Refusal(t.shell.offline)));
+    stop?.addEventListener("abort", () => request.abort());
     request.send(file);
   });
 }

@@ -6,6 +6,8 @@ import { workerUrl } from "../map";
 
 export type Box = [west: number, south: number, east: number, north: number];
 
+type Point = { lng: number; lat: number };
+
 const NORTHERNMOST = 85.05;
 const ACCENT = "#1f5fbf";
 
@@ -26,6 +28,9 @@ export class BoxMap {
   private active = false;
   private readonly scheme = matchMedia("(prefers-color-scheme: dark)");
   private readonly rethemed = () => this.showTheme();
+  private readonly pressed = (event: KeyboardEvent) => {
+    if (event.key === "Escape") this.draw(false);
+  };
 
   constructor(container: HTMLElement, private readonly options: BoxMapOptions) {
     setWorkerUrl(workerUrl());
@@ -56,8 +61,13 @@ export class BoxMap {
   show(wanted: Box | null, fit: boolean): void {
     const box = wanted && isOnTheMap(wanted) ? wanted : null;
     this.box = box;
-    this.map.getSource<GeoJSONSource>("box")?.setData(outline(box));
+    this.sketch(box);
     if (box && fit) this.map.fitBounds([[box[0], box[1]], [box[2], box[3]]], { padding: 40, animate: false });
+  }
+
+  /** Draw an outline, which is no box yet. */
+  private sketch(box: Box | null): void {
+    this.map.getSource<GeoJSONSource>("box")?.setData(outline(box));
   }
 
   /** What can be seen of the world. */
@@ -69,14 +79,26 @@ export class BoxMap {
   /** The next drag draws a box. */
   draw(active: boolean): void {
     this.active = active;
-    this.map.getCanvas().style.cursor = active ? "crosshair" : "";
-    if (active) this.map.dragPan.disable();
-    else this.map.dragPan.enable();
+    this.sketch(this.box); // whatever was half drawn
+    const { style } = this.map.getCanvas();
+    style.cursor = active ? "crosshair" : "";
+    style.touchAction = active ? "none" : ""; // a finger draws, and does not move the page
+    if (active) {
+      this.map.dragPan.disable();
+      this.map.touchZoomRotate.disable();
+      document.addEventListener("keydown", this.pressed);
+    } else {
+      this.map.dragPan.enable();
+      this.map.touchZoomRotate.enable();
+      this.map.touchZoomRotate.disableRotation();
+      document.removeEventListener("keydown", this.pressed);
+    }
     this.options.drawing(active);
   }
 
   destroy(): void {
     this.scheme.removeEventListener("change", this.rethemed);
+    document.removeEventListener("keydown", this.pressed);
     this.map.remove();
   }
 
@@ -106,32 +128,39 @@ export class BoxMap {
     for (const [name, data] of Object.entries(worldData(basemap))) this.map.getSource<GeoJSONSource>(name)?.setData(data);
   }
 
+  /** Drawing goes by one pointer, mouse, pen or finger, which is followed beyond the map's edge, too. */
   private listen(): void {
-    let from: { lng: number; lat: number } | null = null;
-    const box = (to: { lng: number; lat: number }): Box | null =>
+    const area = this.map.getCanvasContainer();
+    let from: Point | null = null;
+    const box = (to: Point): Box | null =>
       from && tidy([Math.min(from.lng, to.lng), Math.min(from.lat, to.lat), Math.max(from.lng, to.lng), Math.max(from.lat, to.lat)]);
-    const start = (at: { lng: number; lat: number }) => {
-      if (this.active) from = at;
-    };
-    const move = (at: { lng: number; lat: number }) => {
-      if (from) this.show(box(at), false);
-    };
-    const end = (at: { lng: number; lat: number }) => {
-      const made = box(at);
+    area.addEventListener("pointerdown", (event) => {
+      if (!this.active || !event.isPrimary || event.button !== 0) return;
+      from = this.under(event);
+      area.setPointerCapture(event.pointerId);
+    });
+    area.addEventListener("pointermove", (event) => {
+      if (from && this.active && event.isPrimary) this.sketch(box(this.under(event)));
+    });
+    area.addEventListener("pointerup", (event) => {
+      if (!event.isPrimary) return;
+      const made = this.active ? box(this.under(event)) : null;
       from = null;
       if (!made) return;
       this.draw(false);
       if (made[2] > made[0] && made[3] > made[1]) this.options.drawn(made);
-    };
-    this.map.on("mousedown", (event) => start(event.lngLat));
-    this.map.on("mousemove", (event) => move(event.lngLat));
-    this.map.on("mouseup", (event) => end(event.lngLat));
-    this.map.on("touchstart", (event) => start(event.lngLat));
-    this.map.on("touchmove", (event) => move(event.lngLat));
-    this.map.on("touchend", (event) => end(event.lngLat));
-    this.map.getCanvas().addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && this.active) this.draw(false);
     });
+    area.addEventListener("pointercancel", () => {
+      from = null;
+      this.sketch(this.box);
+    });
+  }
+
+  /** What lies under a pointer, or at the edge next to it. */
+  private under(event: PointerEvent): Point {
+    const area = this.map.getCanvas().getBoundingClientRect();
+    const inside = (at: number, side: number) => Math.min(Math.max(at, 0), side);
+    return this.map.unproject([inside(event.clientX - area.left, area.width), inside(event.clientY - area.top, area.height)]);
   }
 }
 

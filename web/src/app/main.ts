@@ -95,6 +95,7 @@ function build(): void {
     content,
   );
   window.addEventListener("hashchange", show);
+  for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (event) => event.preventDefault()); // beside the zone: stay here
   show();
   document.body.setAttribute("data-ready", "true");
   void api.start().then(({ notices: found }) => told.replaceChildren(...notices(found)), () => undefined);

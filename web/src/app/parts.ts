@@ -75,6 +75,11 @@ export function go(hash: string): void {
   location.hash = hash;
 }
 
+/** Go elsewhere from an address that can't be shown, which is forgotten: the browser's way back must not end here. */
+export function instead(hash: string): void {
+  location.replace(`#${hash}`);
+}
+
 /** Go on if the server can plan for a place and an epsilon; else tell why not, here and now. */
 export function goIfPlanned(hash: string, place: Place, epsilon: string, problem: Problem): void {
   api.plan(place, epsilon, draft.users).then(() => go(hash), (error: unknown) => problem.show(error));

@@ -1,6 +1,7 @@
 /** Earlier releases: open, compare two, delete with an undo; and what was spent on whom. */
 import { button, el } from "../dom";
 import { api, type Release } from "./api";
+import { isUnderWay } from "./follow";
 import { spendingChart } from "./chart";
 import { go, Problem } from "./parts";
 import { placeInWords } from "./steps/release";
@@ -75,8 +76,9 @@ function card(release: Release, chosen: Set<string>, changed: () => void, remove
     tick.setAttribute("aria-label", fill(t.shelf.choose, { name: file, made: moment(made) }));
     row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.open), el("label", { class: "tick" }, tick, el("span", { "aria-hidden": "true" }, t.shelf.compare)));
   }
+  if (isUnderWay(release)) row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.watch));
   const gone = button(t.shelf.delete, () => remove(release));
   gone.setAttribute("aria-label", `${t.shelf.delete}: ${file}, ${moment(made)}`);
-  row.append(gone);
+  if (!isUnderWay(release)) row.append(gone);
   return el("li", { class: "card" }, ...parts, row);
 }

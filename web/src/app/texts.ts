@@ -5,8 +5,13 @@ export const t = texts.page;
 
 /** A sentence with values in their places. */
 export function fill(text: string, values: Record<string, string | number>): string {
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => isolated(String(values[name] ?? "")));
 }
+
+const LEFTWARD = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A name in a script that runs to the left is kept from pulling the numbers after it to its other side. */
+export const isolated = (name: string): string => (LEFTWARD.test(name) ? `\u2068${name}\u2069` : name);
 
 const COUNT = new Intl.NumberFormat("en");
 const SHORT = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });

@@ -57,6 +57,7 @@ class Tables:
             "columns": dict(found.columns),
             "guesses": {role: list(names) for role, names in found.guesses.items()},
             "problems": list(found.schema_problems),
+            "unfit_for_ids": list(found.unfit_for_ids),
             "private": dict(found.private),
         }
         return JSONResponse(json.loads(json.dumps(answer, default=str)))

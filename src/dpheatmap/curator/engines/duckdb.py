@@ -26,6 +26,10 @@ Result = TypeVar("Result")
 MEMORY = 800
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
 
+THREAD = 50
+"""Megabytes that each thread needs for its own part of the work. With 16 of them, on many cores, the statement did not
+fit any more, or went to disk and back ten times as often."""
+
 PIECE = 2**20
 """Rows of an answer that are fetched at a time."""
 
@@ -52,7 +56,10 @@ def opened(events: Any, user: str | None, bad_lines: str, memory: int | None) ->
 
 @contextmanager
 def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-    """A DuckDB of its own, bounded in memory, and its spill folder, which is private and goes away with it."""
+    """A DuckDB of its own, bounded in memory, and its spill folder, which is private and goes away with it.
+
+    It has a thread for each core, as far as its memory goes round.
+    """
     with tempfile.TemporaryDirectory(prefix="dpheatmap-") as spill:
         con = connect(
             memory_limit=f"{memory}MB",
@@ -60,6 +67,8 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
             preserve_insertion_order="false",
             pandas_analyze_sample="0",  # columns of plain objects are text, whatever a sample of them looks like
         )
+        cores = con.execute("SELECT current_setting('threads')").fetchall()[0][0]
+        con.execute(f"SET threads = {max(1, min(cores, memory // THREAD))}")
         con.execute("SET enable_geoparquet_conversion = false")  # with it, a geometry that is none ends the reading
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
         con.execute(f"SET disabled_optimizers = '{','.join(sorted(UNWANTED & known))}'")

@@ -80,19 +80,26 @@ def _frame(events: Any) -> Any:
             f"A {type(events).__name__} of {type(events).__module__} can't be watched or cancelled from here. Give a "
             "data frame of a session with a SparkContext, or use dpheatmap sql and --counts."
         )
-    paths = [fspath(path) for path in (events if isinstance(events, (list, tuple)) else [events])
-             if isinstance(path, (str, PathLike))]  # fmt: skip
-    if not paths:
+    given = list(events) if isinstance(events, (list, tuple)) else [events]
+    if not given or not all(isinstance(path, (str, PathLike)) for path in given):
         raise DataError(
             f"A {type(events).__name__} can't be read by Spark. Give a data frame, a table's name or paths."
         )
-    session = SparkSession.builder.getOrCreate()
-    if len(paths) == 1 and re.fullmatch(r"[\w`.-]+", paths[0]) and not paths[0].endswith((".parquet", ".orc")):
-        return _quietly(lambda: session.table(paths[0]), f"the table {paths[0]!r}")
-    formats = {"orc" if path.rstrip("/").endswith(".orc") else "parquet" for path in paths}
-    if any(path.rstrip("/").endswith((".csv", ".json", ".jsonl", ".txt", ".gz", ".avro")) for path in paths):
+    return _read(SparkSession.builder.getOrCreate(), [fspath(path) for path in given])
+
+
+def _read(session: Any, paths: list[str]) -> Any:
+    """A table by its name, or files of one format."""
+    name, *others = paths
+    if not others and re.fullmatch(r"[\w`.-]+", name) and not name.endswith((".parquet", ".orc")):
+        return _quietly(lambda: session.table(name), f"the table {name!r}")
+    ends = [path.rstrip("/") for path in paths]
+    orc = [path.endswith(".orc") for path in ends]
+    if any(path.endswith((".csv", ".json", ".jsonl", ".txt", ".gz", ".avro")) for path in ends):
         raise DataError("Spark reads Parquet and ORC from paths. Read other files into a data frame, and give that.")
-    return _quietly(lambda: session.read.format(formats.pop()).load(paths), "the files")
+    if any(orc) and not all(orc):
+        raise DataError("Some of the paths are of ORC and some are not. Give paths of one format, or a data frame.")
+    return _quietly(lambda: session.read.format("orc" if any(orc) else "parquet").load(paths), "the files")
 
 
 def _type(kind: str) -> str:
@@ -107,9 +114,10 @@ def _name(column: str) -> str:
 
 def _is_steady(frame: Any) -> bool:
     """Whether every reading gives the same rows, as far as the plan tells."""
-    todo = [frame._jdf.queryExecution().analyzed()]
-    if not todo[0].deterministic():
+    plan = frame._jdf.queryExecution().analyzed()
+    if not plan.deterministic():
         return False
+    todo = [plan]
     while todo:
         step = todo.pop()
         if step.nodeName() not in STEADY:
@@ -131,11 +139,12 @@ def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
     def cancel() -> None:
         context._jsc.sc().cancelJobGroupAndFutureJobs(group)
 
-    parts = [-1.0]  # Spark plans further stages as it goes, so the part that is done can fall
+    furthest = -1.0  # Spark plans further stages as it goes, so the part that is done can fall
 
     def part() -> float:
-        parts.append(max(parts.pop(), _part_done(context, group)))
-        return parts[-1]
+        nonlocal furthest
+        furthest = max(furthest, _part_done(context, group))
+        return furthest
 
     return waited(lambda: _quietly(work), tick, part, cancel)
 

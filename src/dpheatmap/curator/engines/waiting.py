@@ -10,6 +10,9 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
+PATIENCE = 5
+"""Seconds that work has to end in when it is cancelled, before Ctrl-C leaves it to itself."""
+
 
 def waited(
     work: Callable[[], Result],
@@ -43,10 +46,22 @@ def waited(
                 if tick is not None:
                     tick(part(), time.perf_counter() - start)
     except BaseException:
-        while worker.is_alive():  # once may be too early: the work must have begun to be cancelled
-            cancel()
-            time.sleep(0.02)
+        _end(worker, cancel)
         raise
     if problem is not None:
         raise problem
     return result, time.perf_counter() - start  # type: ignore[return-value]
+
+
+def _end(worker: Thread, cancel: Callable[[], object]) -> None:
+    """Cancel until the work has ended, also if Ctrl-C comes a second time: what it works on is closed next."""
+    start = time.monotonic()
+    while True:
+        try:
+            if not worker.is_alive():
+                return
+            cancel()  # once may be too early: the work must have begun to be cancelled
+            time.sleep(0.02)
+        except KeyboardInterrupt:
+            if time.monotonic() > start + PATIENCE:
+                raise

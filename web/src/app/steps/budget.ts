@@ -18,7 +18,7 @@ export class BudgetPart {
   private readonly known = el("datalist", { id: newId() });
 
   constructor(private readonly cost: () => string) {
-    this.name = input({ type: "text", autocomplete: "off", list: this.known.id, maxlength: "200", value: draft.population }, (population) => {
+    this.name = input({ type: "text", dir: "auto", autocomplete: "off", list: this.known.id, maxlength: "200", value: draft.population }, (population) => {
       change({ population: population.trim() });
       this.show();
     }, "input");

@@ -2,12 +2,12 @@
 import { el } from "../../dom";
 import type { Columns, Inspection } from "../api";
 import { change, columnsComplete, draft } from "../draft";
-import { go, labelled, Problem, select, steps } from "../parts";
+import { go, instead, labelled, Problem, select, steps } from "../parts";
 import { count, fill, short, t } from "../texts";
 
 export function columnsStep(root: HTMLElement): void {
   const found = draft.inspection;
-  if (!found || !draft.columns) return go("file");
+  if (!found || !draft.columns) return instead("file");
   const problem = new Problem();
   const table = el("div", {});
   const set = (part: Partial<Columns>): void => {
@@ -28,6 +28,8 @@ export function columnsStep(root: HTMLElement): void {
     set({ each_row_is_a_person: alone.checked, user: alone.checked ? null : user.value || null });
   });
   const next = (): void => {
+    const unfit = found.unfit_for_ids.find((name) => name === draft.columns?.user);
+    if (unfit !== undefined) return problem.show(fill(t.columns.unfit, { name: unfit }));
     if (columnsComplete(draft)) return go("place");
     const chosen = [draft.columns?.x, draft.columns?.y].every(Boolean) && (draft.columns?.user || alone.checked);
     problem.show(chosen ? t.columns.same : t.columns.incomplete);
@@ -73,7 +75,7 @@ function columnTable(found: Inspection, columns: Columns): HTMLElement {
     const numbers = found.private.columns[name] ?? {};
     const range = typeof numbers.lowest === "number" && typeof numbers.highest === "number" ? `${short(numbers.lowest)} … ${short(numbers.highest)}` : "";
     const cells = [...(typed ? [typeInWords(kind)] : []), roles.get(name) ?? "", count(numbers.nulls ?? 0), range];
-    return el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => el("td", {}, cell)));
+    return el("tr", {}, el("th", { scope: "row", title: name }, el("span", { class: "clamped" }, name)), ...cells.map((cell) => el("td", {}, cell)));
   });
   const head = [t.columns.name, ...(typed ? [t.columns.type] : []), t.columns.role, t.columns.missing, t.columns.range];
   return el(
@@ -92,6 +94,6 @@ function columnTable(found: Inspection, columns: Columns): HTMLElement {
         el("tbody", {}, ...rows),
       ),
     ),
-    ...listed(t.columns.hints, found.private.hints, "hints"),
+    ...listed(t.columns.hints, [...(found.private.rows ? [] : [t.columns.no_rows]), ...found.private.hints], "hints"),
   );
 }

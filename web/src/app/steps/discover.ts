@@ -35,7 +35,7 @@ export function discoverPanel(root: HTMLElement, problem: Problem, discovered: (
     begin.disabled = false;
     budget.load().catch(() => undefined);
   };
-  const begin = button(words(), () => void start());
+  const begin = button(words(), () => void start(), { class: "primary" });
   root.append(el("p", { class: "note" }, t.place.discover_note), labelled(t.place.price, price, t.place.price_note), budget.element, begin, status);
   if (draft.place) change({ place: null, picture: null });
   budget.load().catch((error: unknown) => problem.show(error));

@@ -7,13 +7,17 @@ import { count, fill, percent, t } from "../texts";
 
 const ACCEPTED = ".csv,.tsv,.txt,.gz,.parquet,.json,.jsonl,.ndjson";
 
-export function fileStep(root: HTMLElement): void {
+export function fileStep(root: HTMLElement): () => void {
   const problem = new Problem();
   const progress = el("p", { class: "status", role: "status" });
-  if (draft.source) progress.textContent = fill(t.file.chosen, { name: draft.source.name });
+  const told = (): void => void (progress.textContent = draft.source ? fill(t.file.chosen, { name: draft.source.name }) : "");
+  let now = new AbortController(); // of the file that was named last: each ends the one before, and leaving ends all
+  told();
 
-  const open = async (source: Source, name: string): Promise<void> => {
+  const open = async (source: Source, name: string, over: AbortSignal): Promise<void> => {
+    progress.textContent = fill(t.file.looking, { name });
     const inspection = await api.inspect(source);
+    over.throwIfAborted();
     const earlier = draft.source?.upload;
     begin();
     if (earlier) void api.forget(earlier).catch(() => undefined);
@@ -23,27 +27,41 @@ export function fileStep(root: HTMLElement): void {
     go("columns");
   };
 
-  const take = async (file: File | undefined): Promise<void> => {
-    if (!file) return;
-    problem.clear();
+  const take = async (file: File, over: AbortSignal): Promise<void> => {
     const { upload_limit: limit } = await api.start();
     if (file.size > limit) {
       const sizes = { size: count(Math.round(file.size / 1e6)), limit: count(Math.round(limit / 1e6)) };
       throw new Refusal(fill(t.file.too_large, { name: file.name, ...sizes }));
     }
-    const tell = (part: number) => (progress.textContent = fill(t.file.uploading, { name: file.name, part: percent(part) }));
+    over.throwIfAborted();
+    const tell = (part: number) => over.aborted || (progress.textContent = fill(t.file.uploading, { name: file.name, part: percent(part) }));
     tell(0);
-    const sent = await upload(file, tell);
-    await open({ upload: sent.upload }, sent.name);
+    const sent = await upload(file, tell, over);
+    await open({ upload: sent.upload }, sent.name, over).catch((error: unknown) => {
+      void api.forget(sent.upload).catch(() => undefined);
+      throw error;
+    });
   };
-  const attempt = (work: Promise<void>): void => {
-    work.catch((error: unknown) => {
-      progress.textContent = "";
+  const attempt = (work: (over: AbortSignal) => Promise<void>): void => {
+    now.abort();
+    now = new AbortController();
+    const over = now.signal;
+    problem.clear();
+    work(over).catch((error: unknown) => {
+      if (over.aborted) return;
+      told();
       problem.show(error);
     });
   };
 
-  const chooser = input({ type: "file", accept: ACCEPTED, class: "hidden-input", tabindex: "-1", "aria-hidden": "true" }, () => attempt(take(chooser.files?.[0])));
+  const taken = (file: File | undefined): void => {
+    if (file) attempt((over) => take(file, over));
+  };
+
+  const chooser = input({ type: "file", accept: ACCEPTED, class: "hidden-input", tabindex: "-1", "aria-hidden": "true" }, () => {
+    taken(chooser.files?.[0]);
+    chooser.value = ""; // so that the same one, mended, can be chosen again
+  });
   const zone = el(
     "div",
     { class: "drop" },
@@ -60,17 +78,16 @@ export function fileStep(root: HTMLElement): void {
   zone.addEventListener("drop", (event) => {
     event.preventDefault();
     zone.classList.remove("over");
-    attempt(take(event.dataTransfer?.files[0]));
+    taken(event.dataTransfer?.files[0]);
   });
 
   const path = input({ type: "text", autocomplete: "off", spellcheck: "false", placeholder: "/data/trips.parquet" }, () => undefined);
   const form = el("form", { class: "path" }, labelled(t.file.path, path, t.file.path_note), el("button", { type: "submit" }, t.file.open));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    problem.clear();
     const name = path.value.trim();
     if (!name) return problem.show(t.file.no_path);
-    attempt(open({ path: name }, name.split(/[\\/]/).pop() ?? name));
+    attempt((over) => open({ path: name }, name.split(/[\\/]/).pop() ?? name, over));
   });
 
   root.append(
@@ -83,4 +100,5 @@ export function fileStep(root: HTMLElement): void {
     el("p", { class: "note" }, t.file.private),
   );
   if (draft.source) root.append(steps(null, { text: t.shell.next, action: () => go("columns") }));
+  return () => now.abort();
 }

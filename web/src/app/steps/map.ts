@@ -8,6 +8,7 @@ import { follow, isUnderWay } from "../follow";
 import { maps } from "../maps";
 import { go, input, labelled, Problem, soon } from "../parts";
 import { count, fill, moment, short, t } from "../texts";
+import { placeInWords } from "./release";
 
 const STEPS = 48; // of the slider for smoothing
 
@@ -41,25 +42,49 @@ export function mapStep(root: HTMLElement, id: string, repeated: boolean): () =>
     frame.setAttribute("data-ready", String(sigma ?? "first"));
     return data;
   };
+  const heading = el("h1", { tabindex: "-1" }, t.map.heading);
+  const lead = el("p", { class: "lead" }, `${t.map.lead} ${t.shell.free}`);
+  const named = (words: string, shown: boolean): void => {
+    heading.textContent = words;
+    lead.hidden = frame.hidden = !shown;
+  };
+  /** Wait for a release on its way; what had the focus there is gone then. */
+  const made = async (begun: Release): Promise<Release> => {
+    named(t.map.making, false);
+    const ended = await follow(status, begun, () => over);
+    named(ended.state === "cancelled" ? t.map.cancelled : t.map.heading, ended.state === "done");
+    if (document.activeElement === document.body) heading.focus();
+    return ended;
+  };
   const load = async (): Promise<void> => {
     let release = await api.state(id);
-    if (isUnderWay(release)) release = await follow(status, release, () => over);
+    if (isUnderWay(release)) release = await made(release);
+    if (over) return;
+    if (release.state === "cancelled") return void status.replaceChildren(el("p", { role: "status" }, release.message), onwards());
     if (release.state !== "done") throw new Refusal(release.message || t.map.gone);
     const [data, about] = await Promise.all([draw(null), api.about(id, null)]);
     if (over || !data) return;
     if (repeated) below.append(stored(release, problem));
     below.append(...afterwards(release, about, data, (sigma) => draw(sigma).catch((error: unknown) => problem.show(error))));
   };
-  root.append(el("h1", { tabindex: "-1" }, t.map.heading), el("p", { class: "lead" }, `${t.map.lead} ${t.shell.free}`), problem.element, status, frame, below);
+  root.append(heading, lead, problem.element, status, frame, below);
   void maps(); // while the server is asked
   load().catch((error: unknown) => {
-    frame.hidden = !view;
+    if (over) return;
+    frame.hidden = lead.hidden = !view;
     problem.show(error);
+    if (!view) status.replaceChildren(onwards());
   });
   return () => {
     over = true;
     view?.destroy();
   };
+}
+
+/** From where there is no map: back to what was chosen, as long as this tab has it, or to what there is. */
+function onwards(): HTMLElement {
+  const [hash, words] = wanted("") ? ["release", t.map.to_release] : ["shelf", t.map.to_shelf];
+  return el("a", { class: "button", href: `#${hash}` }, words);
 }
 
 /** Everything below the map. */
@@ -80,7 +105,7 @@ function afterwards(release: Release, about: About, data: MapData, redraw: (sigm
   return [
     smoothing(about, changed),
     ...eyes(release),
-    el("div", { class: "beside" }, el("section", {}, el("h2", {}, t.map.downloads), files), label(data)),
+    el("div", { class: "beside" }, el("section", {}, el("h2", {}, t.map.downloads), files), label(release, data)),
     recipes,
   ];
 }
@@ -121,14 +146,15 @@ function fileOf(id: string, { suffix, refusal }: About["formats"][number], sigma
   return el("li", {}, el("a", { href: address, download: "" }, suffix), el("span", {}, words));
 }
 
-function label(data: MapData): HTMLElement {
+/** What a map promises; printed, it says by its place and date which map it goes with. */
+function label({ wanted: { place } }: Release, data: MapData): HTMLElement {
   return el(
     "section",
     { class: "label-card" },
     el("h2", {}, t.map.label),
     ...data.warnings.map((text) => el("p", { class: "over" }, text)),
     ...data.label.flatMap(({ heading, text }) => [el("h3", {}, heading), el("p", {}, text)]),
-    el("p", { class: "note" }, data.facts.join(" · ")),
+    el("p", { class: "note" }, [placeInWords(place), ...data.facts].join(" · ")),
     button(t.map.print, () => window.print()),
   );
 }

@@ -4,8 +4,8 @@ import { api, type Place, upload } from "../api";
 import type { Box, BoxMap } from "../boxmap";
 import { change, draft } from "../draft";
 import { maps } from "../maps";
-import { go, goIfPlanned, input, labelled, Problem, radios, soon, steps } from "../parts";
-import { fill, t } from "../texts";
+import { goIfPlanned, input, instead, labelled, Problem, radios, soon, steps } from "../parts";
+import { fill, percent, t } from "../texts";
 import { discoverPanel } from "./discover";
 
 type Kind = Place["kind"] | "discover";
@@ -16,7 +16,7 @@ const DEGREE = 111.32; // km on the equator
 /** The place step; what it returns ends it. */
 export function placeStep(root: HTMLElement): () => void {
   if (!draft.columns) {
-    go("columns");
+    instead("columns");
     return () => undefined;
   }
   const problem = new Problem();
@@ -152,8 +152,9 @@ function townField(chosen: (lon: number, lat: number) => void, problem: Problem)
   const show = async (name: string): Promise<void> => {
     const towns = name ? await api.towns(name) : [];
     if (name !== field.value.trim()) return; // something else was typed meanwhile
-    list.replaceChildren(...towns.map((town) => button(town.name, () => {
+    list.replaceChildren(...towns.map((town) => button(town.near ? fill(t.place.near, town) : town.name, () => {
       chosen(town.lon, town.lat);
+      field.focus(); // for the button goes
       list.replaceChildren();
     })));
     if (name && !towns.length) list.replaceChildren(el("p", { class: "note" }, fill(t.place.no_town, { name })));
@@ -188,7 +189,9 @@ function imagePanel(root: HTMLElement, problem: Problem): () => void {
   };
   const take = async (file: File | undefined): Promise<void> => {
     if (!file) return;
-    const sent = await upload(file, () => undefined);
+    const tell = (part: number) => shown.replaceChildren(el("p", { class: "status", role: "status" }, fill(t.file.uploading, { name: file.name, part: percent(part) })));
+    tell(0);
+    const sent = await upload(file, tell);
     const { width, height } = await api.picture(sent.upload);
     change({ place: { kind: "image", size: [width, height] }, picture: { upload: sent.upload, name: sent.name, width, height } });
     [sides[0].value, sides[1].value] = [String(width), String(height)];
@@ -196,7 +199,12 @@ function imagePanel(root: HTMLElement, problem: Problem): () => void {
     show();
   };
   const chooser = input({ type: "file", accept: ".png,.jpg,.jpeg,.webp", class: "hidden-input", tabindex: "-1", "aria-hidden": "true" }, () => {
-    take(chooser.files?.[0]).catch((error: unknown) => problem.show(error));
+    take(chooser.files?.[0]).catch((error: unknown) => {
+      shown.replaceChildren();
+      show();
+      problem.show(error);
+    });
+    chooser.value = ""; // so that the same one, mended, can be chosen again
   });
   root.append(
     button(t.place.picture, () => chooser.click()),

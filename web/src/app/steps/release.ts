@@ -2,22 +2,16 @@
 import { button, el } from "../../dom";
 import { api, type Place, Refusal } from "../api";
 import { draft, wanted } from "../draft";
-import { follow } from "../follow";
-import { go, Problem } from "../parts";
+import { go, instead, Problem } from "../parts";
 import { fill, t } from "../texts";
 import { BudgetPart } from "./budget";
 
-export function releaseStep(root: HTMLElement): () => void {
+export function releaseStep(root: HTMLElement): void {
   const { source, columns, place } = draft;
-  if (!source || !columns || !place || !wanted("")) {
-    go("file");
-    return () => undefined;
-  }
+  if (!source || !columns || !place || !wanted("")) return instead("file");
   const problem = new Problem();
-  const status = el("div", { class: "following" });
   const budget = new BudgetPart(() => draft.epsilon);
   budget.load().catch((error: unknown) => problem.show(error));
-  let over = false;
 
   const start = async (): Promise<void> => {
     problem.clear();
@@ -26,15 +20,12 @@ export function releaseStep(root: HTMLElement): () => void {
       const asked = wanted(await budget.ready());
       if (!asked) throw new Refusal(t.release.incomplete);
       const begun = await api.release(asked);
-      const ended = await follow(status, begun, () => over);
-      if (over) return;
-      if (ended.state === "done") return go(`map/${ended.id}${begun.repeated ? "/again" : ""}`);
-      problem.show(ended.message);
+      if (begin.isConnected) go(`map/${begun.id}${begun.repeated ? "/again" : ""}`); // where it is followed, also after a reload
     } catch (error) {
       problem.show(error);
+      begin.disabled = false;
+      budget.load().catch(() => undefined);
     }
-    begin.disabled = false;
-    budget.load().catch(() => undefined);
   };
   const begin = button(fill(t.release.start, { epsilon: draft.epsilon }), () => void start(), { class: "primary" });
 
@@ -54,10 +45,8 @@ export function releaseStep(root: HTMLElement): () => void {
       budget.element,
       el("section", {}, el("h2", {}, t.release.summary), el("dl", {}, ...summary.flatMap(([name, words]) => [el("dt", {}, name), el("dd", {}, words)]))),
     ),
-    status,
     el("div", { class: "steps-row" }, el("a", { class: "button", href: "#strength" }, t.shell.back), begin),
   );
-  return () => void (over = true);
 }
 
 export function placeInWords(place: Place): string {

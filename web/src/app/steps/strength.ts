@@ -2,7 +2,8 @@
 import { el } from "../../dom";
 import { api, type Plan, type Preview } from "../api";
 import { change, draft } from "../draft";
-import { go, goIfPlanned, input, labelled, Problem, soon, steps } from "../parts";
+import { goIfPlanned, input, instead, labelled, Problem, soon, steps } from "../parts";
+import { value } from "../numbers";
 import { fill, percent, t } from "../texts";
 
 const COMMON = ["0.1", "0.2", "0.5", "1", "2", "5", "10"];
@@ -10,7 +11,7 @@ const COMMON = ["0.1", "0.2", "0.5", "1", "2", "5", "10"];
 export function strengthStep(root: HTMLElement): () => void {
   const place = draft.place;
   if (!place) {
-    go("place");
+    instead("place");
     return () => undefined;
   }
   const problem = new Problem();
@@ -21,12 +22,12 @@ export function strengthStep(root: HTMLElement): () => void {
   const refresh = async (): Promise<void> => {
     const turn = ++asked;
     problem.clear();
+    pictures.setAttribute("aria-busy", "true");
+    if (!pictures.childElementCount) pictures.append(el("p", { class: "status" }, t.strength.drawing));
     try {
       const plan = await api.plan(place, draft.epsilon, draft.users);
       if (turn !== asked) return;
       words.replaceChildren(...planned(plan, null));
-      pictures.setAttribute("aria-busy", "true");
-      if (!pictures.childElementCount) pictures.append(el("p", { class: "status" }, t.strength.drawing));
       const preview = await api.preview(place, draft.epsilon, draft.users);
       if (turn !== asked) return;
       words.replaceChildren(...planned(plan, preview));
@@ -38,6 +39,7 @@ export function strengthStep(root: HTMLElement): () => void {
       problem.show(error);
       words.replaceChildren();
       pictures.replaceChildren();
+      pictures.removeAttribute("aria-busy");
     }
   };
   const later = soon(() => void refresh());
@@ -47,14 +49,13 @@ export function strengthStep(root: HTMLElement): () => void {
   const set = (epsilon: string): void => {
     change({ epsilon });
     if (exact.value.trim() !== epsilon) exact.value = epsilon;
-    const near = COMMON.reduce((best, text, i) => (Math.abs(Math.log(Number(text) / Number(epsilon))) < Math.abs(Math.log(Number(COMMON[best]) / Number(epsilon))) ? i : best), 0);
-    slide.value = String(near);
+    slide.value = String(nearest(value(epsilon)));
     slide.setAttribute("aria-valuetext", epsilon);
     later();
   };
-  const users = input({ type: "number", min: "1", step: "1", inputmode: "numeric", value: String(draft.users) }, (value) => {
-    const number = Math.round(Number(value));
-    if (number >= 1) change({ users: number });
+  const users = input({ type: "number", min: "1", step: "1", inputmode: "numeric", value: String(draft.users) }, (text) => {
+    if (!/^0*[1-9]\d*$/.test(text.trim())) return problem.show(t.strength.bad_users);
+    change({ users: Number(text) });
     later();
   }, "input");
   set(draft.epsilon);
@@ -79,6 +80,12 @@ export function strengthStep(root: HTMLElement): () => void {
     steps("place", { text: t.shell.next, action: () => goIfPlanned("release", place, draft.epsilon, problem) }),
   );
   return () => void (asked = -1);
+}
+
+/** Which of the common ones is nearest, as a ratio. */
+function nearest(epsilon: number): number {
+  const far = COMMON.map((common) => Math.abs(Math.log(value(common) / epsilon)));
+  return Math.max(far.indexOf(Math.min(...far)), 0);
 }
 
 function planned(plan: Plan, preview: Preview | null): HTMLElement[] {

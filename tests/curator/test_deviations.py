@@ -14,8 +14,8 @@ from audit import chi_square
 from dpheatmap.budget import UNITS
 from dpheatmap.curator import questions
 from dpheatmap.curator.api import Curator
+from dpheatmap.curator.deviations import half_deviations
 from dpheatmap.curator.noise import DiscreteLaplace, discrete_laplace
-from dpheatmap.curator.partition import half_deviations
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.confidence import epsilon_lower_bound
 from dpheatmap.evaluate.peers.dawa import least_cost
@@ -138,8 +138,8 @@ def test_audit_finds_noise_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise on pairs only: what is decided by the whole curve's deviation is told exactly."""
     honest = Curator._noisy
 
-    def careless(self: Curator, counts: Ints, epsilon: Fraction, sensitivity: int = 1) -> Ints:
-        noisy = honest(self, counts, epsilon, sensitivity)
+    def careless(self: Curator, counts: Ints, epsilon: Fraction) -> Ints:
+        noisy = honest(self, counts, epsilon)
         return counts if len(counts) == SIDE * SIDE // 4 else noisy
 
     monkeypatch.setattr(Curator, "_noisy", careless)

@@ -1,6 +1,6 @@
-"""Messages of a fixed number of bits, one after the other in as few bytes as hold them; and their sums by coordinate.
+"""Messages of a fixed number of bits, one after the other in as few bytes as hold them: the payload that is measured.
 
-A message is ``coordinate * Q + share`` for a power of two Q. Bits are laid down from the lowest of the first byte on.
+Bits are laid down from the lowest of the first byte on. What is sent has a seal around each message instead.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap.collect.shares import Words
 from dpheatmap.compiled import njit
-from dpheatmap.quadtree import Ints
 
-Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 
 
@@ -49,14 +48,3 @@ def unpack(packed: Bytes, bits: int, messages: Words) -> None:
         messages[i] = pending & mask
         pending >>= np.uint64(bits)
         held -= bits
-
-
-@njit(cache=True)
-def add_messages(messages: Words, modulus_bits: int, sums: Words, numbers: Ints) -> None:
-    """Add shares to the sums of their coordinates, mod 2^64, and count them; coordinates that are none are ignored."""
-    mask = (np.uint64(1) << np.uint64(modulus_bits)) - np.uint64(1)
-    for message in messages:
-        coordinate = message >> np.uint64(modulus_bits)
-        if coordinate < len(sums):
-            sums[coordinate] += message & mask
-            numbers[coordinate] += 1

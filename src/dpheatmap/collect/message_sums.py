@@ -1,0 +1,52 @@
+"""Sums of shuffled messages by coordinate. A message is ``coordinate * Q + share`` for a power of two Q."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpheatmap.collect.shares import Words, signed
+from dpheatmap.collect.terms import Terms
+from dpheatmap.compiled import njit
+from dpheatmap.errors import DataError
+from dpheatmap.quadtree import Ints
+
+
+class MessageSums:
+    """Sums of messages by coordinate, for whoever reads what the shuffler has mixed."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._sums = np.zeros(terms.tree.size, dtype=np.uint64)
+        self._numbers = np.zeros(terms.tree.size, dtype=np.int64)
+
+    def add(self, found: Words) -> None:
+        """Add messages in any order."""
+        add_messages(found, self.terms.modulus_bits, self._sums, self._numbers)
+
+    def participants(self) -> int:
+        """How many people's messages were added; an error if the messages of some are not all there.
+
+        A share that is missing leaves the sum of its coordinate uniform, and nobody can tell whose it was.
+        """
+        people, rest = divmod(int(self._numbers[0]), self.terms.shares)
+        if rest or np.any(self._numbers != self._numbers[0]):
+            raise DataError(
+                "Some messages of a contribution are missing or too many, so the sums can't be decoded. "
+                "Collect again; a ticket for each device keeps strangers out."
+            )
+        return people
+
+    def decoded(self) -> Ints:
+        """The noisy sums."""
+        return signed(self._sums, self.terms.modulus_bits, self.terms.largest_sum)
+
+
+@njit(cache=True)
+def add_messages(messages: Words, modulus_bits: int, sums: Words, numbers: Ints) -> None:
+    """Add shares to the sums of their coordinates, mod 2^64, and count them; coordinates that are none are ignored."""
+    mask = (np.uint64(1) << np.uint64(modulus_bits)) - np.uint64(1)
+    for message in messages:
+        coordinate = message >> np.uint64(modulus_bits)
+        if coordinate < len(sums):
+            sums[coordinate] += message & mask
+            numbers[coordinate] += 1
