@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -193,3 +195,90 @@ def test_a_full_disk_is_found_out_by_trying(small_disk: Path) -> None:
 def test_an_error_without_a_system_code(tmp_path: Path) -> None:
     with pytest.raises(DpheatmapError, match="a could not be written: encoder error -2"), replace_whole(tmp_path / "a"):
         raise OSError("encoder error -2")
+
+
+KILLED = """
+import os, signal, sys
+from dpheatmap.files import replace_whole
+with replace_whole(sys.argv[1]) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+WAITING = """
+import sys
+from dpheatmap.files import replace_whole
+with replace_whole(sys.argv[1]) as temporary:
+    temporary.unlink()
+    temporary.write_text("theirs")  # another file of the same name, as some writers of formats make
+    print(temporary.name, flush=True)
+    sys.stdin.read()
+"""
+
+
+def write(path: Path, text: str) -> str:
+    """Write a file, and tell the name that it had on the way."""
+    with replace_whole(path) as temporary:
+        temporary.write_text(text)
+    return temporary.name
+
+
+def leftover(target: Path) -> Path:
+    """What a process that is killed while it writes leaves behind."""
+    before = set(os.listdir(target.parent))
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(target)])
+    assert killed.returncode == -signal.SIGKILL
+    (name,) = set(os.listdir(target.parent)) - before
+    return target.with_name(name)
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    target = tmp_path / "trips.dph.parquet"
+    left = leftover(target)
+    of_duckdb = target.with_name(f"tmp_{left.name}")
+    of_duckdb.touch()
+    others = [".trips-0a1b2c3d.parquet", ".trips.dph-dpheatmap-notours.parquet", f"{left.name}.bak", left.name[1:]]
+    for name in others:
+        (tmp_path / name).touch()
+    write(tmp_path / "other.dph.parquet", "of another name")
+    write(tmp_path / "trips.dph.png", "of another kind")
+    assert left.read_text() == "half"
+    write(target, "whole")
+    assert not left.exists()
+    assert not of_duckdb.exists()
+    kept = {*others, "other.dph.parquet", "trips.dph.png", "trips.dph.parquet"}
+    assert set(os.listdir(tmp_path)) == kept
+
+
+def test_what_a_living_writer_writes_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "trips.csv"
+    left = leftover(target)
+    command = [sys.executable, "-c", WAITING, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        name = writer.stdout.readline().strip()
+        assert not left.exists(), "the writer itself was alone when it began"
+        write(target, "ours")
+        with replace_whole(target) as temporary:  # a writer who began while others wrote is left alone, too
+            write(target, "also ours")
+            assert temporary.exists()
+        assert (tmp_path / name).read_text() == "theirs"
+        writer.communicate("")
+    assert writer.returncode == 0
+    assert target.read_text() == "theirs"
+    assert os.listdir(tmp_path) == ["trips.csv"]
+
+
+def test_a_folder_that_somebody_else_has_locked_is_written_to(tmp_path: Path) -> None:
+    """As under ``flock FOLDER dpheatmap release ...``, which would wait for itself."""
+    target = tmp_path / "trips.csv"
+    left = leftover(target)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    with replace_whole(target) as temporary:
+        temporary.write_text("whole")
+        assert left.exists()
+        os.close(folder)
+        write(target, "by somebody who thinks to be alone")
+        assert not left.exists()
+        assert temporary.exists()
+    assert target.read_text() == "whole"

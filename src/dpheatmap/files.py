@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import glob
 import os
+import re
 import secrets
 import stat
 import sys
@@ -42,10 +43,11 @@ def suffix_of(path: str | PathLike[str], whose: str, known: Collection[str]) -> 
 def replace_whole(path: str | PathLike[str], *, private: bool = False, anew: bool = False) -> Iterator[Path]:
     """A temporary path beside ``path`` to write to; what was written takes the place of ``path`` at the end.
 
-    If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was.
-    A file that is replaced keeps its permissions, and a symbolic link keeps pointing where it did. A ``private`` file
-    is its owner's alone to read, from the first moment on. With ``anew`` none is replaced: if one is there in the end,
-    whoever wrote it, that is a FileExistsError.
+    If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was. One
+    that a killed process left behind is removed by the next one that writes to ``path``. A file that is replaced keeps
+    its permissions, and a symbolic link keeps pointing where it did. A ``private`` file is its owner's alone to read,
+    from the first moment on. With ``anew`` none is replaced: if one is there in the end, whoever wrote it, that is a
+    FileExistsError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,24 +57,70 @@ def replace_whole(path: str | PathLike[str], *, private: bool = False, anew: boo
     ['map.csv']
     """
     target = Path(os.path.realpath(path))
+    with _place_for(target) as temporary:
+        try:
+            _create_like(target, temporary, private)
+            yield temporary
+            _to_disk(temporary)
+            (os.link if anew else os.replace)(temporary, target)
+            with suppress(OSError):  # not every system lets a folder be synced; the file itself is safe by now
+                _to_disk(target.parent)
+        except OSError as error:
+            if anew and isinstance(error, FileExistsError):
+                raise
+            reason = error.strerror or str(error)
+            advice = _ADVICE.get(error.errno or 0, "Choose a place that can be written to.")
+            raise DpheatmapError(f"{os.fspath(path)} could not be written: {reason}. {advice}") from error
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _place_for(target: Path) -> Iterator[Path]:
+    """Where to write what will be ``target``, after what killed writers of it left behind was removed.
+
+    Who writes holds a lock on the folder together with all others who write there; it ends with the process, however
+    that ends. Who gets the lock alone knows that nobody is writing, so that every temporary is a leftover. Where the
+    folder can't be locked, for one because somebody uses such a lock for ends of their own, nothing is removed, and the
+    temporary gets a name by which nobody removes it.
+    """
     # A part of the name is enough to recognise it by, and leaves room for the rest in 255 bytes.
-    temporary = target.with_name(f".{target.stem[:40]}-{secrets.token_hex(4)}{target.suffix}")
+    name, ending = f".{target.stem[:40]}", f"-dpheatmap-{secrets.token_hex(4)}{target.suffix}"
+    leftover = re.compile(rf"(tmp_)?{re.escape(name)}-dpheatmap-[0-9a-f]{{8}}{re.escape(target.suffix)}")
+    with _open_folder(target.parent) as folder:
+        if folder is not None and _lock(folder, alone=True):
+            for file in filter(leftover.fullmatch, os.listdir(folder)):
+                with suppress(OSError):
+                    target.with_name(file).unlink()
+        yield target.with_name(f"{name}{'' if _lock(folder, alone=False) else '~'}{ending}")
+
+
+@contextmanager
+def _open_folder(folder: Path) -> Iterator[int | None]:
+    """The folder to lock; None where that can't be done, as on Windows."""
+    descriptor = None
+    with suppress(OSError):
+        if sys.platform != "win32":
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        _create_like(target, temporary, private)
-        yield temporary
-        _to_disk(temporary)
-        (os.link if anew else os.replace)(temporary, target)
-        with suppress(OSError):  # not every system lets a folder be synced; the file itself is safe by now
-            _to_disk(target.parent)
-    except OSError as error:
-        if anew and isinstance(error, FileExistsError):
-            raise
-        reason = error.strerror or str(error)
-        advice = _ADVICE.get(error.errno or 0, "Choose a place that can be written to.")
-        raise DpheatmapError(f"{os.fspath(path)} could not be written: {reason}. {advice}") from error
+        yield descriptor
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _lock(folder: int | None, alone: bool) -> bool:
+    """Whether a lock on the folder could be had at once, for this process alone or together with others."""
+    if folder is None:
+        return False
+    import fcntl
+
+    try:
+        fcntl.flock(folder, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def check_writable(path: str | PathLike[str]) -> None:

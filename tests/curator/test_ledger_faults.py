@@ -109,7 +109,7 @@ def kill(folder: Path, kills: int) -> Counter[tuple[int, int]]:
 @story(
     "`kill -9` at random moments of a release",
     "Never a release file whose charge is missing, never a broken ledger; the next command works. A charge without its "
-    "file may stay, and a hidden temporary file.",
+    "file may stay, and a hidden temporary file, which the next release to the same name removes.",
 )
 def test_kill_9_never_leaves_a_file_without_its_charge(tmp_path: Path) -> None:
     kill(tmp_path, 40)

@@ -291,7 +291,8 @@ def test_a_literal_that_is_no_date_costs_nothing(tmp_path: Path) -> None:
     ledger.limit("riders", 2)
     for rows in ("", " WHERE FALSE"):
         events = str(tmp_path / "events.parquet")
-        duckdb.execute(f"COPY (SELECT k, CAST(time AS DATE) AS day, time, x, y FROM ({SELECT}){rows}) TO '{events}'")
+        days = f"SELECT k, CAST(time AS DATE) AS day, time, x, y FROM ({SELECT}){rows}"
+        duckdb.connect().sql(days).write_parquet(events)
         for where, kind in (("day >= '2024-13-45'", "DATE"), ("time > 'soon'", "TIMESTAMP")):
             with pytest.raises(ParameterError, match=f"is of type {kind}"):
                 dph.release(events, dph.Domain.unit(2), epsilon=1, user="k", x="x", y="y", where=where, ledger=ledger,

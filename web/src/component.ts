@@ -29,6 +29,7 @@ export class HeatmapView {
   private readonly colours: Uint8Array[];
   private readonly stage = el("div", { class: "stage" });
   private readonly panel = el("section", { class: "panel", "aria-label": "Legend and controls" });
+  private readonly foot = el("div", { class: "foot" });
   private readonly scheme = matchMedia("(prefers-color-scheme: dark)");
   private readonly rethemed = () => this.showTheme();
   private map: HeatMap | null = null;
@@ -95,8 +96,9 @@ export class HeatmapView {
       this.legend.element,
       settings,
       el("ul", { class: "facts" }, ...data.facts.map((fact) => el("li", {}, fact))),
-      open,
+      this.foot,
     );
+    this.foot.append(open);
     const credits = el("p", { class: "credits" }, [...data.credits, ...(data.tiles ? [data.tiles.credit] : [])].join(" · "));
     this.root.replaceChildren(this.stage, this.panel, credits, readout.tip, readout.cross, readout.spoken, dialog);
     this.showHeat();
@@ -114,7 +116,7 @@ export class HeatmapView {
       pointed: (at, x, y) => this.point(at, x, y),
       moved: (centre) => this.speak(centre),
     });
-    if (this.map.scale) this.legend.element.after(this.map.scale);
+    if (this.map.scale) this.foot.append(this.map.scale);
     const canvas = this.map.map.getCanvas();
     canvas.setAttribute("aria-label", `${this.data.title}. Arrow keys move the map, plus and minus zoom.`);
     canvas.addEventListener("blur", () => (this.readout.cross.hidden = true));

@@ -50,7 +50,7 @@ export class HeatMap {
     this.map.touchZoomRotate.disableRotation();
     this.map.keyboard.disableRotation();
     this.map.addControl(new NavigationControl({ showCompass: false }), "top-left");
-    this.scale = data.kind === "bbox" ? new ScaleControl({ unit: "metric", maxWidth: 140 }).onAdd(this.map) : null;
+    this.scale = data.kind === "bbox" ? new ScaleControl({ unit: "metric", maxWidth: 100 }).onAdd(this.map) : null;
     this.ready = new Promise((resolve) => void this.map.once("load", () => resolve()));
     this.listen(events);
   }

@@ -113,8 +113,8 @@ def _check_form(side: exp.Expr, beside: Sequence[exp.Expr], columns: Kinds) -> N
 
 def _by_type(known: Mapping[str, Value], side: exp.Expr, columns: Kinds) -> Value | None:
     """What is known of a side of a comparison by its type; None of text, and of what is not known."""
-    kinds: dict[type[exp.Expr], str] = {exp.Extract: "BIGINT", exp.Date: "DATE", exp.Timestamp: "TIMESTAMP"}
-    name = kinds.get(type(side), UNKNOWN)
+    functions: dict[type[exp.Expr], str] = {exp.Extract: "BIGINT", exp.Date: "DATE", exp.Timestamp: "TIMESTAMP"}
+    name = functions.get(type(side), UNKNOWN)
     if isinstance(side, exp.Column) and columns is not None:
         name = columns[side.name]
     elif isinstance(side, exp.Cast):

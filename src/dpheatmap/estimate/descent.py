@@ -1,7 +1,7 @@
 """The way down a tree of masses: means, variances and draws of every node, given the messages.
 
-Given a node's mass, the law of its children's masses is known from the integral over its split. So the posterior of a
-node is a mixture over the posterior of its parent:
+Given a node's mass, the law of its children's masses is known from the cells of the integral over its split. So the
+posterior of a node is a mixture over the posterior of its parent:
 
     P(x) = sum over the parent's masses m of P(m) * (cells of the split integral at m).
 

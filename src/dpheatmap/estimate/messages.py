@@ -6,8 +6,9 @@ Let M_v(m) = log p(measurements in and below v | mass of v = m). A leaf has its 
 
 S_v the integral of :mod:`dpheatmap.estimate.split` over how m is split between the two children. S_v is smooth, since
 it averages over the children's kinks, so it is tabulated, at points that are dense where M_v peaks and sparse in its
-tails, which are nearly linear. Where M_v peaks is guessed from the children's peaks and the node's own measurements
-and looked at again once the table is there; a guess that was too far off is corrected and the table made anew.
+tails, which are nearly linear. It has to be right there, too: cubics between the points carry an error on. Where M_v
+peaks is guessed from the children's peaks and the node's own measurements and looked at again once the table is there;
+a guess that was too far off is corrected and the table made anew.
 
 At the root, with a flat prior of the total, the integral of exp(M) is the evidence: the probability of all measurements
 given the prior's parameters.

@@ -50,19 +50,12 @@ def integrate(
     the left mass. If all that counts lies in a few cells, these are cut up anew.
     """
     left, right = tree.left[node], tree.right[node]
-    low = max(messages.shape[left, LOW], mass - messages.shape[right, HIGH])
-    high = min(messages.shape[left, HIGH], mass - messages.shape[right, LOW])
-    if low > high:  # the mass contradicts the children's data: the truth is between what they say
-        margin = 4.0 * max(messages.shape[left, WIDTH], messages.shape[right, WIDTH])
-        low, high = high - margin, low + margin
-    low, high = max(low, 0.0), min(high, mass)
-    if not low < high:
-        low, high = 0.0, mass
     trust_left, trust_right = messages.shape[left, WIDTH] ** -2, messages.shape[right, WIDTH] ** -2
     centre = (trust_left * messages.shape[left, CENTRE] + trust_right * (mass - messages.shape[right, CENTRE])) / (
         trust_left + trust_right
     )
     width = 1.0 / math.sqrt(trust_left + trust_right)
+    low, high = _range(messages, left, right, mass, 4.0 * width)
     kinks = _kinks(tree, left, right, mass, work[KINKS])
     for attempt in range(3):
         width = max(width, 1e-4 * (high - low), 1e-15 * mass)
@@ -75,6 +68,21 @@ def integrate(
         centre, width = work[EDGES, heaviest], 0.25 * (work[EDGES, last + 1] - work[EDGES, first])
         low, high = work[EDGES, max(first - 1, 0)], work[EDGES, min(last + 2, count)]
     return count, log_total
+
+
+@njit(cache=True, error_model="numpy")
+def _range(messages: Messages, left: int, right: int, mass: float, least: float) -> tuple[float, float]:
+    """The left masses that count: where neither child's message is negligible, and all between what the two say.
+
+    A mass that contradicts the children's data, as those in the tails of a table do, leaves the first part empty, or
+    as narrow as the rounding of the mass; the truth is in the second one then. Both ends are continuous in the mass,
+    and at least so far apart as there is room.
+    """
+    here, there = messages.shape[left, CENTRE], mass - messages.shape[right, CENTRE]
+    low = min(max(messages.shape[left, LOW], mass - messages.shape[right, HIGH]), here, there)
+    high = max(min(messages.shape[left, HIGH], mass - messages.shape[right, LOW]), here, there)
+    low, high = min(max(low, 0.0), mass), min(max(high, 0.0), mass)
+    return max(min(low, high - least), 0.0), min(max(high, low + least), mass)
 
 
 @njit(cache=True, error_model="numpy")

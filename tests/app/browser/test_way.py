@@ -84,6 +84,11 @@ def test_a_city_from_a_file_to_the_shelf(visit: Visit, tmp_path: Path) -> None:
     page.wait_for_selector(".previews[data-ready]")
     plan = dph.plan(dph.Domain.bbox(*BOX), epsilon=1, users=1500)
     expect(page.locator(".plan")).to_contain_text(plan.advice)
+    page.get_by_label("Epsilon", exact=True).fill("100")
+    expect(page.locator(".plan .caution")).to_contain_text("An epsilon of 10 or more is a formality")
+    visit.judge()
+    page.get_by_label("Epsilon", exact=True).fill("1")
+    expect(page.locator(".plan .caution")).to_have_count(0)
     visit.judge()
 
     next_step(visit, "What it costs, and release")

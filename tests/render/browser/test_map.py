@@ -338,7 +338,7 @@ def test_a_map_of_the_world_and_one_of_a_garden(make_picture: MakePicture, open_
         opened.check()
 
 
-@pytest.mark.parametrize(("width", "height"), [(360, 480), (900, 500)])
+@pytest.mark.parametrize(("width", "height"), [(360, 640), (900, 500)])
 def test_the_scale_bar_covers_no_name_and_is_as_long_as_it_says(
     make_picture: MakePicture, open_picture: Callable[..., Opened], width: int, height: int
 ) -> None:
