@@ -15,7 +15,7 @@ import time
 import traceback
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import duckdb
@@ -163,6 +163,34 @@ def test_ctrl_c_twice_still_waits_for_the_work_to_end() -> None:
         waited(told.wait, stop, lambda: 0.0, cancel)
     assert told.is_set()
     assert len(calls) >= 3
+
+
+@pytest.mark.parametrize("begun_before", [True, False])
+def test_ctrl_c_while_the_work_is_being_started(begun_before: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread may run already when the one that starts it is interrupted: it is waited for. Or not yet: never then."""
+    begun, cancelled, ended, threads = Event(), Event(), Event(), []
+
+    class Interrupted(Thread):
+        def start(self) -> None:
+            threads.append(self)
+            if begun_before:
+                super().start()
+                begun.wait()
+            raise KeyboardInterrupt
+
+    def work() -> None:
+        begun.set()
+        cancelled.wait()
+        ended.set()
+
+    monkeypatch.setattr("dpheatmap.curator.engines.waiting.Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        waited(work, None, lambda: 0.0, cancelled.set)
+    assert ended.is_set() == begun_before
+    if not begun_before:
+        Thread.start(threads[0])
+        threads[0].join()
+    assert begun.is_set() == begun_before
 
 
 def test_progress_is_told_in_seconds_and_parts(whole: WholeRun) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -29,15 +29,19 @@ def waited(
     # Not a Future: Ctrl-C inside its lock would leave it locked, and the work's end would never be told.
     ended: SimpleQueue[tuple[Result | None, BaseException | None]] = SimpleQueue()
 
+    unwanted = Event()
+
     def worked() -> None:
+        if unwanted.is_set():
+            return
         try:
             ended.put((work(), None))
         except BaseException as problem:
             ended.put((None, problem))
 
     worker = Thread(target=worked, daemon=True)
-    worker.start()
     try:
+        worker.start()
         while True:
             try:
                 result, problem = ended.get(timeout=0.1)
@@ -46,6 +50,7 @@ def waited(
                 if tick is not None:
                     tick(part(), time.perf_counter() - start)
     except BaseException:
+        unwanted.set()  # Ctrl-C within start(): a thread that does not count as alive yet finds this, and does nothing
         _end(worker, cancel)
         raise
     if problem is not None:
