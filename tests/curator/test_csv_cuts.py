@@ -73,3 +73,13 @@ def test_the_first_column_s_values_never_begin_with_line_feeds(tmp_path: Path) -
     found = dph.aggregate(tmp_path / "t.csv", dph.Domain.unit(2), user="user", x="x", y="y").report
     assert found is not None
     assert (found.rows, found.people, found.without_person) == (5, 3, 1)
+
+
+@pytest.mark.parametrize("line", ['"mallory,0.1,0.1,a', 'mallory,0.1,0.1,"a', 'mallory,"0.1,0.1,a'])
+@pytest.mark.parametrize("at", [3 * PIECE, PIECE // 8])
+def test_a_quote_that_is_never_closed_stops_the_reading(tmp_path: Path, line: str, at: int) -> None:
+    """Otherwise all lines behind it, here 10 or 40 kB of them or 12 MB, would be gone without a word."""
+    write(tmp_path / "t.csv", line, at, "\n", 10 if at > PIECE else 3000)
+    with pytest.raises(DataError, match="quote"):
+        report(tmp_path / "t.csv")
+    assert report(tmp_path / "t.csv", "skip")[2] == 1

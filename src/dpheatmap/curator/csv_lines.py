@@ -12,7 +12,8 @@ lines are no rows, and not broken.
 **One thread a file**, both ways. To read a file by several threads, DuckDB cuts it into pieces of 8 MB and guesses at
 each cut where a line begins, even if there is one thread alone. One person's quotes or empty line at a cut can mislead
 it: it then loses a whole piece without a word, takes a line twice, passes a broken line by, or fails. From the start of
-the file on there is nothing to guess. Files are still read side by side.
+the file on there is nothing to guess. Files are still read side by side. Read like this, a quote that is never closed
+would end the file in silence, so that is looked for before (`rows_lost`).
 
 **Line feeds before a line.** Still, of CRLF files 32 MB are read at a time, and after empty lines where one reading
 ends and the next begins, their line feeds are given to the first value of the next line. Which lines these are depends
@@ -33,14 +34,27 @@ _NEVER = "\x1c\x1d\x1e\x1f"  # a delimiter that no text has
 
 def as_text(names: str, option: str, columns: Sequence[str], delimiter: str) -> str:
     """The relation of files with these columns, all of them text; a line that does not fit stops the reading."""
-    described = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in columns)
-    rows = (
-        f"read_csv({names}, {option}, {_ONE_THREAD}, auto_detect=false, header=true, delim={literal(delimiter)}, "
-        f"quote='\"', escape='\"', allow_quoted_nulls=false, columns={{{described}}})"
-    )
+    rows = _rows(names, option, columns, delimiter, strict=True)
     first, feed = quoted(columns[0]), "chr(10)"
     rest = f"CASE WHEN starts_with({first}, {feed}) THEN nullif(ltrim({first}, {feed}), '') ELSE {first} END"
     return f"(SELECT * REPLACE ({rest} AS {first}) FROM {rows})"
+
+
+def rows_lost(names: str, option: str, columns: Sequence[str], delimiter: str) -> str:
+    """A statement that counts the rows that `as_text` loses without a word: those behind a quote that is never closed.
+
+    A reader that is not strict gives them as one row, or stops because it has too few columns.
+    """
+    strict, tolerant = (_rows(names, option, columns, delimiter, strict=strict) for strict in (True, False))
+    return f"SELECT (SELECT COUNT(*) FROM {tolerant}) - (SELECT COUNT(*) FROM {strict})"
+
+
+def _rows(names: str, option: str, columns: Sequence[str], delimiter: str, *, strict: bool) -> str:
+    described = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in columns)
+    return (
+        f"read_csv({names}, {option}, {_ONE_THREAD}, auto_detect=false, header=true, delim={literal(delimiter)}, "
+        f"quote='\"', escape='\"', allow_quoted_nulls=false, strict_mode={strict}, columns={{{described}}})"
+    )
 
 
 def one_column(names: str, option: str, *, header: bool, tolerant: bool, aside: str | None = None) -> str:

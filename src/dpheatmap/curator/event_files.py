@@ -17,7 +17,7 @@ import duckdb
 
 from dpheatmap.curator import geometry
 from dpheatmap.curator.counts_file import KEY as COUNTS
-from dpheatmap.curator.csv_lines import UNREADABLE_LINES, as_text, counted, each_line_for_itself, one_column
+from dpheatmap.curator.csv_lines import UNREADABLE_LINES, as_text, counted, each_line_for_itself, one_column, rows_lost
 from dpheatmap.curator.engines.duckdb import quietly, run
 from dpheatmap.curator.table import NOBODY, Table, describe, literal, quoted
 from dpheatmap.databases import shown
@@ -230,8 +230,17 @@ def _csv_table(
         broken = counted(names, option, columns, delimiter)
     else:
         relation = as_text(names, option, columns, delimiter)
+        _refuse_open_quotes(con, rows_lost(names, option, columns, delimiter), name)
     listed = not skip and not looks_like_data(columns)  # behind a header that is no text, the first line is a row
     return Table(relation, describe(con, relation, name), name, listed, folders, broken=broken)
+
+
+def _refuse_open_quotes(con: duckdb.DuckDBPyConnection, lost: str, name: str) -> None:
+    if quietly(lambda: con.execute(lost).fetchall(), name) != [(0,)]:
+        raise DataError(
+            f"A quote in {name!r} is not closed, so that the lines behind it can't be told apart. Mend the line, or "
+            "leave such lines out (--bad-lines skip)."
+        )
 
 
 def broken_lines(con: duckdb.DuckDBPyConnection, table: Table, folder: str) -> int:
