@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.curator.inspect import inspect_table
 from dpheatmap.errors import DataError
 
 PIECE, READ = 8_000_000, 32_000_000
@@ -83,3 +84,6 @@ def test_a_quote_that_is_never_closed_stops_the_reading(tmp_path: Path, line: st
     with pytest.raises(DataError, match="quote"):
         report(tmp_path / "t.csv")
     assert report(tmp_path / "t.csv", "skip")[2] == 1
+    assert inspect_table(tmp_path / "t.csv", read_rows=False).columns.keys() == set(HEADER.split(","))
+    with pytest.raises(DataError, match="quote"):
+        inspect_table(tmp_path / "t.csv", read_rows=True)

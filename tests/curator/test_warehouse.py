@@ -188,6 +188,16 @@ def test_an_answer_that_does_not_fit_is_refused(events: pa.Table, tmp_path: Path
         dph.read_counts(path, CITY)
 
 
+def test_an_answer_with_an_open_quote_is_refused(events: pa.Table, tmp_path: Path) -> None:
+    """The lines behind it would be lost without a word, and the counters, if they come first, would not tell."""
+    path = answer(events, tmp_path / "answer.csv")
+    first, *lines = path.read_text().splitlines()
+    lines.sort(key=lambda line: not line.startswith("-1,"))
+    path.write_text("\n".join([first, *lines[:-1], '"' + lines[-1]]))
+    with pytest.raises(DataError, match="quote"):
+        dph.read_counts(path, CITY)
+
+
 def test_an_answer_to_another_question_is_refused(events: pa.Table, tmp_path: Path) -> None:
     path = answer(events, tmp_path / "answer.parquet")
     assert dph.read_counts(path, CITY).total > 0

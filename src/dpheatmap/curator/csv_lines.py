@@ -46,7 +46,7 @@ def rows_lost(names: str, option: str, columns: Sequence[str], delimiter: str) -
     A reader that is not strict gives them as one row, or stops because it has too few columns.
     """
     strict, tolerant = (_rows(names, option, columns, delimiter, strict=strict) for strict in (True, False))
-    return f"SELECT (SELECT COUNT(*) FROM {tolerant}) - (SELECT COUNT(*) FROM {strict})"
+    return f"SELECT (SELECT COUNT(*) FROM {tolerant}) - (SELECT COUNT(*) FROM {strict}) AS lost"
 
 
 def _rows(names: str, option: str, columns: Sequence[str], delimiter: str, *, strict: bool) -> str:

@@ -18,6 +18,7 @@ import duckdb
 from dpheatmap.curator import geometry
 from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.csv_lines import UNREADABLE_LINES, as_text, counted, each_line_for_itself, one_column, rows_lost
+from dpheatmap.curator.engines import Progress
 from dpheatmap.curator.engines.duckdb import quietly, run
 from dpheatmap.curator.table import NOBODY, Table, describe, literal, quoted
 from dpheatmap.databases import shown
@@ -224,22 +225,23 @@ def _csv_table(
     if len({column.lower() for column in columns}) != len(columns) or not all(columns):
         raise DataError(f"The header of {Path(files[0]).name!r} has empty or repeated names. Give each column its own.")
     folders, option = _with_folders(columns, keys)
-    broken = None
+    broken = lost = None
     if skip:
         relation = each_line_for_itself(names, option, columns, delimiter)
         broken = counted(names, option, columns, delimiter)
     else:
         relation = as_text(names, option, columns, delimiter)
-        _refuse_open_quotes(con, rows_lost(names, option, columns, delimiter), name)
+        lost = rows_lost(names, option, columns, delimiter)
     listed = not skip and not looks_like_data(columns)  # behind a header that is no text, the first line is a row
-    return Table(relation, describe(con, relation, name), name, listed, folders, broken=broken)
+    return Table(relation, describe(con, relation, name), name, listed, folders, broken=broken, lost=lost)
 
 
-def _refuse_open_quotes(con: duckdb.DuckDBPyConnection, lost: str, name: str) -> None:
-    if quietly(lambda: con.execute(lost).fetchall(), name) != [(0,)]:
+def refuse_open_quotes(con: duckdb.DuckDBPyConnection, table: Table, folder: str, tick: Progress | None = None) -> None:
+    """Stop before rows would be lost. This reads the table, so it is done only where its rows are wanted."""
+    if table.lost is not None and run(con, table.lost, folder, tick)[0]["lost"].any():
         raise DataError(
-            f"A quote in {name!r} is not closed, so that the lines behind it can't be told apart. Mend the line, or "
-            "leave such lines out (--bad-lines skip)."
+            f"A quote in {table.name!r} is not closed, so that the lines behind it can't be told apart. Mend the line, "
+            "or leave such lines out (--bad-lines skip)."
         )
 
 

@@ -24,9 +24,9 @@ class Table:
 
     JSON without a single row has no columns. ``listed`` tells whether errors may list them: not if they may be data.
     ``folders`` are columns that stand in the names of folders, ``geometries`` those that GeoParquet describes, the
-    primary one first, and ``broken`` is a statement that counts the lines that are left out, if any may be. ``points``
-    are x and y, as SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's
-    dialect to theirs.
+    primary one first. ``broken`` is a statement that counts the lines that are left out, if any may be, and ``lost``
+    one that counts rows that the reader passes over in silence, of which there must be none. ``points`` are x and y, as
+    SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's dialect to theirs.
     """
 
     relation: str
@@ -36,6 +36,7 @@ class Table:
     folders: frozenset[str] = frozenset()
     geometries: Mapping[str, Geometry] = field(default_factory=dict)
     broken: str | None = None
+    lost: str | None = None
     points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     portable: bool = False
 

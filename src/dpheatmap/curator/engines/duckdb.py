@@ -41,13 +41,14 @@ memory; the third moves a TRY_CAST into the CSV reader, where it fails on the fi
 @contextmanager
 def opened(events: Any, user: str | None, bad_lines: str, memory: int | None) -> Iterator[Source]:
     """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
-    from dpheatmap.curator.event_files import broken_lines, unchanged
+    from dpheatmap.curator.event_files import broken_lines, refuse_open_quotes, unchanged
     from dpheatmap.curator.events import open_table
 
     with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
         table = open_table(con, events, folder, user, bad_lines)
 
         def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
+            refuse_open_quotes(con, table, folder, tick)
             columns, seconds = run(con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
             return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
 
