@@ -43,7 +43,9 @@ class Served:
     def client(self, **options: Any) -> httpx.Client:
         """A client without a session."""
         settings: dict[str, Any] = {"base_url": self.origin, "headers": {"Origin": self.origin}, "timeout": PATIENCE}
-        return httpx.Client(trust_env=False, **(settings | options))
+        # A connection a question: the server closes idle ones, perhaps at the moment at which one is used again.
+        once = httpx.Limits(max_keepalive_connections=0)
+        return httpx.Client(trust_env=False, limits=once, **(settings | options))
 
     @contextmanager
     def opened(self) -> Iterator[httpx.Client]:
