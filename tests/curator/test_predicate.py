@@ -207,7 +207,7 @@ def test_what_is_not_on_the_list_is_refused(where: str) -> None:
         "", "   ", "x >", "x > 1; DROP TABLE people_events", "true; SELECT 1", ";",
         "1=1) UNION SELECT * FROM people_events --", "1=1) OR (1=1", "x > 1 LIMIT 1", "x > 1 ORDER BY x",
         "x > 1 GROUP BY x", "x > 1 QUALIFY TRUE", "x > 1 )", "'", '"',
-        "x > 1 WHERE y > 1", "-- nothing",
+        "x > 1 WHERE y > 1", "-- nothing", "x = '\udcbc'",
     ],
 )  # fmt: skip
 def test_what_is_not_one_predicate_is_refused(where: str) -> None:

@@ -56,8 +56,9 @@ def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: boo
 
 def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
     try:
+        text.encode()  # a terminal's bytes that are no text can't be told to any engine
         parsed = sqlglot.parse(text, dialect="duckdb")
-    except SqlglotError:
+    except (SqlglotError, UnicodeEncodeError):
         parsed = []
     if len(parsed) != 1 or parsed[0] is None:
         raise ParameterError(
