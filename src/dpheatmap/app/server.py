@@ -46,7 +46,6 @@ def serve(
     host: str = LOOPBACK,
     port: int = 0,
     password: str | None = None,
-    limit: int = LIMIT,
 ) -> None:
     """Run until told to stop. ``ready`` is told the address to open, which works once."""
     with held(folder), _listening(host, port) as listening:
@@ -55,7 +54,7 @@ def serve(
         here = f"[{host}]" if ":" in host else host
         names = {here, "localhost"} if ipaddress.ip_address(host).is_loopback else {here}
         hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
-        parts = Parts(session, folder, ledger, limit)
+        parts = Parts(session, folder, ledger, LIMIT)
         guarded = Guard(application(parts), session, hosts)
         config = uvicorn.Config(
             guarded,

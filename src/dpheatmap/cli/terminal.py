@@ -70,12 +70,14 @@ def private_reports(readings: list[Counts], path: str | None) -> None:
 
 def _why_nobody(report: Any) -> str:
     """What to look at if no row counted; for the data holder's eyes, as the numbers are."""
+    if not report.rows:
+        return "Is the file empty, or does --where leave everything out?"
     reasons = {
-        report.outside: "Are x and y swapped, or metres instead of degrees, or is the place another one?",
-        report.invalid: "No coordinates could be read: they must be numbers such as 7.45, with a point, or geometries.",
-        report.without_person: "Is this the column of people?",
+        "Are x and y swapped, or metres instead of degrees, or is the place another one?": report.outside,
+        "No coordinates could be read: they must be numbers such as 7.45, with a point, or geometries.": report.invalid,
+        "Is this the column of people?": report.without_person,
     }
-    return reasons[max(reasons)] if report.rows else "Is the file empty, or does --where leave everything out?"
+    return max(reasons, key=reasons.__getitem__)
 
 
 def write_private(path: str, values: Mapping[str, Any]) -> None:

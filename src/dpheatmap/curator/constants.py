@@ -16,7 +16,7 @@ from sqlglot import exp
 from dpheatmap.embedded import connect
 from dpheatmap.errors import ParameterError
 
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Is)
+COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 _TYPED = re.compile(
     r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\(\d\d?,\d+\)|DATE|TIME[\w ]*|INTERVAL|UUID|"
     "VARCHAR|TEXT"
@@ -32,11 +32,11 @@ def check_constants(
     # whose values are data, nothing is taken for known: any text is as good as theirs.
     new = {name: f"column{k}" for k, name in enumerate({column.name for column in tree.find_all(exp.Column)})}
     nulls = [f"CAST(NULL AS {types.get(name, 'VARCHAR')}) AS {number}" for name, number in new.items()] or ["NULL"]
-    casts = tree.find_all(exp.Cast, exp.Date, exp.Timestamp)
+    casts = (cast for cast in tree.find_all(exp.Cast, exp.Date, exp.Timestamp) if not cast.find(exp.Column))
     with connect(threads="1") as con:
         con.execute("PRAGMA disable_optimizer")  # it would see the nulls, and compute nothing
         con.execute(f"CREATE TEMP TABLE nulls AS SELECT {', '.join(nulls)}")
-        for part in (*tree.find_all(*_COMPARISONS), *(cast for cast in casts if not cast.find(exp.Column)), tree):
+        for part in (*tree.find_all(*COMPARISONS, exp.Is), *casts, tree):
             if not _can_be_computed(con, computed(part), new):
                 raise not_of_its_type(part, columns)
 

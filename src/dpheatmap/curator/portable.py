@@ -16,11 +16,11 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from dpheatmap.curator.constants import check_constants, not_of_its_type
+from dpheatmap.curator.constants import COMPARISONS, check_constants, not_of_its_type
 from dpheatmap.errors import ParameterError
 
 _CONNECTIVES = (exp.And, exp.Or, exp.Not, exp.Paren)
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Like, exp.ILike, exp.Is)
+_COMPARISONS = (*COMPARISONS, exp.Like, exp.ILike, exp.Is)
 _KINDS = {
     "number": ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
     "text": ("TEXT",),

@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dpheatmap.curator.constants import check_constants
+from dpheatmap.curator.constants import COMPARISONS, check_constants
 from dpheatmap.curator.portable import portable_predicate
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 
@@ -32,7 +32,6 @@ _TYPES = {
         "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPNTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "INTERVAL",
     )
 }  # fmt: skip
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 
 
 def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: bool = False) -> str:
@@ -80,7 +79,7 @@ def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
 def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
     """The same predicate with casts of rows' values that give null instead of an error, and text read as numbers."""
     tree = tree.copy()
-    for comparison in list(tree.find_all(*_COMPARISONS)):
+    for comparison in list(tree.find_all(*COMPARISONS)):
         sides = list(comparison.iter_expressions())
         for wanted in [kind for kind in map(_kind, sides) if kind is not None][:1]:
             for side in sides:
