@@ -47,12 +47,17 @@ def program(name: str, *arguments: object) -> Any:
     return json.loads(done.stdout)
 
 
-def race(where: object, rounds: int) -> None:
+WON = {"0": FITS, "4": PROCESSES - FITS}
+"""How the processes of a race end: by exit code, how many."""
+
+
+def race(where: object, rounds: int) -> Any:
+    """How the processes of each round ended, after a look at the ledger that they leave."""
     results = program("race.py", where, PROCESSES, rounds, FITS)
-    assert results == [{"0": FITS, "4": PROCESSES - FITS}] * rounds
     ledger = dph.Ledger(str(where))
     assert ledger.verify() == rounds * (1 + FITS)
     assert all(account.left == 0 for account in ledger.accounts().values())
+    return results
 
 
 def fresh(database: str) -> str:
@@ -66,7 +71,7 @@ def fresh(database: str) -> str:
     "Exactly 10 succeed, in every round; the others are refused with exit code 4.",
 )
 def test_a_race_is_won_by_as_many_as_fit(tmp_path: Path) -> None:
-    race(tmp_path / "city.ledger", 8)
+    assert race(tmp_path / "city.ledger", 8) == 8 * [WON]
 
 
 @story(
@@ -74,17 +79,17 @@ def test_a_race_is_won_by_as_many_as_fit(tmp_path: Path) -> None:
     "The same.",
 )
 def test_a_race_in_postgresql(database: str) -> None:
-    race(fresh(database), 8)
+    assert race(fresh(database), 8) == 8 * [WON]
 
 
 @pytest.mark.long
 def test_a_race_long(tmp_path: Path) -> None:
-    race(tmp_path / "city.ledger", 50)
+    assert race(tmp_path / "city.ledger", 50) == 50 * [WON]
 
 
 @pytest.mark.long
 def test_a_race_in_postgresql_long(database: str) -> None:
-    race(fresh(database), 50)
+    assert race(fresh(database), 50) == 50 * [WON]
 
 
 def kill(folder: Path, kills: int) -> Counter[tuple[int, int]]:
@@ -112,7 +117,7 @@ def kill(folder: Path, kills: int) -> Counter[tuple[int, int]]:
     "file may stay, and a hidden temporary file, which the next release to the same name removes.",
 )
 def test_kill_9_never_leaves_a_file_without_its_charge(tmp_path: Path) -> None:
-    kill(tmp_path, 40)
+    assert kill(tmp_path, 40).total() == 40
 
 
 @pytest.mark.long

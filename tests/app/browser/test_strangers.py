@@ -107,6 +107,7 @@ def test_the_way_back_never_ends(visit: Visit) -> None:
         visit.heading("Choose a file")
         page.go_back()
         visit.heading("The shelf")
+        assert page.evaluate("location.hash") == "#shelf"
 
 
 def test_drawing_can_be_given_up_and_goes_beyond_the_edge(visit: Visit, tmp_path: Path) -> None:
