@@ -15,14 +15,13 @@ from typing import Any
 
 import duckdb
 
-from dpheatmap.curator import geometry
-from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.csv_lines import UNREADABLE_LINES, as_text, counted, each_line_for_itself, one_column, rows_lost
 from dpheatmap.curator.engines import Progress
 from dpheatmap.curator.engines.duckdb import quietly, run
+from dpheatmap.curator.read.parquet import open_parquet, unlike, with_folders
 from dpheatmap.curator.table import NOBODY, Table, describe, literal, quoted
 from dpheatmap.databases import shown
-from dpheatmap.errors import DataError, PrivacyRefusal
+from dpheatmap.errors import DataError
 from dpheatmap.files import matching, not_a_pattern
 
 _FORMATS = {
@@ -75,7 +74,7 @@ def open_files(con: duckdb.DuckDBPyConnection, path: str, user: str | None, bad_
     keys = _partitions(path, files)
     if kind == "csv":
         return _csv_table(con, files, names, name, keys, bad_lines)
-    return _parquet_table(con, files, names, name, keys)
+    return open_parquet(con, files, names, name, keys)
 
 
 def _refuse_names_that_are_no_text(files: Iterable[str]) -> None:
@@ -114,17 +113,6 @@ def _partitions(path: str, files: Sequence[str]) -> frozenset[str]:
     return keys.pop() if len(keys) == 1 else frozenset()
 
 
-def _with_folders(columns: Iterable[str], keys: frozenset[str]) -> tuple[frozenset[str], str]:
-    """The folders' columns, unless one has the name of a column in the files, and the option that reads them.
-
-    Their values stay text: engines would make numbers of 007, and let a folder user=7 take the place of the column.
-    """
-    taken = {column.lower() for column in columns}
-    if not keys or any(key.lower() in taken for key in keys):
-        return frozenset(), "hive_partitioning=false"
-    return keys, "hive_partitioning=true, hive_types_autocast=false"
-
-
 def _format(file: str) -> str:
     suffixes = [s.lower() for s in Path(file).suffixes]
     if suffixes and suffixes[-1] in _COMPRESSIONS:
@@ -135,46 +123,6 @@ def _format(file: str) -> str:
             "save a spreadsheet as CSV in UTF-8, and read other files in Python, which takes data frames."
         )
     return _FORMATS[suffixes[-1]]
-
-
-def _parquet_table(
-    con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str, keys: frozenset[str]
-) -> Table:
-    def alone(file: str) -> dict[str, str]:
-        return describe(con, f"read_parquet({literal(not_a_pattern(file))}, hive_partitioning=false)", Path(file).name)
-
-    columns = alone(files[0])
-    for file in files[1:]:
-        # DuckDB would cast a later file to the types of the first, and ids with it.
-        if alone(file) != columns:
-            raise _unlike(files[0], file)
-    _refuse_counts(con, names, name)
-    folders, option = _with_folders(columns, keys)
-    relation = f"read_parquet({names}, {option})"
-    return Table(
-        relation, describe(con, relation, name), name, folders=folders, geometries=geometries_of(con, names, name)
-    )
-
-
-def geometries_of(con: duckdb.DuckDBPyConnection, names: str, name: str) -> dict[str, geometry.Geometry]:
-    """The columns that files of GeoParquet, all alike, say are geometries; none of other Parquet."""
-    try:
-        return geometry.geometries(_metadata(con, names, name, geometry.KEY)) or {}
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
-        return {}
-
-
-def _refuse_counts(con: duckdb.DuckDBPyConnection, names: str, name: str) -> None:
-    if _metadata(con, names, name, COUNTS):
-        raise PrivacyRefusal(
-            f"{name} holds counts, not events. Release those of one file, as Counts.load gives them; those of several "
-            "can't be added up, because a person who is in more than one would weigh more than 1."
-        )
-
-
-def _metadata(con: duckdb.DuckDBPyConnection, names: str, name: str, key: str) -> list[bytes]:
-    sql = f"SELECT value FROM parquet_kv_metadata({names}) WHERE decode(key) = '{key}'"
-    return [value for (value,) in quietly(lambda: con.execute(sql).fetchall(), name)]
 
 
 def _json_table(con: duckdb.DuckDBPyConnection, names: str, name: str, user: str | None) -> Table:
@@ -218,13 +166,13 @@ def _csv_table(
     header = _header_line(con, files[0], tolerant=skip)
     for file in files[1:]:
         if _header_line(con, file, tolerant=skip) != header:
-            raise _unlike(files[0], file)
+            raise unlike(files[0], file)
     outside_quotes = re.sub('"[^"]*"', "", header)
     delimiter = max(",;\t|", key=outside_quotes.count)
     columns = next(csv.reader(io.StringIO(header), delimiter=delimiter))
     if len({column.lower() for column in columns}) != len(columns) or not all(columns):
         raise DataError(f"The header of {Path(files[0]).name!r} has empty or repeated names. Give each column its own.")
-    folders, option = _with_folders(columns, keys)
+    folders, option = with_folders(columns, keys)
     broken = lost = None
     if skip:
         relation = each_line_for_itself(names, option, columns, delimiter)
@@ -257,13 +205,6 @@ def broken_lines(con: duckdb.DuckDBPyConnection, table: Table, folder: str) -> i
 def looks_like_data(columns: Iterable[str]) -> bool:
     """Whether a name is a number: more likely, this is the first row of a file without a header."""
     return any(re.fullmatch(r"[-+.eE\d\s]*\d[-+.eE\d\s]*", column) for column in columns)
-
-
-def _unlike(first: str, other: str) -> DataError:
-    return DataError(
-        f"{Path(other).name!r} does not have the columns of {Path(first).name!r}, or not in the same order or of the "
-        "same types. Make the files alike."
-    )
 
 
 def _header_line(con: duckdb.DuckDBPyConnection, file: str, *, tolerant: bool) -> str:

@@ -1,0 +1,1 @@
+"""Whose row is it? Every way in reads each record by itself."""
