@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,15 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.quadtree import decode
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 UNIT = dph.Domain.unit(3)
 W = 2**30
 Columns = dict[str, list[Any]]
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".zst": zstd.compress}
 
 
 def outcome(events: Any, domain: dph.Domain = UNIT, **options: Any) -> tuple[dict[Any, int], dict[str, int]]:
@@ -33,7 +40,9 @@ def outcome(events: Any, domain: dph.Domain = UNIT, **options: Any) -> tuple[dic
     assert counts.report is not None
     assert counts.report.broken_lines == 0 or options["bad_lines"] == "skip"
     return cells, {
-        name: value for name, value in vars(counts.report).items() if name not in ("seconds", "broken_lines")
+        name: value
+        for name, value in vars(counts.report).items()
+        if name not in ("seconds", "broken_lines", "empty_lines")
     }
 
 
@@ -52,14 +61,14 @@ def as_csv(columns: Columns, path: Path, delimiter: str = ",", newline: str = "\
 
     rows = [list(columns), *zip(*columns.values(), strict=True)]
     content = start + "".join(delimiter.join(map(field, row)) + newline for row in rows).encode()
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    path.write_bytes(COMPRESS.get(path.suffix, bytes)(content))
     return path
 
 
 def as_json(columns: Columns, path: Path) -> Path:
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    text = json.dumps(rows) if ".json" in path.suffixes else "".join(json.dumps(row) + "\n" for row in rows)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_bytes(COMPRESS.get(path.suffix, bytes)(text.encode()))
     return path
 
 
@@ -100,7 +109,8 @@ KINDS: dict[str, Callable[[Columns, Path], Any]] = {
     "many csv": in_parts(as_csv, ".csv"),
     "json lines": lambda c, p: as_json(c, p.with_suffix(".jsonl")),
     "ndjson.gz": lambda c, p: as_json(c, p.with_suffix(".ndjson.gz")),
-    "json array": lambda c, p: as_json(c, p.with_suffix(".json")),
+    "json": lambda c, p: as_json(c, p.with_suffix(".json")),
+    "csv.zst": lambda c, p: as_csv(c, p.with_suffix(".csv.zst")),
     "many json": in_parts(as_json, ".jsonl"),
     "parquet": lambda c, p: as_parquet(c, p.with_suffix(".parquet")),
     "pq": lambda c, p: as_parquet(c, p.with_suffix(".pq")),
@@ -121,6 +131,13 @@ KINDS: dict[str, Callable[[Columns, Path], Any]] = {
     "relation": as_relation,
 }
 by_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+OF_LINES = (
+    "csv", "csv as text", "csv.gz", "csv.zst", "CSV", "semicolons", "tabs", "bars", "crlf", "byte order mark",
+    "many csv",
+)  # fmt: skip
+"""Kinds in which a value can't hold a line feed."""
 
 
 def table(kind: str, columns: Columns, folder: Path) -> Any:

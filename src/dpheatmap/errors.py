@@ -6,6 +6,7 @@
     ├── ParameterError             2   a value outside its rule (also a ValueError)
     │   └── DomainError            2   a place that can't be mapped
     ├── DataError                  3   a table that can't be read, or lacks a column
+    │   ├── BrokenRecord           3   a line of a text file that can't be read, and is not to be left out
     │   ├── ReleaseFileError       3   a release file that is broken, newer or altered
     │   └── LedgerError            3   a ledger that is broken, altered or can't be written
     ├── PrivacyRefusal             4   what was asked would break the promise
@@ -40,6 +41,14 @@ class DataError(DpheatmapError):
     """A table or file can't be used as it is."""
 
     exit_code = 3
+
+
+class BrokenRecord(DataError):  # noqa: N818
+    """A line of a text file can't be read; ``place`` tells which, for the data holder's terminal only."""
+
+    def __init__(self, message: str, place: str) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class ReleaseFileError(DataError):

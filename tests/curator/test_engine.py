@@ -30,8 +30,8 @@ from dpheatmap.curator.engines import duckdb as engine
 from dpheatmap.curator.engines.duckdb import connection, quietly, readable, run
 from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.embedded import connect
-from dpheatmap.errors import DataError, DpheatmapError
-from tables import COUNTERS, ROWS, as_csv, outcome
+from dpheatmap.errors import BrokenRecord, DataError, DpheatmapError
+from tables import COUNTERS, ROWS, as_csv, outcome, people
 
 UNIT = dph.Domain.unit(4)
 COLUMNS = {"user": "user", "x": "x", "y": "y"}
@@ -317,6 +317,16 @@ def refused(events: Any, **options: Any) -> str:
     return str(caught.value)
 
 
+def broken(events: Any) -> tuple[str, str]:
+    """What is said of a broken line, and what only the data holder's terminal is told."""
+    message = refused(events)
+    with pytest.raises(BrokenRecord) as caught:
+        dph.aggregate(events, UNIT, **COLUMNS)  # type: ignore[arg-type]
+    said = message.partition("' is broken")[2].replace("2 MiB", "").replace("UTF-8", "")
+    assert not any(character.isdigit() for character in said)
+    return message, caught.value.place
+
+
 BROKEN_LINES = {
     "too few": f"{SECRET},4.321",
     "too many": f"{SECRET},4.321,0.1,0.1",
@@ -333,7 +343,11 @@ BROKEN_LINES = {
 def test_a_broken_line_is_given_by_its_place_alone(line: str, tmp_path: Path) -> None:
     path = tmp_path / "trips.csv"
     path.write_text("user,x,y\na,0.1,0.1\nb,0.1,0.1\n" + line + "\nc,0.1,0.1\n")
-    assert refused(path).startswith("Line 4 of trips.csv does not have the columns of the header")
+    message, place = broken(path)
+    assert message.startswith("A line of 'trips.csv' is broken: a quote does not close on it, or it has more or fewer")
+    assert "as Parquet" in message
+    assert "--bad-lines skip" in message
+    assert place.startswith("Line 4 of trips.csv has ")
 
 
 def test_a_broken_line_deep_in_many_files(tmp_path: Path) -> None:
@@ -342,7 +356,9 @@ def test_a_broken_line_deep_in_many_files(tmp_path: Path) -> None:
         if k == 1:
             rows[43_210] = f"{SECRET},0.1"
         (tmp_path / f"part{k}.csv").write_text("\n".join(["user,x,y", *rows, ""]))
-    assert refused(f"{tmp_path}/*.csv").startswith("Line 43212 of part1.csv ")
+    message, place = broken(f"{tmp_path}/*.csv")
+    assert message.startswith("A line of 'part1.csv' is broken: ")
+    assert place.startswith("Line 43212 of part1.csv has more or fewer fields")
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
@@ -368,7 +384,9 @@ def test_broken_parquet_and_json(tmp_path: Path) -> None:
         [f'{{"user": "{SECRET}", "x": 4.321\n', f'[{{"user": "{SECRET}"}}, oops]', f'"{SECRET}" 4.321 }}{{']
     ):
         (tmp_path / f"t{k}.json").write_text(text)
-        assert refused(tmp_path / f"t{k}.json").startswith(f"Reading t{k}.json failed")
+        message, place = broken(tmp_path / f"t{k}.json")
+        assert message.startswith(f"A line of 't{k}.json' is broken: it is not one JSON value")
+        assert place == f"Line 1 of t{k}.json is not one JSON value."
 
 
 def test_compressed_nonsense(tmp_path: Path) -> None:
@@ -383,8 +401,19 @@ def test_a_file_without_a_header_is_not_read_out(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"{SECRET},4.321,0.1\nbob,0.2,0.2\n")
     assert "no coordinate column 'x'" in refused(tmp_path / "t.csv")
     assert "no user column 'mallory.secre'" not in refused(tmp_path / "t.csv", x="4.3", y="0.1")
-    (tmp_path / "t.jsonl").write_text(json.dumps({SECRET: {"x": 4.321}}) + "\n")
-    assert "no coordinate column 'x'" in refused(tmp_path / "t.jsonl")
+    (tmp_path / "words.csv").write_text(f"{SECRET},here,there\nbob,0.2,0.2\n")
+    assert "no coordinate column 'x'" in refused(tmp_path / "words.csv", where="z = 1")
+    (tmp_path / "t.csv").write_text(f"user,x,y\n{SECRET},4.321,0.1\n")
+    assert "where names the column 'z', and the table has user, x, y" in refused(tmp_path / "t.csv", where="z = 1")
+
+
+def test_the_keys_of_json_are_people_s_and_nothing_tells_which_there_are(tmp_path: Path) -> None:
+    """A key that nobody has is a column of nulls, in each role and in where."""
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({SECRET: {"x": 4.321}, "user": "ann", "x": 0.1, "y": 0.1}) + "\n")
+    assert people(path) == 1
+    for options in ({"user": "nobody"}, {"x": "X"}, {"weight": "w"}, {"where": "z = 1"}, {"where": "z IS NOT NULL"}):
+        assert people(path, **options) == 0
 
 
 def test_types_are_told_without_their_values() -> None:

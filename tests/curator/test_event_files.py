@@ -24,7 +24,7 @@ from dpheatmap.curator.engines.duckdb import connection
 from dpheatmap.curator.event_files import open_files
 from dpheatmap.curator.geometry import coordinates
 from dpheatmap.embedded import connect
-from dpheatmap.errors import DataError, DpheatmapError, ParameterError, PrivacyRefusal
+from dpheatmap.errors import BrokenRecord, DataError, DpheatmapError, ParameterError, PrivacyRefusal
 from tables import Columns, W, as_csv, as_json, as_parquet, outcome, people
 
 # Folders of partitions
@@ -247,8 +247,9 @@ def test_bytes_that_are_no_text_are_left_out_and_counted(tmp_path: Path) -> None
     rows = [b"u%d,0.1,0.1" % k for k in range(5000)]
     rows[4321] = b"\xff\xfe,0.1,0.1"
     (tmp_path / "t.csv").write_bytes(b"\n".join([b"user,x,y", *rows]))
-    with pytest.raises(DataError, match=r"Line 4323 of t\.csv"):
+    with pytest.raises(BrokenRecord, match=r"A line of 't\.csv' is broken") as caught:
         people(tmp_path / "t.csv")
+    assert caught.value.place == "Line 4323 of t.csv is not UTF-8."
     counts = dph.aggregate(tmp_path / "t.csv", dph.Domain.unit(3), user="user", x="x", y="y", bad_lines="skip")
     assert counts.report is not None
     assert (counts.report.people, counts.report.broken_lines) == (4999, 1)
@@ -275,13 +276,20 @@ def test_the_header_of_a_large_file_is_its_first_line_on_any_number_of_cores(tmp
             assert list(table.columns) == ["user", "x", "y"]
 
 
-def test_only_csv_has_lines_to_leave_out(tmp_path: Path) -> None:
+def test_what_has_no_lines_has_none_to_leave_out(tmp_path: Path) -> None:
     columns: dict[str, list[Any]] = {"user": ["a"], "x": [0.1], "y": [0.1]}
-    for events in (as_json(columns, tmp_path / "t.jsonl"), as_parquet(columns, tmp_path / "t.parquet")):
-        with pytest.raises(DataError, match="Lines can be left out of CSV"):
-            people(events, bad_lines="skip")
-    with pytest.raises(DataError, match="Lines can be left out of CSV"):
-        people({name: np.array(values) for name, values in columns.items()}, bad_lines="skip")
+    frame = {name: np.array(values) for name, values in columns.items()}
+    for events in (as_json(columns, tmp_path / "t.jsonl"), as_parquet(columns, tmp_path / "t.parquet"), frame):
+        assert outcome(events, bad_lines="skip") == outcome(events)
+
+
+def test_an_array_of_json_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    """On one line or on many: where its elements begin and end would depend on all that come before."""
+    rows = [{"user": f"u{k}", "x": 0.1, "y": 0.1} for k in range(3)]
+    for text in (json.dumps(rows, indent=1), "[" + ",\n".join(map(json.dumps, rows)) + "]"):
+        (tmp_path / "t.json").write_text(text)
+        with pytest.raises(BrokenRecord, match=r"one array becomes lines by: jq -c '\.\[\]' FILE"):
+            people(tmp_path / "t.json")
 
 
 def test_how_many_were_left_out_is_for_the_data_holder(tmp_path: Path) -> None:

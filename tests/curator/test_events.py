@@ -22,6 +22,7 @@ from dpheatmap.errors import DataError, PrivacyRefusal
 from tables import (
     COUNTERS,
     KINDS,
+    OF_LINES,
     PLAIN,
     ROWS,
     WEIGHTED,
@@ -120,7 +121,7 @@ TEXT_PAIRS = {
 
 @by_kind
 def test_ids_that_look_alike_stay_apart(kind: str, tmp_path: Path) -> None:
-    ids = sorted({one for pair in TEXT_PAIRS.values() for one in pair})
+    ids = sorted({one for pair in TEXT_PAIRS.values() for one in pair if kind not in OF_LINES or "\n" not in one})
     columns: Columns = {"user": [*ids, None, *ids], "x": [0.1] * (2 * len(ids) + 1), "y": [0.1] * (2 * len(ids) + 1)}
     cells, counters = outcome(table(kind, columns, tmp_path))
     assert counters["people"] == len(ids)
@@ -153,7 +154,7 @@ def test_nothing_is_guessed_about_ids_that_look_like_something_else(kind: str, p
 INTEGER_KINDS = [
     "csv",
     "json lines",
-    "json array",
+    "json",
     "parquet",
     "pandas",
     "pandas objects",
@@ -247,13 +248,12 @@ ODD_ROWS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["lines", "array"])
 @pytest.mark.parametrize("row", ODD_ROWS.values(), ids=ODD_ROWS)
-def test_whatever_is_in_one_persons_row_of_json_changes_nobody_elses(row: str, kind: str, tmp_path: Path) -> None:
+def test_whatever_is_in_one_persons_row_of_json_changes_nobody_elses(row: str, tmp_path: Path) -> None:
     """It is not refused either: that would tell that they are there."""
 
     def counted(*rows: str) -> tuple[Any, Any]:
-        (tmp_path / "t.json").write_text("\n".join(rows) if kind == "lines" else f"[{','.join(rows)}]")
+        (tmp_path / "t.json").write_text("\n".join(rows))
         return outcome(tmp_path / "t.json", Domain.unit(3), user="user", x="x", y="y")
 
     others = [json.dumps({"user": f"u{k}", "x": k / 20, "y": 0.25}) for k in range(20)]

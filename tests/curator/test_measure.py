@@ -315,7 +315,7 @@ TYPED: dict[str, Callable[[Columns, Path], Any]] = {
     "csv": lambda c, p: as_csv(c, p / "t.csv"),
     "csv.gz": lambda c, p: as_csv(c, p / "t.csv.gz"),
     "json lines": lambda c, p: as_json(c, p / "t.jsonl"),
-    "json array": lambda c, p: as_json(c, p / "t.json"),
+    "json": lambda c, p: as_json(c, p / "t.json"),
     "parquet": lambda c, p: pq.write_table(typed(c), p / "t.parquet") or p / "t.parquet",
     "pandas": lambda c, p: typed(c).to_pandas(),
     "pandas arrow": lambda c, p: typed(c).to_pandas(types_mapper=pd.ArrowDtype),

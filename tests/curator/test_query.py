@@ -273,7 +273,7 @@ BAD_COORDINATES = ["", "north", "1,5", "0.5x", "nan", "NaN", "inf", "-Infinity",
 
 
 @pytest.mark.parametrize(
-    "kind", ["csv", "csv.gz", "json lines", "json array", "parquet", "pandas objects", "polars", "arrow"]
+    "kind", ["csv", "csv.gz", "json lines", "json", "parquet", "pandas objects", "polars", "arrow"]
 )
 def test_text_that_is_no_number_is_invalid(kind: str, tmp_path: Path) -> None:
     n = len(BAD_COORDINATES)

@@ -42,7 +42,7 @@ def aggregate(
     ``engine="spark"`` it is the name of a table that Spark knows, or paths that it reads. ``user`` names the column
     that tells whose a row is, ``x`` and ``y`` the coordinates (longitude and latitude for a box), or ``geometry`` a
     column of points; of GeoParquet and PostGIS that is found if none is named. ``weight`` names an integer column;
-    ``where`` is a public predicate on single rows. ``bad_lines`` of CSV "stop" the reading, or "skip" leaves them out.
+    ``where`` is a public predicate on single rows. ``bad_lines`` of text "stop" the reading, or "skip" leaves them out.
     ``memory`` bounds the embedded engine, in megabytes. ``progress`` is called while the query runs, with the part done
     (below 0 if unknown) and the seconds gone by.
 
@@ -87,18 +87,32 @@ def aggregate_pictures(
     check(**{name: v for name, v in {**reading, **columns}.items() if v is not None or name == "each_row_is_a_person"})
     _check_coordinates(**{name: columns[name] for name in ("x", "y", "geometry")})
     chosen = Part.of(partition, part)
-    with opened(events, user=columns["user"], bad_lines=bad_lines, **reading) as source:
+    named = _named(columns, image, chosen)
+    with opened(events, user=columns["user"], named=named, bad_lines=bad_lines, **reading) as source:
         degrees = domain.kind == "bbox"
         relation = canonical(source.table, image=image, images=images, part=chosen, degrees=degrees, **columns)
+        relation, reading_seconds = source.keep(relation, progress)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]
         pictures = image is not None
         sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, pictures=pictures)
         answer, seconds = source.run(sql, pictures, progress)
-        broken = source.broken_lines()
-    report = RowReport(**dict(zip(COUNTERS, answer.counters, strict=True)), seconds=seconds, broken_lines=broken)
+        broken, empty = source.lines_left_out()
+    seconds += reading_seconds
+    counters = dict(zip(COUNTERS, answer.counters, strict=True))
+    report = RowReport(**counters, seconds=seconds, broken_lines=broken, empty_lines=empty)
     found = answer.counts(domain, len(images))
     _verify(found, report)
     return [replace(counts, part=chosen, report=report) for counts in found]
+
+
+def _named(columns: Mapping[str, Any], image: str | None, part: Part | None) -> list[str]:
+    """The columns that are asked for; no other is read."""
+    from dpheatmap.curator.predicate import columns_in
+
+    names = [columns[role] for role in ("user", "x", "y", "geometry", "weight")]
+    names += [image, None if part is None else part.column]
+    names += columns_in(columns["where"]) if columns["where"] is not None else []
+    return list(dict.fromkeys(name for name in names if name is not None))
 
 
 def _check_coordinates(x: str | None, y: str | None, geometry: str | None) -> None:

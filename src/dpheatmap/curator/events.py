@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from os import PathLike, fspath
 from typing import Any
 
@@ -20,27 +20,31 @@ from dpheatmap.curator.geometry import coordinates
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.predicate import row_predicate
 from dpheatmap.curator.read.frames import open_frame
-from dpheatmap.curator.table import NOBODY, TEXT, Table, literal, quoted
+from dpheatmap.curator.table import TEXT, Table, literal, quoted
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 
 FLOATS = ("FLOAT", "DOUBLE")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
             "UHUGEINT")  # fmt: skip
 # Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
-_IDS = (*_NUMBERS, "VARCHAR", TEXT, "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
+_IDS = (*_NUMBERS, "VARCHAR", TEXT, "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
 
 
 def open_table(
-    con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: str | None = None, bad_lines: str = "stop"
+    con: duckdb.DuckDBPyConnection,
+    events: Any,
+    folder: str,
+    user: str | None = None,
+    bad_lines: str = "stop",
+    named: Collection[str] | None = None,
 ) -> Table:
     """Make a path, glob, data frame, Arrow table or DuckDB relation readable on the connection.
 
-    ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there.
+    ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there. ``named``
+    are the columns that will be asked for; None stands for all that there are.
     """
     if isinstance(events, (str, PathLike)):
-        return open_files(con, fspath(events), user, bad_lines)
-    if bad_lines == "skip":
-        raise DataError("Lines can be left out of CSV files, and this is a table. Leave bad_lines out.")
+        return open_files(con, fspath(events), user, bad_lines, named)
     return open_frame(con, events, folder, user)
 
 
@@ -62,10 +66,6 @@ def canonical(
             "No user column was named, so a person with many rows would not be protected. "
             "Name it, or say each_row_is_a_person=True (--each-row-is-a-person) if that is the truth."
         )
-    if not table.columns:  # nothing to check and nothing to read, yet released like any other table
-        if where is not None:
-            row_predicate(where, None)
-        return NOBODY
     chosen = [f"{sql} AS {role}" for role, sql in zip("xy", _coordinates(table, x, y, geometry, degrees), strict=True)]
     if user is not None:
         chosen.insert(0, f"{_person(table, user)} AS person")
@@ -73,7 +73,9 @@ def canonical(
         chosen.append(f"{_weight(table, weight)} AS weight")
     if image is not None:
         chosen.append(f"{_image(table, image)} AS image")
-    conditions = [row_predicate(where, table.columns, portable=table.portable)] if where is not None else []
+    conditions = []
+    if where is not None:
+        conditions.append(row_predicate(where, table.columns, portable=table.portable, listed=table.listed))
     if part is not None:
         conditions.append(_of_part(table, user, part))
     only = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -123,10 +125,7 @@ def _person(table: Table, user: str) -> str:
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
             "Store ids as integers or text."
         )
-    if kind == "JSON":  # a JSON number with a point or an exponent has been a float by now: nobody's, so left out
-        text = f"CAST({quoted(user)} AS VARCHAR)"
-        return f"CASE WHEN regexp_full_match({text}, '-?[0-9]+|true|false|(?s)\".*\"') THEN {text} END"
-    return quoted(user)
+    return quoted(table.ids.get(user, user))
 
 
 def _coordinates(table: Table, x: str | None, y: str | None, geometry: str | None, degrees: bool) -> tuple[str, str]:
@@ -194,4 +193,4 @@ def _missing(table: Table, role: str, name: str) -> str:
 def is_number(kind: str) -> bool:
     """Whether values of a type are numbers, or text that may hold them."""
     exact = re.fullmatch(r"DECIMAL\(\d+,\d+\)", kind)
-    return exact is not None or kind in (*FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"')
+    return exact is not None or kind in (*FLOATS, *_NUMBERS, "VARCHAR", '"NULL"')

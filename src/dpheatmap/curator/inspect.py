@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 
 from dpheatmap.curator.engines.duckdb import connection, quietly
-from dpheatmap.curator.event_files import looks_like_data, refuse_open_quotes
 from dpheatmap.curator.events import FLOATS, is_number, open_table
+from dpheatmap.curator.read.text import looks_like_data
 from dpheatmap.curator.table import Table, quoted
 from dpheatmap.errors import DataError
 
@@ -48,8 +48,6 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
         guesses = {role: _candidates(role, table) for role in _WORDS}
         if table.geometries:
             guesses["geometry"] = tuple(table.geometries)
-        if read_rows:
-            refuse_open_quotes(con, table, folder)
         private = _numbers(con, table, guesses) if read_rows else {}
     unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
     return Inspection(table.columns, guesses, unfit, tuple(_problems(table.columns, guesses)), private)

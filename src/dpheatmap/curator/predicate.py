@@ -34,17 +34,18 @@ _TYPES = {
 }  # fmt: skip
 
 
-def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: bool = False) -> str:
+def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: bool = False, listed: bool = True) -> str:
     """The predicate as SQL for DuckDB, checked against the list above and the table's columns (name to type).
 
     It never fails on a value: casts become ``TRY_CAST``, a text column compared with a number or a date is read as one,
     and whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists. What goes
     wrong in every row, such as a literal that is no date, is refused (see `constants.py`).
     ``columns`` is None for a table without a schema, of which nothing can be read. One that is ``portable`` can be
-    carried to other engines, which can't leave rows out like that: it does less (see `portable.py`).
+    carried to other engines, which can't leave rows out like that: it does less (see `portable.py`). Columns that are
+    not ``listed`` may be data, and errors don't name them.
     """
     try:
-        tree, types = _safe(text, columns), columns or {}
+        tree, types = _safe(text, columns, listed), columns or {}
         if portable:
             return portable_predicate(tree, columns)
         check_constants(tree, types, lambda part: _forgiving(part, types))
@@ -53,7 +54,16 @@ def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: boo
         raise ParameterError("where is nested too deeply to be read. Write it with fewer parentheses.") from None
 
 
-def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
+def columns_in(text: str) -> list[str]:
+    """The columns that a predicate names; none if it can't be read, which `row_predicate` tells."""
+    try:
+        parsed = sqlglot.parse(text, dialect="duckdb")
+    except (SqlglotError, UnicodeEncodeError, RecursionError):
+        return []
+    return [column.name for tree in parsed if tree is not None for column in tree.find_all(exp.Column)]
+
+
+def _safe(text: str, columns: Mapping[str, str] | None, listed: bool) -> exp.Expr:
     try:
         text.encode()  # a terminal's bytes that are no text can't be told to any engine
         parsed = sqlglot.parse(text, dialect="duckdb")
@@ -72,7 +82,8 @@ def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
             )
         if isinstance(node, exp.Column) and columns is not None and (node.table or node.name not in columns):
             name = node.sql(dialect="duckdb") if node.table else repr(node.name)
-            raise DataError(f"where names the column {name}, and the table has {', '.join(columns)}. Check it.")
+            known = f"the table has {', '.join(columns)}" if listed else "the table does not have it"
+            raise DataError(f"where names the column {name}, and {known}. Check it.")
     return tree
 
 
@@ -83,7 +94,7 @@ def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
         sides = list(comparison.iter_expressions())
         for wanted in [kind for kind in map(_kind, sides) if kind is not None][:1]:
             for side in sides:
-                if isinstance(side, exp.Column) and columns.get(side.name) in ("VARCHAR", "JSON"):
+                if isinstance(side, exp.Column) and columns.get(side.name) == "VARCHAR":
                     side.replace(exp.TryCast(this=side.copy(), to=wanted.copy()))
     for cast in list(tree.find_all(exp.Cast)):
         if not isinstance(cast, exp.TryCast) and cast.find(exp.Column):
@@ -91,9 +102,6 @@ def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
             tree = new if cast is tree else cast.replace(new).root()
     for column in list(tree.find_all(exp.Column)):
         column.this.set("quoted", True)
-        if columns.get(column.name) == "JSON":  # its text, without the quotes
-            text = exp.Anonymous(this="json_extract_string", expressions=[column.copy(), exp.Literal.string("$")])
-            tree = text if column is tree else column.replace(text).root()
     return tree
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.geometry import Geometry
 
-NOBODY = """SELECT CAST(NULL AS VARCHAR) AS person, CAST(NULL AS DOUBLE) AS x, CAST(NULL AS DOUBLE) AS y,
-    CAST(NULL AS BIGINT) AS weight, CAST(NULL AS INTEGER) AS picture WHERE FALSE"""
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.record_stream import RecordStream
 
 TEXT = "TEXT"
 """Text of engines that know the types of their columns: never taken for numbers, as that of a CSV file is."""
@@ -22,11 +23,11 @@ TEXT = "TEXT"
 class Table:
     """A relation that an engine can read: what stands after FROM, and its columns with their types, as DuckDB's.
 
-    JSON without a single row has no columns. ``listed`` tells whether errors may list them: not if they may be data.
-    ``folders`` are columns that stand in the names of folders, ``geometries`` those that GeoParquet describes, the
-    primary one first. ``broken`` is a statement that counts the lines that are left out, if any may be, and ``lost``
-    one that counts rows that the reader passes over in silence, of which there must be none. ``points`` are x and y, as
-    SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's dialect to theirs.
+    ``listed`` tells whether errors may list the columns: not if they may be data. ``folders`` are columns that stand in
+    the names of folders, ``geometries`` those that GeoParquet describes, the primary one first. ``ids`` are columns
+    whose values are compared as people by another column. ``stream`` reads the records of text files. ``points`` are x
+    and y, as SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's dialect
+    to theirs.
     """
 
     relation: str
@@ -35,8 +36,8 @@ class Table:
     listed: bool = True
     folders: frozenset[str] = frozenset()
     geometries: Mapping[str, Geometry] = field(default_factory=dict)
-    broken: str | None = None
-    lost: str | None = None
+    ids: Mapping[str, str] = field(default_factory=dict)
+    stream: RecordStream | None = None
     points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     portable: bool = False
 

@@ -7,7 +7,7 @@ replaced by our own, since theirs quote rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,40 +37,49 @@ class RowReport:
     people: int
     seconds: float
     broken_lines: int = 0
+    empty_lines: int = 0
 
 
 @dataclass(frozen=True)
 class Source:
     """A table that is open: its columns, and what answers an aggregation of it, and how many seconds that took.
 
-    It is given the statement in DuckDB's dialect, and whether that is about several pictures. Afterwards
-    ``broken_lines`` tells how many lines of CSV were left out.
+    It is given the statement in DuckDB's dialect, and whether that is about several pictures. Before, ``keep`` is given
+    the relation that the statement will read more than once, and returns what to read in its place. Afterwards
+    ``lines_left_out`` tells how many lines of text files were broken, and how many empty.
     """
 
     table: Table
     run: Callable[[str, bool, Progress | None], tuple[Answer, float]]
-    broken_lines: Callable[[], int] = lambda: 0
+    keep: Callable[[str, Progress | None], tuple[str, float]] = lambda relation, tick: (relation, 0.0)
+    lines_left_out: Callable[[], tuple[int, int]] = lambda: (0, 0)
 
 
 def opened(
-    events: Any, *, user: str | None, bad_lines: str, engine: str | None, table: str | None, memory: int | None
-) -> AbstractContextManager[Source]:  # fmt: skip
-    """The table, opened by the engine that its kind asks for."""
-    lines = None if bad_lines == "stop" else bad_lines
+    events: Any,
+    *,
+    user: str | None,
+    named: Collection[str],
+    bad_lines: str,
+    engine: str | None,
+    table: str | None,
+    memory: int | None,
+) -> AbstractContextManager[Source]:
+    """The table, opened by the engine that its kind asks for; ``named`` are the columns that will be asked for."""
     if engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
 
-        _refuse("Spark", table=table, memory=memory, bad_lines=lines)
+        _refuse("Spark", table=table, memory=memory)
         return spark.opened(events)
     if is_database(events):
         from dpheatmap.curator.engines import postgres
 
-        _refuse("PostgreSQL", memory=memory, engine=engine, bad_lines=lines)
+        _refuse("PostgreSQL", memory=memory, engine=engine)
         return postgres.opened(events, table)
     from dpheatmap.curator.engines import duckdb
 
     _refuse("the embedded engine", table=table)
-    return duckdb.opened(events, user, bad_lines, memory)
+    return duckdb.opened(events, user, named, bad_lines, memory)
 
 
 def _is_spark_frame(events: object) -> bool:

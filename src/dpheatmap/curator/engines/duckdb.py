@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -20,6 +19,9 @@ from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
 from dpheatmap.files import not_a_pattern
 from dpheatmap.quadtree import Ints
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.record_stream import RecordStream
 
 Result = TypeVar("Result")
 
@@ -33,26 +35,53 @@ fit any more, or went to disk and back ten times as often."""
 PIECE = 2**20
 """Rows of an answer that are fetched at a time."""
 
-UNWANTED = {"join_order", "build_side_probe_side", "type_pushdown"}
-"""Optimizers switched off. With the first two, DuckDB would hash the events instead of the totals, at four times the
-memory; the third moves a TRY_CAST into the CSV reader, where it fails on the first word that is not a number."""
+UNWANTED = {"join_order", "build_side_probe_side"}
+"""Optimizers switched off: with them, DuckDB would hash the events instead of the totals, at four times the memory."""
 
 
 @contextmanager
-def opened(events: Any, user: str | None, bad_lines: str, memory: int | None) -> Iterator[Source]:
+def opened(
+    events: Any, user: str | None, named: Collection[str], bad_lines: str, memory: int | None
+) -> Iterator[Source]:  # fmt: skip
     """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
-    from dpheatmap.curator.event_files import broken_lines, refuse_open_quotes, unchanged
+    from dpheatmap.curator.event_files import unchanged
     from dpheatmap.curator.events import open_table
 
     with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, user, bad_lines)
+        table = open_table(con, events, folder, user, bad_lines, named)
+        stream = table.stream
 
         def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
-            refuse_open_quotes(con, table, folder, tick)
             columns, seconds = run(con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
             return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
 
-        yield Source(table, answered, lambda: broken_lines(con, table, folder))
+        if stream is None:
+            yield Source(table, answered)
+        else:
+            kept = partial(keep_rows, con, stream=stream, folder=folder)
+            yield Source(table, answered, kept, lambda: (stream.broken, stream.empty))
+
+
+def keep_rows(
+    con: duckdb.DuckDBPyConnection, relation: str, tick: Progress | None, *, stream: RecordStream, folder: str
+) -> tuple[str, float]:
+    """Read text files once, into the private folder; returns the relation there, and the seconds it took.
+
+    The aggregation reads its rows twice. Here they are numbers by then, and need no memory.
+    """
+    path = Path(folder, "rows.parquet")
+
+    def work() -> None:
+        try:
+            quietly(lambda: _write(con, relation, path))
+        except DataError:
+            if stream.problem is None:
+                raise
+        if stream.problem is not None:  # what DuckDB was told is no more than that the stream stopped
+            raise stream.problem
+
+    _, seconds = waited(work, tick, lambda: stream.done, con.interrupt)
+    return f"SELECT * FROM {_read(path)}", seconds
 
 
 @contextmanager
@@ -151,20 +180,7 @@ def quietly(call: Callable[[], Result], name: str = "the table") -> Result:
 
 
 def readable(error: duckdb.Error, name: str = "the table") -> DataError:
-    """An error that tells what is wrong and where, without DuckDB's own text: that quotes the rows it stumbled on.
-
-    Of that text only a line number at its very beginning and the file named in its closing list of settings are used:
-    neither place can hold anything from a row.
-    """
-    text = str(error)
-    line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)\n", text)
-    if line:
-        _, found, rest = text.rpartition("\n  file = ")
-        file = Path(rest.partition("\n")[0]).name if found else name
-        return DataError(
-            f"Line {line.group(1)} of {file} does not have the columns of the header, or its quotes don't match, or it "
-            "is not UTF-8. Mend the line, check the delimiter, or leave such lines out (--bad-lines skip)."
-        )
+    """An error that tells what is wrong and where, without DuckDB's own text: that quotes the rows it stumbled on."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return DataError("The aggregation did not fit into its memory or its temporary folder. Give it more memory.")
     if isinstance(error, duckdb.BinderException):

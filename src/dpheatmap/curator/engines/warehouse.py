@@ -24,7 +24,7 @@ from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.dialects import carried
 from dpheatmap.curator.engines import RowReport
 from dpheatmap.curator.engines.duckdb import connection, quietly, run
-from dpheatmap.curator.event_files import open_files, refuse_open_quotes, unchanged
+from dpheatmap.curator.event_files import open_files, unchanged
 from dpheatmap.curator.events import canonical
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.query import COUNTERS, aggregation
@@ -145,8 +145,7 @@ def read_answer(path: str | PathLike[str], domain: Domain, part: Part | None) ->
     what was asked of the table: that it was this statement, of these columns.
     """
     with connection() as (con, folder), unchanged(path):
-        table = open_files(con, fspath(path), None)
-        refuse_open_quotes(con, table, folder)
+        table = open_files(con, fspath(path))
         spelled = {name.lower(): name for name in table.columns}
         missing = [name for name in _NAMES if name not in spelled]
         if missing:

@@ -1,0 +1,173 @@
+"""Text files as a relation that DuckDB can scan: blocks read side by side, handed over in order.
+
+**Why one person's lines change nobody else's.** A record is read by itself (`csv_records.py`, `json_records.py`), and
+lies in exactly one block, whole (`blocks.py`). So what is read of files is the union of what is read of their records,
+whatever the cuts, the threads and the order. What DuckDB does with a row afterwards (casts, ``where``) are scalar
+functions of that row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.curator.read import kernels
+from dpheatmap.curator.read.arrow_stream import Batch, stream_capsule
+from dpheatmap.curator.read.blocks import (
+    COMPRESSED,
+    SIZE,
+    Block,
+    Opened,
+    block_of_file,
+    blocks_of_stream,
+    cut,
+    line_number,
+)
+from dpheatmap.errors import BrokenRecord
+
+FILE = "dpheatmap_file"
+"""The column that tells which file a row is from, by its number from 1."""
+
+_PROBLEMS = {
+    kernels.TOO_LONG: "is longer than 2 MiB",
+    kernels.NOT_UTF8: "is not UTF-8",
+    kernels.OPEN_QUOTE: "has a quote that does not close on it",
+    kernels.OTHER_FIELDS: "has more or fewer fields than the header, or a quote out of place",
+    kernels.NOT_JSON: "is not one JSON value",
+}
+
+
+class TextFile(NamedTuple):
+    """A file, and the byte at which its first record begins."""
+
+    path: str
+    start: int
+
+
+class Parser(Protocol):
+    """How the records of a block become rows."""
+
+    columns: Sequence[str]
+    broken: str
+
+    def rows(
+        self, block: Block, views: NDArray[np.uint64], valid: NDArray[np.uint8], tally: NDArray[np.int64]
+    ) -> int:  # fmt: skip
+        """Write the values of each column, and return how many rows there are."""
+        ...
+
+
+class _Read(NamedTuple):
+    """What was read of a block: its rows, its tally, and the part of all files that has been read by then."""
+
+    batch: Batch
+    tally: NDArray[np.int64]
+    origin: int
+    path: str
+    bytes_done: int
+
+
+@dataclass(eq=False)
+class RecordStream:
+    """Files of records, for DuckDB to scan as often as it likes.
+
+    ``skip`` leaves broken records out; otherwise the first one stops the scan, and ``problem`` tells why. ``broken``
+    and ``empty`` are the numbers of the last whole scan, and ``done`` is the part of the files that has been read.
+    """
+
+    files: Sequence[TextFile]
+    parser: Parser
+    skip: bool
+    threads: int
+    size: int = SIZE
+    broken: int = 0
+    empty: int = 0
+    done: float = 0.0
+    problem: BaseException | None = None
+    _total: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._total = max(1, sum(os.stat(file.path).st_size for file in self.files))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """A new scan."""
+        return stream_capsule([*self.parser.columns, FILE], self.batches, self._stop)
+
+    def _stop(self, problem: BaseException) -> None:
+        self.problem = problem
+
+    def batches(self) -> Generator[Batch, None, None]:
+        """The rows of all files, block by block."""
+        tally = np.zeros(kernels.TALLIES, np.int64)
+        with closing(_in_order(self._tasks(), self.threads)) as results:
+            for read in results:
+                if read.tally[kernels.BROKEN] and not self.skip:
+                    raise self._refusal(read)
+                tally += read.tally
+                self.done = min(1.0, read.bytes_done / self._total)
+                if read.batch.rows:
+                    yield read.batch
+        self.broken, self.empty = int(tally[kernels.BROKEN]), int(tally[kernels.EMPTY])
+
+    def _refusal(self, read: _Read) -> BrokenRecord:
+        name = Path(read.path).name
+        number = line_number(read.path, read.origin + int(read.tally[kernels.PLACE]))
+        problem = _PROBLEMS[int(read.tally[kernels.PROBLEM])]
+        return BrokenRecord(
+            f"A line of {name!r} is broken: {self.parser.broken}", f"Line {number} of {name} {problem}."
+        )
+
+    def _tasks(self) -> Iterator[Callable[[], _Read]]:
+        before = 0
+        for number, file in enumerate(self.files, 1):
+            if file.path.lower().endswith(COMPRESSED):
+                with closing(Opened(file.path)) as opened:
+                    for block in blocks_of_stream(opened, file.start, self.size):
+                        yield partial(self._read, block, number, file.path, before + opened.bytes_done)
+            else:
+                for begin, end in cut(file.path, file.start, self.size):
+                    yield partial(self._read_part, file, number, begin, end, before + end)
+            before += os.stat(file.path).st_size
+
+    def _read_part(self, file: TextFile, number: int, begin: int, end: int, bytes_done: int) -> _Read:
+        return self._read(block_of_file(file.path, file.start, begin, end), number, file.path, bytes_done)
+
+    def _read(self, block: Block, number: int, path: str, bytes_done: int) -> _Read:
+        columns, rows = len(self.parser.columns), block.most_rows
+        views = np.empty((columns + 1, rows, 2), np.uint64)
+        valid = np.zeros((columns + 1, (rows + 7) // 8), np.uint8)
+        tally = np.zeros(kernels.TALLIES, np.int64)
+        rows = self.parser.rows(block, views[:columns], valid[:columns], tally)
+        views[columns], valid[columns] = _short_view(str(number)), 255
+        return _Read(Batch(rows, views, valid, block.data), tally, block.origin, path, bytes_done)
+
+
+def _short_view(text: str) -> NDArray[np.uint64]:
+    """A text of at most 12 bytes as an Arrow view."""
+    raw = text.encode()
+    return np.frombuffer(len(raw).to_bytes(4, "little") + raw.ljust(12, b"\0"), np.uint64)
+
+
+def _in_order(tasks: Iterator[Callable[[], _Read]], threads: int) -> Generator[_Read, None, None]:
+    """What tasks return, in their order, of which as many are done at a time as there are threads."""
+    with ThreadPoolExecutor(threads) as pool:
+        begun: deque[Future[_Read]] = deque()
+        try:
+            for task in tasks:
+                begun.append(pool.submit(task))
+                if len(begun) > threads:
+                    yield begun.popleft().result()
+            while begun:
+                yield begun.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)  # waits for those that run

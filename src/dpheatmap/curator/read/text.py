@@ -1,0 +1,239 @@
+"""CSV and JSON lines as tables: which columns there are, and which of them are read.
+
+Every column is text; nothing is guessed from rows. The header of CSV is its first record, and public. JSON has no
+header, so its columns are the keys asked for, whether somebody has them or not: a key that nobody has is a column of
+nulls, and nothing tells whether anybody has it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.curator.read.blocks import Block, Opened
+from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile
+from dpheatmap.curator.table import Table, literal, quoted
+from dpheatmap.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import duckdb
+
+EVENTS = "dpheatmap_records"
+LONGEST_HEADER = 64 << 10
+_OTHER_ENCODINGS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_WAYS_OUT = "Mend the line, write the table as Parquet, or leave such lines out (--bad-lines skip)."
+_ID = "dpheatmap_id"
+
+
+@dataclass(frozen=True)
+class CsvHeader:
+    """The columns of CSV, the byte that divides fields, and the byte at which the first row begins."""
+
+    columns: tuple[str, ...]
+    delimiter: str
+    start: int
+
+
+@dataclass(frozen=True)
+class CsvParser:
+    """Rows of CSV: the fields of some columns."""
+
+    header: CsvHeader
+    columns: Sequence[str]
+    broken = (
+        "a quote does not close on it, or it has more or fewer fields than the header, or it is not UTF-8, or longer "
+        "than 2 MiB. Values can't span lines, for one person's line could then take others' with it. " + _WAYS_OUT
+    )
+
+    def rows(
+        self, block: Block, views: NDArray[np.uint64], valid: NDArray[np.uint8], tally: NDArray[np.int64]
+    ) -> int:  # fmt: skip
+        """Write the values of each column, and return how many rows there are."""
+        from dpheatmap.curator.read.csv_records import csv_rows
+
+        place = {name: k for k, name in enumerate(self.columns)}
+        slots = np.array([place.get(name, -1) for name in self.header.columns], np.int64)
+        delimiter = ord(self.header.delimiter)
+        return int(csv_rows(block.data, block.first, block.stop, delimiter, slots, views, valid, tally))
+
+
+@dataclass(frozen=True)
+class JsonParser:
+    """Rows of JSON lines: the values of some keys and, last, that of one key as an id."""
+
+    keys: Sequence[str]
+    user: str | None
+    broken = (
+        "it is not one JSON value, or not UTF-8, or longer than 2 MiB. A file that is one array becomes lines by: "
+        "jq -c '.[]' FILE. " + _WAYS_OUT
+    )
+
+    @property
+    def columns(self) -> list[str]:
+        """The keys, and the id."""
+        return [*self.keys, *([] if self.user is None else [_ID])]
+
+    def rows(
+        self, block: Block, views: NDArray[np.uint64], valid: NDArray[np.uint8], tally: NDArray[np.int64]
+    ) -> int:  # fmt: skip
+        """Write the values of each column, and return how many rows there are."""
+        from dpheatmap.curator.read.json_records import json_rows
+
+        encoded = [key.encode() for key in self.keys]
+        names = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
+        ends = np.cumsum([len(key) for key in encoded], dtype=np.int64)
+        ids = [] if self.user is None else [self.keys.index(self.user)]
+        key_of = np.array([*range(len(self.keys)), *ids], np.int64)
+        is_id = np.arange(len(key_of)) >= len(self.keys)
+        found = json_rows(block.data, block.first, block.stop, names, ends, key_of, is_id, views, valid, tally)
+        return int(found)
+
+
+def open_csv(
+    con: duckdb.DuckDBPyConnection,
+    files: Sequence[str],
+    name: str,
+    keys: frozenset[str],
+    named: Iterable[str] | None,
+    skip: bool,
+) -> Table:  # fmt: skip
+    """Files of CSV with one header as a table; of its columns those that are ``named`` are read, or all.
+
+    ``keys`` are the names of the folders that all files lie in; a folder's value is that of all rows below it.
+    """
+    headers = [csv_header(file) for file in files]
+    header = headers[0]
+    for file, other in zip(files, headers, strict=True):
+        if (other.columns, other.delimiter) != (header.columns, header.delimiter):
+            raise DataError(
+                f"{Path(file).name!r} does not have the columns of {Path(files[0]).name!r} in its header. Make them "
+                "alike."
+            )
+    wanted = [column for column in header.columns if named is None or column in named]
+    parts = [TextFile(file, its.start) for file, its in zip(files, headers, strict=True)]
+    stream = _register(con, parts, CsvParser(header, wanted), skip)
+    folders = _folders(files, keys, header.columns)
+    values = "".join(
+        f", ([{', '.join(map(_text, of_files))}])[CAST({FILE} AS INTEGER)] AS {quoted(folder)}"
+        for folder, of_files in folders.items()
+    )
+    columns = dict.fromkeys([*header.columns, *folders], "VARCHAR")
+    is_header = named is None or any(column in header.columns for column in named)
+    listed = is_header and not looks_like_data(header.columns)
+    relation = f"(SELECT * EXCLUDE {FILE}{values} FROM {EVENTS})"
+    return Table(relation, columns, name, listed, frozenset(folders), stream=stream)
+
+
+def open_json(
+    con: duckdb.DuckDBPyConnection, files: Sequence[str], name: str, user: str | None, named: Iterable[str], skip: bool
+) -> Table:
+    """Files of JSON lines as a table of the keys that are ``named``."""
+    keys = list(dict.fromkeys(named))
+    if len({key.lower() for key in keys}) != len(keys):
+        raise ParameterError("Columns were named whose names differ in case alone. Name others.")
+    stream = _register(con, [TextFile(file, 0) for file in files], JsonParser(keys, user), skip)
+    ids = {} if user is None else {user: _ID}
+    return Table(EVENTS, dict.fromkeys(keys, "VARCHAR"), name, False, ids=ids, stream=stream)
+
+
+def _register(
+    con: duckdb.DuckDBPyConnection, files: Sequence[TextFile], parser: CsvParser | JsonParser, skip: bool
+) -> RecordStream:
+    ((threads,),) = con.execute("SELECT current_setting('threads')").fetchall()
+    stream = RecordStream(files, parser, skip, threads)
+    con.register(EVENTS, stream)
+    return stream
+
+
+def csv_header(path: str) -> CsvHeader:
+    """The header of a file, or why it is none. Nothing of it is quoted: without a header it is somebody's row."""
+    name = Path(path).name
+    with closing(Opened(path)) as file:
+        record = b""
+        while len(record) <= LONGEST_HEADER and b"\n" not in record and (got := file.read(LONGEST_HEADER)):
+            record += got
+    if record.startswith(_OTHER_ENCODINGS):
+        raise DataError(f"{name!r} is UTF-16 or UTF-32, and CSV is read as UTF-8. Save it as UTF-8 (iconv).")
+    record, feed, _ = record.partition(b"\n")
+    start = len(record) + len(feed)
+    if len(record) > LONGEST_HEADER:
+        raise DataError(f"The first line of {name!r} is longer than 64 kB. It must name the columns and end with LF.")
+    record = record.removesuffix(b"\r").removeprefix(codecs.BOM_UTF8)
+    if b"\r" in record or b"\0" in record:
+        raise DataError(
+            f"The first line of {name!r} holds a carriage return or a zero byte, and lines end with LF. Save it with "
+            "line feeds (tr '\\r' '\\n')."
+        )
+    columns, delimiter = _header_fields(record, name)
+    if len({column.lower() for column in columns}) != len(columns) or not all(columns):
+        raise DataError(f"The header of {name!r} has empty or repeated names. Give each column its own.")
+    return CsvHeader(columns, delimiter, start)
+
+
+def _header_fields(record: bytes, name: str) -> tuple[tuple[str, ...], str]:
+    try:
+        text = record.decode()
+    except UnicodeDecodeError:
+        text = ""
+    if not text:
+        raise DataError(f"{name!r} has no header line, or none in UTF-8. The first line must name the columns.")
+    outside_quotes = re.sub('"[^"]*"', "", text)
+    delimiter = max(",;\t|", key=outside_quotes.count)
+    field = f'"(?:[^"]|"")*"|[^"{re.escape(delimiter)}]*'
+    if not re.fullmatch(f"(?:{field})(?:{re.escape(delimiter)}(?:{field}))*", text):
+        raise DataError(f"The header of {name!r} has a quote that does not close, or out of place. Mend it.")
+    found = re.findall(f"{re.escape(delimiter)}({field})", delimiter + text)
+    return tuple(f[1:-1].replace('""', '"') if f.startswith('"') else f for f in found), delimiter
+
+
+def looks_like_data(columns: Iterable[str]) -> bool:
+    """Whether a name is a number: more likely, this is the first row of a file without a header."""
+    return any(re.fullmatch(r"[-+.eE\d\s]*\d[-+.eE\d\s]*", column) for column in columns)
+
+
+def _folders(files: Sequence[str], keys: frozenset[str], columns: Iterable[str]) -> Mapping[str, list[str | None]]:
+    """Of each folder's name its value for each file; none if one has the name of a column in the files."""
+    taken = {column.lower() for column in columns}
+    if any(key.lower() in taken for key in keys):
+        return {}
+    parts = [dict(part.split("=", 1) for part in Path(file).parts[:-1] if "=" in part) for file in files]
+    return {key: [_folder_value(of_file[key]) for of_file in parts] for key in sorted(keys)}
+
+
+def _folder_value(text: str) -> str | None:
+    return None if text == "__HIVE_DEFAULT_PARTITION__" else unquote(text)
+
+
+def _text(value: str | None) -> str:
+    return "CAST(NULL AS VARCHAR)" if value is None else literal(value)
+
+
+def json_keys(files: Sequence[str], records: int = 1000) -> list[str]:
+    """The keys of the first records: data, for the data holder's eyes only."""
+    keys: dict[str, None] = {}
+    for file in files:
+        with closing(Opened(file)) as opened:
+            for line in opened.read(1 << 20).split(b"\n")[:records]:
+                keys.update(dict.fromkeys(_keys(line)))
+    chosen: dict[str, str] = {}
+    for key in keys:
+        chosen.setdefault(key.lower(), key)
+    return list(chosen.values())
+
+
+def _keys(line: bytes) -> list[str]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    return [key for key in found if key and key.isprintable()] if isinstance(found, dict) else []
