@@ -24,7 +24,6 @@ from dpheatmap.compiled import njit
 from dpheatmap.curator.read.kernels import (
     CR,
     LF,
-    LONGEST,
     NOT_JSON,
     QUOTE,
     count_broken,
@@ -309,7 +308,7 @@ def json_rows(
     Column k of a row is the value of the key number ``key_of[k]``, as an id if ``is_id[k]``.
     """
     spans, kinds = np.empty((len(ends), 2), np.int64), np.empty(len(ends), np.int64)
-    stack = np.empty(LONGEST + 1, np.uint8)
+    stack = np.empty(len(b), np.uint8)
     row = 0
     while p < stop:
         start = p
