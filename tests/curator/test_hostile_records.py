@@ -156,13 +156,12 @@ def test_everybody_else_is_counted_as_without_the_person(ending: str, tmp_path: 
         others, _, everybody = mixed(rng, honest)
         for path, content in zip(paths, (everybody, others), strict=True):
             path.write_bytes(compress(header + content))
-        columns = {"user": "id", "x": "x", "y": "y"}
-        before, _ = outcome(paths[1], **columns)
-        after, _ = outcome(paths[0], **columns, bad_lines="skip")
+        before, _ = outcome(paths[1], user="id")
+        after, _ = outcome(paths[0], user="id", bad_lines="skip")
         assert sum(abs(after.get(at, 0) - before.get(at, 0)) for at in before | after) <= W
         assert all(after.get(at, 0) >= weight for at, weight in before.items()), everybody
         try:
-            assert outcome(paths[0], **columns)[0] == after
+            assert outcome(paths[0], user="id")[0] == after
         except BrokenRecord:
             continue
 

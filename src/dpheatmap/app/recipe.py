@@ -21,6 +21,7 @@ def command(record: Record, sigma: float | None) -> str:
     for name, value in _columns(wanted).items():
         words += [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
     words += ["--each-row-is-a-person"] if wanted["columns"]["user"] is None else []
+    words += ["--bad-lines", "skip"] if _is_text(record) else []
     words += _place(wanted["place"])
     words += [f"--population={wanted['population']}"]
     words += ["--sigma", f"{sigma:g}"] if sigma is not None else []
@@ -33,6 +34,7 @@ def python(record: Record, sigma: float | None) -> str:
     wanted = record.wanted
     columns = "".join(f", {name}={value!r}" for name, value in _columns(wanted).items())
     columns += ", each_row_is_a_person=True" if wanted["columns"]["user"] is None else ""
+    columns += ", bad_lines='skip'" if _is_text(record) else ""
     smoothing = "" if sigma is None else f"sigma={sigma:g}"
     return "\n".join(
         [
@@ -58,6 +60,10 @@ def _file(record: Record) -> str:
     """The path that was given, or the name of what the browser sent; never one that looks like an option."""
     name = str(record.wanted.get("path") or record.file)
     return f"./{name}" if name.startswith("-") else name
+
+
+def _is_text(record: Record) -> bool:
+    return not record.file.lower().endswith((".parquet", ".pq"))
 
 
 def _stem(record: Record) -> str:

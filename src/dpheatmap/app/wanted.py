@@ -54,8 +54,8 @@ class Columns:
     weight: str | None
 
     def options(self) -> dict[str, Any]:
-        """What they are to `release`."""
-        options = {"user": self.user, "x": self.x, "y": self.y, "weight": self.weight}
+        """What they are to `release`; broken lines are left out, for a refusal would be an answer about people."""
+        options = {"user": self.user, "x": self.x, "y": self.y, "weight": self.weight, "bad_lines": "skip"}
         found: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         return found if self.user is not None else {**found, "each_row_is_a_person": True}
 

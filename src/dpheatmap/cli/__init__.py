@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 from dpheatmap import __version__
-from dpheatmap.errors import DpheatmapError
+from dpheatmap.errors import BrokenRecord, DpheatmapError
 from dpheatmap.starting import INTERRUPTED, SAYING, loaded
 
 COMMANDS = {
@@ -81,6 +81,8 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except DpheatmapError as error:
         click.echo(f"Error: {error}", err=True)
+        if isinstance(error, BrokenRecord) and sys.stderr.isatty() and "--json" not in arguments:
+            click.echo(f"For your eyes only: {error.place}", err=True)
         return error.exit_code
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):

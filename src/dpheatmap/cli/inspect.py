@@ -27,28 +27,32 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
         check_place(private_report, read=(file,))
     terminal = sys.stderr.isatty()
     found = inspect_table(file, read_rows=terminal or private_report is not None)
-    lines = [f"{name:<24} {kind}" for name, kind in found.columns.items()]
-    lines += [
-        "",
-        *(f"{role}: {', '.join(names) or 'no column looks like it'}" for role, names in found.guesses.items()),
-    ]
-    lines += [f"Problem: {problem}" for problem in found.schema_problems]
+    columns = [f"{name:<24} {kind}" for name, kind in found.columns.items()]
+    columns += [""]
+    columns += [f"{role}: {', '.join(names) or 'no column looks like it'}" for role, names in found.guesses.items()]
+    columns += [f"Problem: {problem}" for problem in found.schema_problems]
     values = {
         "columns": dict(found.columns),
         "guesses": {role: list(names) for role, names in found.guesses.items()},
         "problems": list(found.schema_problems),
     }
-    answer(as_json, values, "\n".join(lines))
+    if found.public:
+        answer(as_json, values, "\n".join(columns))
+    else:
+        told = "The keys of JSON stand in people's rows: they are shown on your terminal, or in the private report."
+        answer(as_json, {"columns": {}, "guesses": {}, "problems": [told]}, told)
     if private_report is not None:
-        write_private(private_report, found.private)
+        write_private(private_report, found.private if found.public else {**values, **found.private})
     if terminal:
         say("\nFor your eyes only:")
+        for line in [] if found.public else columns:
+            say(line)
         for name, numbers in found.private["columns"].items():
             say(f"{name:<24} " + ", ".join(f"{key} {_shown(value)}" for key, value in numbers.items()))
         say(f"rows: {found.private['rows']:,}")
         for hint in found.private["hints"]:
             say(f"Hint: {hint}")
-    if not as_json:
+    if not as_json and (found.public or terminal):
         say(f"\nNext: {_release_of(file, found.guesses)}")
 
 

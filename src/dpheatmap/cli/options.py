@@ -59,7 +59,7 @@ table_options = together(
     ),
     click.option(
         "--bad-lines", default="stop", show_default=True,
-        help="What broken lines of CSV do: stop, or skip, where a value can't span lines.",
+        help="What a broken line of CSV or JSON does: stop the release before it is paid for, or be left out (skip).",
     ),
 )  # fmt: skip
 """The columns' options, --geometry and --bad-lines."""

@@ -28,7 +28,12 @@ _NOT_FINITE = "not finite numbers"
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a table looks like. ``private`` holds exact numbers about people; the rest is names and types."""
+    """What a table looks like. ``private`` holds exact numbers about people; the rest is names and types.
+
+    The keys of JSON are found in people's rows, so that its columns, and what is made of them, are not ``public``.
+    """
+
+    public: bool
 
     columns: Mapping[str, str]
     guesses: Mapping[str, tuple[str, ...]]
@@ -40,7 +45,7 @@ class Inspection:
 def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
     """Columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
     with connection() as (con, folder):
-        table = open_table(con, events, folder)
+        table = open_table(con, events, folder, bad_lines="skip")
         if looks_like_data(table.columns):
             raise DataError(
                 f"The first line of {table.name} looks like a row, not like names. Put a header line first."
@@ -50,7 +55,8 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
             guesses["geometry"] = tuple(table.geometries)
         private = _numbers(con, table, guesses) if read_rows else {}
     unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
-    return Inspection(table.columns, guesses, unfit, tuple(_problems(table.columns, guesses)), private)
+    problems = tuple(_problems(table.columns, guesses))
+    return Inspection(table.listed, table.columns, guesses, unfit, problems, private)
 
 
 def _candidates(role: str, table: Table) -> tuple[str, ...]:
@@ -95,7 +101,16 @@ def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str,
     for k, name in enumerate(ranges):
         low, high, bad = rest[3 * k : 3 * k + 3]
         columns[name] |= {"lowest": low, "highest": high, _NOT_FINITE: bad}
-    return {"rows": rows, "columns": columns, "hints": list(_hints(columns, guesses))}
+    hints = [*_lines(table), *_hints(columns, guesses)]
+    return {"rows": rows, "columns": columns, "hints": hints}
+
+
+def _lines(table: Table) -> list[str]:
+    """What is wrong with the lines of a text file that was read to its end."""
+    if table.stream is None or not table.stream.broken:
+        return []
+    many = f"{table.stream.broken:,} lines are broken" if table.stream.broken > 1 else "1 line is broken"
+    return [f"{many}. {table.stream.place()} A release stops there, or leaves such lines out (--bad-lines skip)"]
 
 
 def _hints(columns: Mapping[str, Mapping[str, Any]], guesses: Mapping[str, tuple[str, ...]]) -> list[str]:

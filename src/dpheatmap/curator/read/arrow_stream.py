@@ -128,7 +128,7 @@ _in_capsules: dict[int, _Stream] = {}
 """The structures that capsules point to. DuckDB moves what is in them, and the capsule may live longer than that."""
 
 
-@c.PYFUNCTYPE(None, c.c_void_p)
+@c.PYFUNCTYPE(None, c.c_void_p)  # type: ignore[untyped-decorator]
 def _drop_capsule(capsule: int) -> None:
     """Release a stream that nobody took out of its capsule."""
     stream = _in_capsules.pop(_PyCapsule_GetPointer(capsule, _NAME))

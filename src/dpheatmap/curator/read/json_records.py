@@ -227,7 +227,7 @@ def _behind_nested(b: Any, q: int, stack: Any) -> int:
 def _behind_value(b: Any, q: int, stack: Any) -> int:
     """Where any value ends that begins at q."""
     if b[q] in (_BRACE, _BRACKET):
-        return int(_behind_nested(b, q, stack))
+        return _behind_nested(b, q, stack)
     q, _ = _behind_scalar(b, q)
     return q
 
@@ -251,7 +251,7 @@ def _number_of(b: Any, s: int, e: int, names: Any, ends: Any) -> int:
 
 
 @njit(nogil=True, forceinline=True)
-def _members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stack: Any) -> bool:
+def _members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stack: Any) -> Any:
     """Read the object that begins at q. Of each name, its value is b[spans[k, 0]:spans[k, 1]], of kind kinds[k]."""
     kinds[:] = -1
     if b[q] != _BRACE:

@@ -77,7 +77,7 @@ def end_of_record(b: Any, p: int) -> Any:
 
 
 @njit(nogil=True, forceinline=True)
-def end_of_field(b: Any, p: int, delimiter: np.uint64) -> int:
+def end_of_field(b: Any, p: int, delimiter: np.uint64) -> Any:
     """Where the next delimiter (a byte, eight times), quote or line feed is, from p on."""
     while True:
         word = _load(b, p)

@@ -33,10 +33,13 @@ from dpheatmap.curator.read.blocks import (
     cut,
     line_number,
 )
-from dpheatmap.errors import BrokenRecord
+from dpheatmap.errors import BrokenRecord, DataError
 
 FILE = "dpheatmap_file"
 """The column that tells which file a row is from, by its number from 1."""
+
+THREADS = "dpheatmap-records"
+"""How the names of threads that read records begin."""
 
 _PROBLEMS = {
     kernels.TOO_LONG: "is longer than 2 MiB",
@@ -57,8 +60,15 @@ class TextFile(NamedTuple):
 class Parser(Protocol):
     """How the records of a block become rows."""
 
-    columns: Sequence[str]
-    broken: str
+    @property
+    def columns(self) -> Sequence[str]:
+        """Their names."""
+        ...
+
+    @property
+    def broken(self) -> str:
+        """What may be wrong with a record, and what to do."""
+        ...
 
     def rows(
         self, block: Block, views: NDArray[np.uint64], valid: NDArray[np.uint8], tally: NDArray[np.int64]
@@ -68,18 +78,20 @@ class Parser(Protocol):
 
 
 class _Read(NamedTuple):
-    """What was read of a block: its rows, its tally, and the part of all files that has been read by then."""
+    """How a block was read: its tally, where it is from, and the bytes of all files that have been read by then."""
 
-    batch: Batch
     tally: NDArray[np.int64]
     origin: int
     path: str
     bytes_done: int
 
 
+Task = Callable[[], tuple[Batch, _Read]]
+
+
 @dataclass(eq=False)
 class RecordStream:
-    """Files of records, for DuckDB to scan as often as it likes.
+    """Files of records, for DuckDB to scan as often as it likes, one scan at a time.
 
     ``skip`` leaves broken records out; otherwise the first one stops the scan, and ``problem`` tells why. ``broken``
     and ``empty`` are the numbers of the last whole scan, and ``done`` is the part of the files that has been read.
@@ -94,6 +106,7 @@ class RecordStream:
     empty: int = 0
     done: float = 0.0
     problem: BaseException | None = None
+    first_broken: _Read | None = None
     _total: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -109,25 +122,29 @@ class RecordStream:
     def batches(self) -> Generator[Batch, None, None]:
         """The rows of all files, block by block."""
         tally = np.zeros(kernels.TALLIES, np.int64)
+        self.first_broken = None
         with closing(_in_order(self._tasks(), self.threads)) as results:
-            for read in results:
-                if read.tally[kernels.BROKEN] and not self.skip:
-                    raise self._refusal(read)
+            for batch, read in results:
+                if read.tally[kernels.BROKEN] and self.first_broken is None:
+                    self.first_broken = read
+                    if not self.skip:
+                        name = Path(read.path).name
+                        raise BrokenRecord(f"A line of {name!r} is broken: {self.parser.broken}", self.place())
                 tally += read.tally
                 self.done = min(1.0, read.bytes_done / self._total)
-                if read.batch.rows:
-                    yield read.batch
+                if batch.rows:
+                    yield batch
         self.broken, self.empty = int(tally[kernels.BROKEN]), int(tally[kernels.EMPTY])
 
-    def _refusal(self, read: _Read) -> BrokenRecord:
-        name = Path(read.path).name
+    def place(self) -> str:
+        """Which line is the first broken one, and why: for the data holder's eyes only. Empty if there is none."""
+        read = self.first_broken
+        if read is None:
+            return ""
         number = line_number(read.path, read.origin + int(read.tally[kernels.PLACE]))
-        problem = _PROBLEMS[int(read.tally[kernels.PROBLEM])]
-        return BrokenRecord(
-            f"A line of {name!r} is broken: {self.parser.broken}", f"Line {number} of {name} {problem}."
-        )
+        return f"Line {number} of {Path(read.path).name} {_PROBLEMS[int(read.tally[kernels.PROBLEM])]}."
 
-    def _tasks(self) -> Iterator[Callable[[], _Read]]:
+    def _tasks(self) -> Iterator[Task]:
         before = 0
         for number, file in enumerate(self.files, 1):
             if file.path.lower().endswith(COMPRESSED):
@@ -139,17 +156,25 @@ class RecordStream:
                     yield partial(self._read_part, file, number, begin, end, before + end)
             before += os.stat(file.path).st_size
 
-    def _read_part(self, file: TextFile, number: int, begin: int, end: int, bytes_done: int) -> _Read:
-        return self._read(block_of_file(file.path, file.start, begin, end), number, file.path, bytes_done)
+    def _read_part(
+        self, file: TextFile, number: int, begin: int, end: int, bytes_done: int
+    ) -> tuple[Batch, _Read]:  # fmt: skip
+        try:
+            block = block_of_file(file.path, file.start, begin, end)
+        except OSError as error:
+            raise DataError(
+                f"{Path(file.path).name!r} can't be read any more: {error.strerror}. Check the file, and start again."
+            ) from error
+        return self._read(block, number, file.path, bytes_done)
 
-    def _read(self, block: Block, number: int, path: str, bytes_done: int) -> _Read:
+    def _read(self, block: Block, number: int, path: str, bytes_done: int) -> tuple[Batch, _Read]:
         columns, rows = len(self.parser.columns), block.most_rows
         views = np.empty((columns + 1, rows, 2), np.uint64)
         valid = np.zeros((columns + 1, (rows + 7) // 8), np.uint8)
         tally = np.zeros(kernels.TALLIES, np.int64)
         rows = self.parser.rows(block, views[:columns], valid[:columns], tally)
         views[columns], valid[columns] = _short_view(str(number)), 255
-        return _Read(Batch(rows, views, valid, block.data), tally, block.origin, path, bytes_done)
+        return Batch(rows, views, valid, block.data), _Read(tally, block.origin, path, bytes_done)
 
 
 def _short_view(text: str) -> NDArray[np.uint64]:
@@ -158,10 +183,10 @@ def _short_view(text: str) -> NDArray[np.uint64]:
     return np.frombuffer(len(raw).to_bytes(4, "little") + raw.ljust(12, b"\0"), np.uint64)
 
 
-def _in_order(tasks: Iterator[Callable[[], _Read]], threads: int) -> Generator[_Read, None, None]:
+def _in_order(tasks: Iterator[Task], threads: int) -> Generator[tuple[Batch, _Read], None, None]:
     """What tasks return, in their order, of which as many are done at a time as there are threads."""
-    with ThreadPoolExecutor(threads) as pool:
-        begun: deque[Future[_Read]] = deque()
+    with ThreadPoolExecutor(threads, THREADS) as pool:
+        begun: deque[Future[tuple[Batch, _Read]]] = deque()
         try:
             for task in tasks:
                 begun.append(pool.submit(task))
