@@ -11,6 +11,7 @@ import duckdb
 
 from dpheatmap.curator.engines.duckdb import connection, quietly
 from dpheatmap.curator.events import FLOATS, is_number, open_table
+from dpheatmap.curator.read.record_stream import own_problem
 from dpheatmap.curator.read.text import looks_like_data
 from dpheatmap.curator.table import Table, quoted
 from dpheatmap.errors import DataError
@@ -94,7 +95,8 @@ def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str,
         finite = f"CASE WHEN isfinite({number}) THEN {number} END"
         chosen += [f"MIN({finite}) AS low{k}", f"MAX({finite}) AS high{k}", f"COUNT(*) - COUNT({finite}) AS bad{k}"]
     sql = f"SELECT COUNT(*) AS n, {', '.join(chosen)} FROM {table.relation}"
-    row = quietly(lambda: con.execute(sql).fetchone(), table.name)
+    with own_problem(table.stream):
+        row = quietly(lambda: con.execute(sql).fetchone(), table.name)
     assert row is not None
     rows, nulls, rest = row[0], row[1 : 1 + len(table.columns)], row[1 + len(table.columns) :]
     columns: dict[str, dict[str, Any]] = {n: {"nulls": k} for n, k in zip(table.columns, nulls, strict=True)}

@@ -69,16 +69,13 @@ def keep_rows(
 
     The aggregation reads its rows twice. Here they are numbers by then, and need no memory.
     """
+    from dpheatmap.curator.read.record_stream import own_problem
+
     path = Path(folder, "rows.parquet")
 
     def work() -> None:
-        try:
+        with own_problem(stream):
             quietly(lambda: _write(con, relation, path))
-        except DataError:
-            if stream.problem is None:
-                raise
-        if stream.problem is not None:  # what DuckDB was told is no more than that the stream stopped
-            raise stream.problem
 
     _, seconds = waited(work, tick, lambda: stream.done, con.interrupt)
     return f"SELECT * FROM {_read(path)}", seconds

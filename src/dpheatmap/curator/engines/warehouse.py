@@ -28,6 +28,7 @@ from dpheatmap.curator.event_files import open_files, unchanged
 from dpheatmap.curator.events import canonical
 from dpheatmap.curator.ledger_chain import Part
 from dpheatmap.curator.query import COUNTERS, aggregation
+from dpheatmap.curator.read.record_stream import own_problem
 from dpheatmap.curator.table import Table, quoted
 from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, ParameterError
@@ -154,10 +155,11 @@ def read_answer(path: str | PathLike[str], domain: Domain, part: Part | None) ->
         same = [f"TRY_CAST({quoted(spelled[name])} AS DECIMAL(38, 9)) = whole_{name}" for name in _NAMES]
         relation = f"SELECT *, {', '.join(whole)} FROM {table.relation}"
         unlike = f"SELECT COUNT(*) FROM ({relation}) WHERE NOT COALESCE({' AND '.join(same)}, FALSE)"
-        ((others,),) = quietly(lambda: con.execute(unlike).fetchall(), table.name)
-        _check(not others, table.name, "its values are not all whole numbers")
         wanted = ", ".join(f"whole_{name} AS {name}" for name in _NAMES)
-        columns, seconds = run(con, f"SELECT {wanted} FROM ({relation})", folder)
+        with own_problem(table.stream):
+            ((others,),) = quietly(lambda: con.execute(unlike).fetchall(), table.name)
+            _check(not others, table.name, "its values are not all whole numbers")
+            columns, seconds = run(con, f"SELECT {wanted} FROM ({relation})", folder)
     return replace(_checked(columns, domain, stamp(domain, part), table.name, seconds), part=part)
 
 

@@ -12,7 +12,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -175,6 +175,20 @@ class RecordStream:
         rows = self.parser.rows(block, views[:columns], valid[:columns], tally)
         views[columns], valid[columns] = _short_view(str(number)), 255
         return Batch(rows, views, valid, block.data), _Read(tally, block.origin, path, bytes_done)
+
+
+@contextmanager
+def own_problem(stream: RecordStream | None) -> Iterator[None]:
+    """Raise what stopped a stream in place of what DuckDB makes of it: all it was told is that the stream stopped."""
+    problem: BaseException | None = None
+    try:
+        yield
+    except DataError as error:
+        problem = error
+    if stream is not None and stream.problem is not None:  # also if DuckDB took the stop for the end
+        problem = stream.problem
+    if problem is not None:
+        raise problem
 
 
 def _short_view(text: str) -> NDArray[np.uint64]:
