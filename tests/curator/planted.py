@@ -6,8 +6,10 @@ None of them is planted below a cache, which would carry it into other tests or,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +18,14 @@ import pytest
 from dpheatmap import adaptive, design
 from dpheatmap.adaptive import AdaptiveDesign
 from dpheatmap.budget import SHARES, UNITS
-from dpheatmap.curator import aggregate, measure, query
+from dpheatmap.curator import aggregate, api, discover, images, measure, query
 from dpheatmap.curator.counts import Counts
 from dpheatmap.curator.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
+from dpheatmap.curator.questions import Curator
 from dpheatmap.dense import DenseDesign
 from dpheatmap.design import PaperDesign, Question
-from dpheatmap.domain import Domain
-from dpheatmap.quadtree import Ints
+from dpheatmap.domain import CellRange, Domain, Floats
+from dpheatmap.quadtree import Ints, decode
 from dpheatmap.selection import children_inside
 from dpheatmap.testing import SeededSource
 
@@ -146,6 +149,47 @@ def total_for_nothing(patch: pytest.MonkeyPatch) -> None:
     _with_any_share(patch)
 
 
+def total_with_64_times_its_share(patch: pytest.MonkeyPatch) -> None:
+    """The noise of the total is that of 64 times its share; what is published of it says its own."""
+    _total_louder(patch, 64)
+
+
+def total_with_4_times_its_share(patch: pytest.MonkeyPatch) -> None:
+    """The noise of the total is that of 4 times its share: 3 % of epsilon too much."""
+    _total_louder(patch, 4)
+
+
+def _total_louder(patch: pytest.MonkeyPatch, times: int) -> None:
+    honest = measure.noise_of_shares
+    total = int(SHARES * AdaptiveDesign.total)
+
+    def louder(epsilon: Fraction, shares: tuple[int, ...]) -> dict[int, DiscreteLaplace]:
+        laws = dict(honest(epsilon, shares))
+        return laws | {total: discrete_laplace(laws[total].rate * times)} if total in laws else laws
+
+    patch.setattr(measure, "noise_of_shares", louder)
+
+
+def total_asks_for_64_times_its_share(patch: pytest.MonkeyPatch) -> None:
+    """The design itself asks for 64 times the share, and leaves as much to what follows as before."""
+    _total_asks_for_more(patch, 64)
+
+
+def total_asks_for_4_times_its_share(patch: pytest.MonkeyPatch) -> None:
+    """The design itself asks for 4 times the share, and leaves as much to what follows as before."""
+    _total_asks_for_more(patch, 4)
+
+
+def _total_asks_for_more(patch: pytest.MonkeyPatch, times: int) -> None:
+    honest = AdaptiveDesign.begin
+
+    def begin(self: AdaptiveDesign, domain: Domain) -> Question:
+        asked = honest(self, domain)
+        return asked._replace(share=asked.share * times) if self._is_total(asked) else asked
+
+    patch.setattr(AdaptiveDesign, "begin", begin)
+
+
 def grid_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
     """The budget is not split: after the total, the grid is measured with the whole of epsilon."""
     honest = DenseDesign.after
@@ -219,3 +263,102 @@ def rows_weigh_like_people(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(query, "_of_people", careless)
     patch.setattr(aggregate, "_verify", lambda counts, report: None)
+
+
+def files_by_themselves(patch: pytest.MonkeyPatch) -> None:
+    """Each file of a glob is aggregated by itself, and the counts are added up: a person weighs 1 in every file."""
+    honest = aggregate.aggregate_pictures
+
+    def careless(events: Any, domain: Domain, **options: Any) -> list[Counts]:
+        paths = sorted(Path(events).parent.glob(Path(events).name))
+        return [_added_up([honest(str(path), domain, **options)[0] for path in paths])]
+
+    patch.setattr(aggregate, "aggregate_pictures", careless)
+
+
+def _added_up(parts: list[Counts]) -> Counts:
+    codes, place = np.unique(np.concatenate([counts.codes for counts in parts]), return_inverse=True)
+    weights = np.zeros(len(codes), np.int64)
+    np.add.at(weights, place, np.concatenate([np.diff(counts.sums) for counts in parts]))
+    return Counts.from_cells(parts[0].domain, *decode(codes), weights)
+
+
+def a_person_weighs_one_in_every_image(patch: pytest.MonkeyPatch) -> None:
+    """The aggregation shares a person's W units within each image instead of over all of them."""
+    honest = query._of_people
+
+    def careless(weighted: bool, place: str) -> tuple[dict[str, str], str]:
+        steps, placed = honest(weighted, place)
+        assert not weighted
+        assert "FROM events GROUP BY person" in steps["tallies"]
+        assert "located.person = totals.person" in placed
+        tallies = steps["tallies"].replace("SELECT person,", "SELECT person, picture AS theirs,")
+        tallies = tallies.replace("FROM events GROUP BY person", "FROM events GROUP BY person, picture")
+        same = "located.person = totals.person AND located.picture = totals.theirs"
+        return {**steps, "tallies": tallies}, placed.replace("located.person = totals.person", same)
+
+    patch.setattr(query, "_of_people", careless)
+    patch.setattr(aggregate, "_verify", lambda counts, report: None)
+
+
+def noise_shared_by_images(patch: pytest.MonkeyPatch) -> None:
+    """All images of a call are measured with the same draws."""
+    _noise_shared_by_images(patch, lambda number: 0)
+
+
+def noise_shared_by_two_images(patch: pytest.MonkeyPatch) -> None:
+    """Every third image is measured with the draws of the one before."""
+    _noise_shared_by_images(patch, lambda number: number - (number % 3 == 2))
+
+
+def _noise_shared_by_images(patch: pytest.MonkeyPatch, drawn_as: Callable[[int], int]) -> None:
+    listed, measured, seeds = images.listed, api.measured_release, [0, 0]
+
+    def starting(names: Iterable[str]) -> list[str]:
+        seeds[:] = [int.from_bytes(os.urandom(8), "big"), 0]
+        return listed(names)
+
+    def sharing(counts: Counts, epsilon: Fraction, design: Any, source: Source, *further: Any) -> Any:
+        seed, number = seeds
+        seeds[1] += 1
+        return measured(counts, epsilon, design, SeededSource(seed + drawn_as(number)), *further)
+
+    patch.setattr(images, "listed", starting)
+    patch.setattr(images, "measured_release", sharing)
+
+
+def rings_with_a_quarter_of_the_noise(patch: pytest.MonkeyPatch) -> None:
+    """The last question of the search for a box has a quarter of the noise that it pays for."""
+    honest = Curator.rings
+
+    def quieter(self: Curator, boxes: Sequence[CellRange], epsilon: Fraction) -> Floats:
+        self._spend(epsilon)
+        return honest(Curator(self._counts, 4 * epsilon), boxes, 4 * epsilon)
+
+    patch.setattr(Curator, "rings", quieter)
+
+
+def walk_for_nothing(patch: pytest.MonkeyPatch) -> None:
+    """Each question of the walk takes all of epsilon, and none is charged: the last question takes it once more."""
+    honest = discover._nested_boxes
+
+    def walking(curator: Curator, share: float) -> list[CellRange]:
+        return honest(Curator(curator._counts, curator.epsilon / discover.STEP), share)
+
+    patch.setattr(discover, "_nested_boxes", walking)
+
+
+def walk_with_little_noise(patch: pytest.MonkeyPatch) -> None:
+    """The walk's questions have a twelfth of the noise that they pay for."""
+    honest, walk = Curator.cells, discover._nested_boxes
+
+    def quieter(self: Curator, levels: Ints | int, codes: Ints, epsilon: Fraction) -> Floats:
+        self._spend(epsilon)
+        return honest(Curator(self._counts, 12 * epsilon), levels, codes, 12 * epsilon)
+
+    def walking(curator: Curator, share: float) -> list[CellRange]:
+        with pytest.MonkeyPatch.context() as during:
+            during.setattr(Curator, "cells", quieter)
+            return walk(curator, share)
+
+    patch.setattr(discover, "_nested_boxes", walking)

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
+from curator import planted
 from dpheatmap.budget import PAPER_DECAY, SHARES, UNITS
-from dpheatmap.curator import aggregate, query
 from dpheatmap.curator.aggregate import aggregate_pictures
 from dpheatmap.curator.measure import measure_counts
 from dpheatmap.curator.query import COUNTERS, aggregation
@@ -106,24 +106,6 @@ def test_the_query_against_plain_python(looks: list[Look], weighted: bool) -> No
     assert by_the_query(looks, weighted=weighted) == in_plain_python(looks, weighted=weighted)
 
 
-def a_person_weighs_one_in_every_image(patch: pytest.MonkeyPatch) -> None:
-    """A planted bug: the aggregation shares a person's W units within each image instead of over all of them."""
-    honest = query._of_people
-
-    def careless(weighted: bool, place: str) -> tuple[dict[str, str], str]:
-        steps, placed = honest(weighted, place)
-        assert not weighted
-        assert "FROM events GROUP BY person" in steps["tallies"]
-        assert "located.person = totals.person" in placed
-        tallies = steps["tallies"].replace("SELECT person,", "SELECT person, picture AS theirs,")
-        tallies = tallies.replace("FROM events GROUP BY person", "FROM events GROUP BY person, picture")
-        same = "located.person = totals.person AND located.picture = totals.theirs"
-        return {**steps, "tallies": tallies}, placed.replace("located.person = totals.person", same)
-
-    patch.setattr(query, "_of_people", careless)
-    patch.setattr(aggregate, "_verify", lambda counts, report: None)
-
-
 def most_that_one_person_adds(looks: list[Look], others: list[Look]) -> int:
     before, _ = by_the_query(others, weighted=False)
     after, _ = by_the_query([*others, *(look._replace(user="newcomer") for look in looks)], weighted=False)
@@ -143,7 +125,7 @@ TWO_IMAGES = [Look(None, "a.jpg", 0.1, 0.2), Look(None, "b.jpg", 0.1, 0.2)]
 
 def test_a_person_who_weighs_one_in_every_image_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert most_that_one_person_adds(TWO_IMAGES, []) == UNITS
-    a_person_weighs_one_in_every_image(monkeypatch)
+    planted.a_person_weighs_one_in_every_image(monkeypatch)
     assert most_that_one_person_adds(TWO_IMAGES, []) == 2 * UNITS
 
 
@@ -183,7 +165,7 @@ def test_images_together_keep_the_promise() -> None:
 
 
 def test_a_person_who_weighs_one_in_every_image_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    a_person_weighs_one_in_every_image(monkeypatch)
+    planted.a_person_weighs_one_in_every_image(monkeypatch)
     assert lower_bound() > EPSILON
 
 

@@ -34,7 +34,9 @@ def command(
     """Try to refute the promise on this installation, and report what was found.
 
     Releases invented data sets that differ by one person, many thousand times, and bounds from below how much of
-    epsilon shows. It reads no data of yours. Ends with exit code 1 if the promise is refuted. Example:
+    epsilon shows: in releases with and without options for experts, from one file and from several, of several images
+    together, and in the search of a box. It reads no data of yours. Ends with exit code 1 if the promise is refuted.
+    Example:
 
     \b
     dpheatmap audit -o audit.html

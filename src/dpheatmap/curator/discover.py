@@ -34,6 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from os import PathLike
 from typing import Any
@@ -54,6 +55,7 @@ from dpheatmap.domain import CellRange, Domain, Floats
 from dpheatmap.parameters import check
 from dpheatmap.projection import NORTHERNMOST, highest_latitude, lowest_latitude
 from dpheatmap.quadtree import Ints, decode
+from dpheatmap.release import LedgerEntry
 from dpheatmap.selection import children_inside
 
 __all__ = ["discover"]
@@ -115,9 +117,16 @@ def discover(
     if seen is not None:
         seen(counts)
     entry = payment.charge()
-    box, people = find_box(Curator(counts, exact), float(share), float(confidence))
+    return discovered(counts, exact, float(share), float(confidence), entry)
+
+
+def discovered(
+    counts: Counts, epsilon: Fraction, share: float, confidence: float, entry: LedgerEntry | None = None
+) -> Discovery:
+    """Counts of the world across the wall: the box, and what is claimed of it, for epsilon. See the contract above."""
+    box, people = find_box(Curator(counts, epsilon), share, confidence)
     domain = _world() if box is None else _of_tiles(box)
-    return Discovery(domain, box is not None, float(share), float(confidence), exact, people, entry)
+    return Discovery(domain, box is not None, share, confidence, epsilon, people, entry)
 
 
 def find_box(curator: Curator, share: float, confidence: float) -> tuple[CellRange | None, float]:
@@ -188,6 +197,12 @@ def noise_quantile(scales: Floats, confidence: float) -> float:
     >>> round(noise_quantile(np.array([1.0]), 0.95), 2), round(math.log(1 / (2 * 0.05)), 2)
     (2.31, 2.3)
     """
+    return _noise_quantile(tuple(scales.tolist()), confidence)
+
+
+@lru_cache(maxsize=128)
+def _noise_quantile(noises: tuple[float, ...], confidence: float) -> float:
+    scales = np.array(noises)
     step, reach = float(scales.max()) / GRID, END * GRID
     at = np.arange(-reach - 1, reach + 1) * step
     size = 1 << (2 * reach * len(scales) + 2).bit_length()  # room for all of the sum, so that no end meets the other

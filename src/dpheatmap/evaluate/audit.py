@@ -1,11 +1,15 @@
 """An audit of this installation: how much does a release tell about one person, measured from outside?
 
 Each *shape* is a pair of neighbouring data sets, without and with one person, in which that person might show. The
-whole of `release` runs many times on both. Whatever event of its output has probability p on one of them and p' on the
-other, epsilon is at least log(p / p'). The first fifth of the runs only choose events: of each statistic, in each
-direction, the one that looks worst. The other runs, which had no part in the choice, judge it by Clopper and Pearson's
-bounds, exact for any number of runs. The false-alarm rate is divided over all shapes, statistics and directions, so the
-largest of the bounds exceeds the true epsilon with at most that probability.
+whole of `release`, of `release_images` or of `Domain.discover` runs many times on both. Whatever event of its output
+has probability p on one of them and p' on the other, epsilon is at least log(p / p'). The first fifth of the runs only
+choose events: of each statistic, in each direction, the one that looks worst. The other runs, which had no part in the
+choice, judge it by Clopper and Pearson's bounds, exact for any number of runs. The false-alarm rate is divided over all
+shapes, statistics and directions, so the largest of the bounds exceeds the true epsilon with at most that probability.
+
+One shape has several people more, and looks at a part of a release: k people may show k times as much, and a part as
+much as the part of epsilon that it is given. There, a log-ratio is divided by what is allowed, and says which epsilon
+the promise would need.
 
 A bound above the promise refutes it. A bound below proves nothing more than itself: it is what this audit found, and
 the proof that there is no more is in `docs/privacy.md`.
@@ -25,6 +29,9 @@ from numpy.typing import NDArray
 
 from dpheatmap.budget import exact_text, read_epsilon
 from dpheatmap.domain import Floats
+from dpheatmap.evaluate.audit_discovery import discovery_shapes
+from dpheatmap.evaluate.audit_files import file_shapes
+from dpheatmap.evaluate.audit_images import image_shapes
 from dpheatmap.evaluate.audit_shapes import THRESHOLD, Sample, Shape, sampler_shape, shapes
 from dpheatmap.evaluate.confidence import epsilon_lower_bound
 from dpheatmap.evaluate.pool import run_all
@@ -91,7 +98,7 @@ class Audit:
         promised = f"the promised epsilon of {exact_text(self.epsilon)}"
         sure = f"false-alarm rate {self.false_alarm:g}"
         if self.refuted:
-            return f"REFUTED: releases leak an epsilon of at least {self.bound:.3f}, more than {promised} ({sure})."
+            return f"REFUTED: what shows takes an epsilon of at least {self.bound:.3f}, more than {promised} ({sure})."
         part = self.bound / float(self.epsilon)
         return f"Not refuted: at least {self.bound:.3f}, {part:.0%} of {promised}, shows from outside ({sure})."
 
@@ -122,16 +129,28 @@ def audit(
     exact = read_epsilon(epsilon)
     for design in designs:
         check(design=design)
-    chosen = [(design, shape) for design in designs for shape in shapes(design, exact)] + [("any", sampler_shape())]
-    chosen = [(design, shape) for design, shape in chosen if only is None or shape.name in only]
+    chosen = [(design, shape) for design, shape in catalogue(designs, exact) if only is None or shape.name in only]
     start = time.perf_counter()
     samples = _samples([shape for _, shape in chosen], exact, effort, workers, progress)
     tests = 2 * sum(len(without) for without, _ in samples)
     findings = [
-        Finding(shape.name, design, shape.why, _length(without), _bounds(without, added, false_alarm / tests))
+        Finding(
+            shape.name, design, shape.why, _length(without),
+            _bounds(without, added, false_alarm / tests, float(shape.allowed)),
+        )
         for (design, shape), (without, added) in zip(chosen, samples, strict=True)
-    ]
+    ]  # fmt: skip
     return Audit(exact, false_alarm, tuple(findings), time.perf_counter() - start)
+
+
+def catalogue(designs: Sequence[str], epsilon: Fraction) -> list[tuple[str, Shape]]:
+    """All shapes: for each design single releases, files and images; and what has no design."""
+    found = [
+        (design, shape)
+        for design in designs
+        for shape in (*shapes(design, epsilon), *file_shapes(design), *image_shapes(design))
+    ]
+    return found + [("any", shape) for shape in (*discovery_shapes(epsilon), sampler_shape())]
 
 
 Task = tuple[int, bool, int, Shape, Fraction, int]
@@ -171,8 +190,11 @@ def _length(sample: Sample) -> int:
     return len(next(iter(sample.values())))
 
 
-def _bounds(without: Sample, added: Sample, alpha: float) -> tuple[Bound, ...]:
-    """One bound for each statistic and direction, the largest first."""
+def _bounds(without: Sample, added: Sample, alpha: float, allowed: float) -> tuple[Bound, ...]:
+    """One bound for each statistic and direction, the largest first.
+
+    A log-ratio is divided by what the promise allows of it, in epsilons: the promise needs at least that epsilon.
+    """
     found = []
     for name in without:
         for likelier, here, there in (("with them", added, without), ("without them", without, added)):
@@ -182,7 +204,7 @@ def _bounds(without: Sample, added: Sample, alpha: float) -> tuple[Bound, ...]:
             words, event = pick(a[choose], b[choose])
             hits, otherwise = int(event(a[judge]).sum()), int(event(b[judge]).sum())
             size = len(a[judge])
-            bound = epsilon_lower_bound(hits, size, otherwise, size, alpha)
+            bound = epsilon_lower_bound(hits, size, otherwise, size, alpha) / allowed
             found.append(Bound(name, words, likelier, hits, otherwise, size, bound))
     return tuple(sorted(found, key=lambda bound: -bound.epsilon))
 
@@ -213,8 +235,12 @@ def _value(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[str, Event]:
 
 
 def _promising(hits: NDArray[np.int64], otherwise: NDArray[np.int64]) -> Floats:
-    """A quick guess at the bound that an event would give: five standard deviations off, on both sides."""
-    least = np.maximum(hits - 5 * np.sqrt(hits), 1e-3)
-    most = otherwise + 5 * np.sqrt(otherwise) + 18
+    """A quick guess at the bound that an event will give: five standard deviations off, on both sides.
+
+    The runs that judge are so many times those that choose, and so, about, are the hits.
+    """
+    often, seldom = (CHOOSING - 1) * hits, (CHOOSING - 1) * otherwise
+    least = np.maximum(often - 5 * np.sqrt(often), 1e-3)
+    most = seldom + 5 * np.sqrt(seldom) + 18
     guess: Floats = np.log(least / most)
     return guess

@@ -36,12 +36,14 @@ def as_html(audit: Audit, software: str) -> str:
 <html lang="en"><meta charset="utf-8"><title>Privacy audit</title><style>{_STYLE}</style>
 <h1>Privacy audit of {escape(software)}</h1>
 <p{wrong}>{escape(audit.verdict)}</p>
-<p>Each row is a pair of data sets that differ by one person. Both were released again and again with an epsilon of
+<p>Each row is a pair of data sets that differ by one person, released alone, from one file or several, as several
+images, or in search of a box. Both were released again and again with an epsilon of
 {exact_text(audit.epsilon)}: {runs:,} runs in {audit.seconds:.0f} seconds. Whatever event of the output has
 probability p with the person and p&prime; without them (or the other way round), epsilon is at least log(p/p&prime;).
 One run of {CHOOSING} chose the events that looked worst; the others judged them by the exact bounds of Clopper and
 Pearson. The false-alarm rate of {audit.false_alarm:g} is divided over everything that was tried: with at least the
-rest of the probability, the true epsilon is no smaller than the bounds.</p>
+rest of the probability, the true epsilon is no smaller than the bounds. Where several people are added and a part of a
+release is looked at, the bound is divided by what the promise allows them, in epsilons.</p>
 {_plot(audit)}
 <p>A bound above the promise refutes it. A bound below it is what an attacker with these events certainly learns; that
 there is nothing more to learn than the promise is a matter of proof, not of audits.</p>
