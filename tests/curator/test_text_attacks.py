@@ -7,6 +7,7 @@ at quotes, at carriage returns, and where a file is cut into blocks. Each file h
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,18 @@ def test_a_header_alone_is_a_table_of_nobody(tmp_path: Path) -> None:
     for content in (b"user,x,y", b"user,x,y\n", b"\xef\xbb\xbfuser,x,y\r\n", b'"user","x","y"\r\n\r\n'):
         (tmp_path / "t.csv").write_bytes(content)
         assert read(tmp_path / "t.csv", "stop") == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["file", "id", "column0", "dpheatmap_records", "dpheatmap_rows", "person", 'a"b', "ID_"]
+)
+def test_columns_may_have_the_names_that_we_use_ourselves(name: str, tmp_path: Path) -> None:
+    quoted = name.replace('"', '""')
+    (tmp_path / "t.csv").write_text(f'"{quoted}",x,y\nann,0.1,0.1\nbob,0.9,0.9\n')
+    lines = [{name: who, "x": at, "y": at} for who, at in (("ann", 0.1), ("bob", 0.9))]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    for path in (tmp_path / "t.csv", tmp_path / "t.jsonl"):
+        assert outcome(path, user=name)[0] == {(0, 0): W, (7, 7): W}
+        where = f"\"{quoted}\" = 'ann'"
+        assert outcome(path, user=name, where=where)[0] == {(0, 0): W}
+        assert outcome(path, user="x", x=name)[0] == {}

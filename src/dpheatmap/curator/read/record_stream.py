@@ -35,8 +35,8 @@ from dpheatmap.curator.read.blocks import (
 )
 from dpheatmap.errors import BrokenRecord, DataError
 
-FILE = "dpheatmap_file"
-"""The column that tells which file a row is from, by its number from 1."""
+FILE = "file"
+"""The last column of a stream: which file a row is from, by its number from 1."""
 
 THREADS = "dpheatmap-records"
 """How the names of threads that read records begin."""
@@ -48,6 +48,11 @@ _PROBLEMS = {
     kernels.OTHER_FIELDS: "has more or fewer fields than the header, or a quote out of place",
     kernels.NOT_JSON: "is not one JSON value",
 }
+
+
+def column(number: int) -> str:
+    """What a stream calls a column. The names in a file are anybody's, and may be those that we use ourselves."""
+    return f"column{number}"
 
 
 class TextFile(NamedTuple):
@@ -114,7 +119,8 @@ class RecordStream:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """A new scan."""
-        return stream_capsule([*self.parser.columns, FILE], self.batches, self._stop)
+        names = [column(k) for k in range(len(self.parser.columns))]
+        return stream_capsule([*names, FILE], self.batches, self._stop)
 
     def _stop(self, problem: BaseException) -> None:
         self.problem = problem

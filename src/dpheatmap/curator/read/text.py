@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.curator.read.blocks import Block, Opened
-from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile
+from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile, column
 from dpheatmap.curator.table import Table, literal, quoted
 from dpheatmap.errors import DataError, ParameterError
 
@@ -32,7 +32,6 @@ EVENTS = "dpheatmap_records"
 LONGEST_HEADER = 64 << 10
 _OTHER_ENCODINGS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _WAYS_OUT = "Mend the line, write the table as Parquet, or leave such lines out (--bad-lines skip)."
-_ID = "dpheatmap_id"
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class JsonParser:
     @property
     def columns(self) -> list[str]:
         """The keys, and the id."""
-        return [*self.keys, *([] if self.user is None else [_ID])]
+        return [*self.keys, *([] if self.user is None else [self.user])]
 
     def rows(
         self, block: Block, views: NDArray[np.uint64], valid: NDArray[np.uint8], tally: NDArray[np.int64]
@@ -119,19 +118,18 @@ def open_csv(
                 f"{Path(file).name!r} does not have the columns of {Path(files[0]).name!r} in its header. Make them "
                 "alike."
             )
-    wanted = [column for column in header.columns if named is None or column in named]
+    wanted = [name for name in header.columns if named is None or name in named]
     parts = [TextFile(file, its.start) for file, its in zip(files, headers, strict=True)]
     stream = _register(con, parts, CsvParser(header, wanted), skip)
     folders = _folders(files, keys, header.columns)
-    values = "".join(
-        f", ([{', '.join(map(_text, of_files))}])[CAST({FILE} AS INTEGER)] AS {quoted(folder)}"
+    values = {
+        folder: f"([{', '.join(map(_text, of_files))}])[CAST({FILE} AS INTEGER)]"
         for folder, of_files in folders.items()
-    )
+    }
     columns = dict.fromkeys([*header.columns, *folders], "VARCHAR")
-    is_header = named is None or any(column in header.columns for column in named)
+    is_header = named is None or any(name in header.columns for name in named)
     listed = is_header and not looks_like_data(header.columns)
-    relation = f"(SELECT * EXCLUDE {FILE}{values} FROM {EVENTS})"
-    return Table(relation, columns, name, listed, frozenset(folders), stream=stream)
+    return Table(_renamed(wanted, values), columns, name, listed, frozenset(folders), stream=stream)
 
 
 def open_json(
@@ -142,8 +140,19 @@ def open_json(
     if len({key.lower() for key in keys}) != len(keys):
         raise ParameterError("Columns were named whose names differ in case alone. Name others.")
     stream = _register(con, [TextFile(file, 0) for file in files], JsonParser(keys, user), skip)
-    ids = {} if user is None else {user: _ID}
-    return Table(EVENTS, dict.fromkeys(keys, "VARCHAR"), name, False, ids=ids, stream=stream)
+    as_id = "id"
+    while as_id in {key.lower() for key in keys}:
+        as_id += "_"
+    ids = {} if user is None else {user: as_id}
+    relation = _renamed([*keys, *ids.values()], {})
+    return Table(relation, dict.fromkeys(keys, "VARCHAR"), name, False, ids=ids, stream=stream)
+
+
+def _renamed(names: Sequence[str], values: Mapping[str, str]) -> str:
+    """The stream with the names of its columns, and with values that are computed, as a relation."""
+    columns = [f"{column(k)} AS {quoted(name)}" for k, name in enumerate(names)]
+    columns += [f"{value} AS {quoted(name)}" for name, value in values.items()]
+    return f"(SELECT {', '.join(columns)} FROM {EVENTS})"
 
 
 def _register(
