@@ -20,7 +20,7 @@ from dpheatmap.parameters import DEEPEST, RULES, check
 
 DOMAIN = dph.Domain.unit(4)
 NOWHERE = "/nonexistent/events.csv"
-MANY = 10**400
+MANY, TINY = 10**400, Fraction(1, 10**5000)
 BAD: list[Any] = [
     0,
     -1,
@@ -34,6 +34,7 @@ BAD: list[Any] = [
     MANY,
     -MANY,
     10**5000,
+    TINY,
     [],
     {},
     b"x",
@@ -42,13 +43,13 @@ BAD: list[Any] = [
 ]
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
-NUMBERS = {
+NUMBERS: dict[str, list[Any]] = {
     "resolution": [0.5],
     "sigma": [0.5],
     "decay": [0.5],
     "epsilon": [0.5],
     "top": [0.5],
-    "emd": [0, 0.5],
+    "emd": [0, 0.5, TINY],
     "share": [0.5],
 }
 GOOD: dict[str, list[Any]] = {

@@ -70,7 +70,7 @@ def release_images(
     check(image=image, split=split)
     names = listed(images)
     whole = read_epsilon(epsilon)
-    each = whole / (len(names) if split == "epsilon" else 1)
+    each = read_epsilon(whole / (len(names) if split == "epsilon" else 1))  # refuses what its file could not hold
     design = chosen_design(checked_domain(domain), each, **settings_in(options))
     part = Part.of(options.get("partition"), options.get("part"))
     payment = Payment.asked_for(options.pop("ledger", None), options.pop("population", None), whole, part)
