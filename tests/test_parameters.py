@@ -48,6 +48,7 @@ NUMBERS: dict[str, list[Any]] = {
     "sigma": [0.5],
     "decay": [0.5],
     "epsilon": [0.5],
+    "was": [0.5],
     "top": [0.5],
     "emd": [0, 0.5, TINY],
     "share": [0.5],
@@ -101,6 +102,9 @@ CALLS: dict[str, Callable[..., object]] = {
     "sql": lambda **k: dph.sql(DOMAIN, **{"dialect": "trino", "table": "t", **COLUMNS, **k}),
     "read_counts": lambda **k: dph.read_counts(NOWHERE, DOMAIN, **k),
     "Ledger.limit": lambda **k: dph.Ledger(NOWHERE).limit(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.change_limit": lambda **k: dph.Ledger(NOWHERE).change_limit(
+        **{"population": "p", "epsilon": 1, "was": 2, **k}
+    ),
     "Ledger.charge": lambda **k: dph.Ledger(NOWHERE).charge(**{"population": "p", "epsilon": 1, **k}),
     "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),

@@ -165,6 +165,7 @@ RULES: dict[str, Rule] = {
         _is_epsilon,
         "Give it as a number or a fraction such as '1/3'; 1 is a common choice, smaller protects more.",
     ),
+    "was": Rule(_EPSILON, _is_epsilon, "It is the limit that is to be changed; dpheatmap ledger show tells it."),
     "depth": _whole(0, DEEPEST, "Each level halves the side of a cell; 8 gives 256 x 256 cells."),
     "width": _whole(1, 2**20, "It is the number of cells kept at each level; the paper uses 20."),
     "decay": _real("a number above 0 and at most 1", lambda v: 0 < v <= 1, "The paper uses 1/sqrt(2)."),
