@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 Test = TypeVar("Test", bound=Callable[..., None])
-LEDGER = ("curator.test_ledger_faults", "curator.test_ledger_limits")
+LEDGER = ("curator.test_ledger_faults", "curator.test_ledger_files", "curator.test_ledger_limits")
 MODULES = ("test_reliability", *LEDGER, "test_network")
 START = "| fault | what happens |\n|---|---|\n"
 

@@ -105,6 +105,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "Ledger.change_limit": lambda **k: dph.Ledger(NOWHERE).change_limit(
         **{"population": "p", "epsilon": 1, "was": 2, **k}
     ),
+    "Ledger.note_files": lambda **k: dph.Ledger(NOWHERE).note_files(**{"population": "p", "marks": [], **k}),
+    "Ledger.warning": lambda **k: dph.Ledger(NOWHERE).warning(**{"population": "p", "name": "f", "marks": [], **k}),
     "Ledger.charge": lambda **k: dph.Ledger(NOWHERE).charge(**{"population": "p", "epsilon": 1, **k}),
     "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),

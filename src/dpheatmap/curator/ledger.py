@@ -38,6 +38,7 @@ from dpheatmap.curator.ledger_chain import (
     change_from,
     replay,
 )
+from dpheatmap.curator.ledger_files import KnownFiles, marks_of
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
 from dpheatmap.files import data_folder
 from dpheatmap.parameters import check
@@ -123,6 +124,28 @@ class Ledger:
         """Refuse what `charge` would refuse now, and write nothing."""
         check(population=population)
         self._refuse(self.accounts(), population, read_epsilon(epsilon), of)
+
+    marks_of = staticmethod(marks_of)
+
+    def note_files(self, population: str, marks: Iterable[bytes]) -> None:
+        """Note down that the files of an input (`marks_of`) were charged to a population; see `ledger_files.py`."""
+        check(population=population)
+        KnownFiles(self._store.beside).add(marks, population)
+
+    def populations_of(self, marks: Iterable[bytes]) -> list[str]:
+        """The populations that any files of an input (`marks_of`) were charged to before."""
+        return KnownFiles(self._store.beside).populations(marks)
+
+    def warning(self, population: str, name: str, marks: Iterable[bytes]) -> str:
+        """What to tell before an input of this name is charged, if it was charged to another population; else empty."""
+        check(population=population)
+        others = [other for other in self.populations_of(marks) if other != population]
+        if not others:
+            return ""
+        return (
+            f"{name}, or a file in its place, was charged to {_listed(others)} before, and now to {population!r}. If "
+            "these are the same people, use one name for them: what is spent under two names is not added up."
+        )
 
     def entries(self) -> list[Row]:
         """All entries as they are stored, after checking the chain."""

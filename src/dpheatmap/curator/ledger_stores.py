@@ -8,6 +8,7 @@ caller must not go on; an entry that was written nevertheless errs on the safe s
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -43,6 +44,11 @@ class Store(Protocol):
 
     name: str
 
+    @property
+    def beside(self) -> Path:
+        """What files that belong to it are named after, with endings of their own."""
+        ...
+
     def transaction(self, *, write: bool) -> Any:
         """A context manager that gives a Transaction and ends it; with ``write``, nobody else is inside."""
         ...
@@ -77,6 +83,11 @@ class SqliteStore:
     def __init__(self, path: str) -> None:
         self.path = Path(path)
         self.name = str(self.path) if self.path.parent == data_folder() else self.path.name
+
+    @property
+    def beside(self) -> Path:
+        """The file itself, also where it is reached by a link."""
+        return Path(os.path.realpath(self.path))
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:
@@ -165,6 +176,12 @@ class PostgresStore:
     def __init__(self, url: str) -> None:
         self._url = url
         self.name = shown(url, "ledger")
+
+    @property
+    def beside(self) -> Path:
+        """A name in the data folder: what is said of files there is said of this machine."""
+        named = hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).hexdigest()
+        return data_folder() / f"ledger-{named[:16]}"
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:
