@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 Test = TypeVar("Test", bound=Callable[..., None])
-MODULES = ("test_reliability", "curator.test_ledger_faults", "test_network")
+LEDGER = ("curator.test_ledger_faults", "curator.test_ledger_files", "curator.test_ledger_limits")
+MODULES = ("test_reliability", *LEDGER, "test_network")
 START = "| fault | what happens |\n|---|---|\n"
 
 

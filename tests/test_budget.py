@@ -57,11 +57,16 @@ def test_a_float_is_the_decimal_it_prints_as(value: float) -> None:
         False, 1j, b"1", [1], Decimal("NaN"), Decimal("Infinity"), Decimal("sNaN"), Decimal(0), Fraction(0), 10**6 + 1,
         10**400, "1e400", "1e999999999", Decimal("1e999999999"), "1e-999999999", np.float64("nan"), np.bool_(True),
         np.ones(2),
+        "1e-401", "1e-5000", Decimal("1e-5000"), Fraction(1, 10**400), Fraction(1, 10**5000),
+        Fraction(10**6000, 10**5999 + 1), "1/1" + "0" * 5000, "0." + "1" * 401, "0." + "1" * 5000,
+        Decimal("0." + "1" * 10**6), "9" * 5000 + "/7",
     ],
+    ids=lambda value: str(type(value).__name__),
 )  # fmt: skip
 def test_what_is_no_epsilon_is_refused_at_once(refused: Any) -> None:
     with pytest.raises(
-        ParameterError, match=r"^epsilon must be a number above 0 and at most 1000000; it was .*\. Give it"
+        ParameterError,
+        match=r"^epsilon must be a number above 0 and at most 1000000, of at most 400 digits; it was .*\. Give it",
     ):
         read_epsilon(refused)
 

@@ -20,7 +20,7 @@ from dpheatmap.parameters import DEEPEST, RULES, check
 
 DOMAIN = dph.Domain.unit(4)
 NOWHERE = "/nonexistent/events.csv"
-MANY = 10**400
+MANY, TINY = 10**400, Fraction(1, 10**5000)
 BAD: list[Any] = [
     0,
     -1,
@@ -34,6 +34,7 @@ BAD: list[Any] = [
     MANY,
     -MANY,
     10**5000,
+    TINY,
     [],
     {},
     b"x",
@@ -42,13 +43,14 @@ BAD: list[Any] = [
 ]
 BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
 
-NUMBERS = {
+NUMBERS: dict[str, list[Any]] = {
     "resolution": [0.5],
     "sigma": [0.5],
     "decay": [0.5],
     "epsilon": [0.5],
+    "was": [0.5],
     "top": [0.5],
-    "emd": [0, 0.5],
+    "emd": [0, 0.5, TINY],
     "share": [0.5],
 }
 GOOD: dict[str, list[Any]] = {
@@ -100,6 +102,11 @@ CALLS: dict[str, Callable[..., object]] = {
     "sql": lambda **k: dph.sql(DOMAIN, **{"dialect": "trino", "table": "t", **COLUMNS, **k}),
     "read_counts": lambda **k: dph.read_counts(NOWHERE, DOMAIN, **k),
     "Ledger.limit": lambda **k: dph.Ledger(NOWHERE).limit(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.change_limit": lambda **k: dph.Ledger(NOWHERE).change_limit(
+        **{"population": "p", "epsilon": 1, "was": 2, **k}
+    ),
+    "Ledger.note_files": lambda **k: dph.Ledger(NOWHERE).note_files(**{"population": "p", "marks": [], **k}),
+    "Ledger.warning": lambda **k: dph.Ledger(NOWHERE).warning(**{"population": "p", "name": "f", "marks": [], **k}),
     "Ledger.charge": lambda **k: dph.Ledger(NOWHERE).charge(**{"population": "p", "epsilon": 1, **k}),
     "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),

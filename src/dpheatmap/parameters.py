@@ -27,6 +27,12 @@ MOST_IMAGES = 10_000
 LARGEST_EPSILON = 10**6
 """Far above anything that protects anybody; noise of that epsilon is next to none."""
 
+MOST_DIGITS = 400
+"""Digits of an epsilon's numerator and of its denominator: enough for every float, and each can be written out."""
+
+LONGEST_NUMBER = 1000
+"""Characters of a number that is read from text, whatever it is worth."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -67,16 +73,28 @@ def _text(words: str, advice: str) -> Rule:
 
 def _is_epsilon(value: object) -> bool:
     try:
-        return 0 < as_epsilon(value) <= LARGEST_EPSILON
+        exact = as_epsilon(value)
     except (TypeError, ValueError, ArithmeticError):
         return False
+    return 0 < exact <= LARGEST_EPSILON and has_digits(exact, MOST_DIGITS)
 
 
 def _is_delta(value: object) -> bool:
     try:
-        return 0 <= as_epsilon(value) <= Fraction(1, 10)
+        exact = as_epsilon(value)
     except (TypeError, ValueError, ArithmeticError):
         return False
+    return 0 <= exact <= Fraction(1, 10) and has_digits(exact, MOST_DIGITS)
+
+
+def has_digits(value: Fraction, most: int) -> bool:
+    """Whether numerator and denominator have at most so many digits each.
+
+    >>> has_digits(Fraction(1, 99), 2), has_digits(Fraction(1, 100), 2)
+    (True, False)
+    """
+    bound: int = 10**most
+    return max(abs(value.numerator), value.denominator) < bound
 
 
 def _is_list_of_names(value: object) -> bool:
@@ -101,11 +119,13 @@ def as_epsilon(value: object) -> Fraction:
     """
     if isinstance(value, bool) or not isinstance(value, (int, str, Fraction, Decimal, numbers.Real)):
         raise TypeError(f"{type(value).__name__} is not a number")
-    if isinstance(value, str) and len(value) > 1000:  # of which the arithmetic would take for ever
+    if isinstance(value, str) and len(value) > LONGEST_NUMBER:  # of which the arithmetic would take for ever
         raise ValueError("too long")
     if isinstance(value, str) and "/" not in value:
         value = Decimal(value)
-    if isinstance(value, Decimal) and abs(value.adjusted()) > 400:  # an exponent that no computer could write out
+    if isinstance(value, Decimal) and len(value.as_tuple().digits) > LONGEST_NUMBER:
+        raise ValueError("too long")
+    if isinstance(value, Decimal) and abs(value.adjusted()) > MOST_DIGITS:  # or it could not be written out
         raise ValueError("out of range")
     return Fraction(value if isinstance(value, (int, str, Fraction, Decimal)) else repr(float(value)))
 
@@ -138,12 +158,14 @@ def origin_of_tiles(address: str) -> str | None:
     return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
 
 
+_EPSILON = f"a number above 0 and at most {LARGEST_EPSILON}, of at most {MOST_DIGITS} digits"
 RULES: dict[str, Rule] = {
     "epsilon": Rule(
-        f"a number above 0 and at most {LARGEST_EPSILON}",
+        _EPSILON,
         _is_epsilon,
         "Give it as a number or a fraction such as '1/3'; 1 is a common choice, smaller protects more.",
     ),
+    "was": Rule(_EPSILON, _is_epsilon, "It is the limit that is to be changed; dpheatmap ledger show tells it."),
     "depth": _whole(0, DEEPEST, "Each level halves the side of a cell; 8 gives 256 x 256 cells."),
     "width": _whole(1, 2**20, "It is the number of cells kept at each level; the paper uses 20."),
     "decay": _real("a number above 0 and at most 1", lambda v: 0 < v <= 1, "The paper uses 1/sqrt(2)."),
@@ -223,7 +245,9 @@ RULES: dict[str, Rule] = {
     "units": _whole(1, 2**30, "It is what one person's weight is rounded to: the paper's B."),
     "servers": _whole(0, 16, "It is the number of servers that each add noise; two are enough."),
     "delta": Rule(
-        "a number from 0 to 0.1", _is_delta, "It is the probability that epsilon is not kept; 1e-6 is a common choice."
+        f"a number from 0 to 0.1, of at most {MOST_DIGITS} digits",
+        _is_delta,
+        "It is the probability that epsilon is not kept; 1e-6 is a common choice.",
     ),
     "design": _choice("adaptive", "paper", "dense"),
     "trusted": _choice("curator", "shuffler", "servers", "nobody"),

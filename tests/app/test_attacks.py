@@ -25,6 +25,7 @@ from served import PATIENCE, PLACE, Served, ended, key_in, serving, trips, wante
 
 CHANGES = [
     ("POST", "/api/limit"),
+    ("POST", "/api/charged"),
     ("POST", "/api/releases"),
     ("DELETE", "/api/releases/0"),
     ("PUT", "/api/uploads?name=a.csv"),

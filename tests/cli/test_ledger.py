@@ -39,7 +39,7 @@ def test_a_release_is_charged_by_default_under_the_name_of_its_input(
     assert "Charged to 'people.parquet' in the ledger default: 1.5 spent, no limit set." in capsys.readouterr().err
     assert Ledger(place).verify([dph.load(arguments[-1])]) == 2
     assert run(["ledger", "limit", "--population", "people.parquet", "--epsilon", "2"]) == 0
-    assert run([*arguments, "--epsilon", "1"]) == 4
+    assert run([*arguments, "--epsilon", "1", "--population", "people.parquet"]) == 4
     assert "An epsilon of up to 0.5 would fit." in capsys.readouterr().err
 
 
@@ -126,16 +126,17 @@ def test_parts_do_not_add_up(books: str, tmp_path: Path, capsys: pytest.CaptureF
     assert riders["parts"] == {"district": {"north": "2", "south": "2"}}
 
 
-def test_show_is_a_table_with_bars(books: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Ledger(books).charge("riders", "1/2")
+def test_show_is_a_table_with_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    books = str(tmp_path / "city.ledger")
     Ledger(books, limits_needed=False).charge("others", "1/3")
-    capsys.readouterr()
+    Ledger(books).limit("riders", 2)
+    Ledger(books).charge("riders", "1/2")
     assert run(["ledger", "show", books]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["population", "limit", "spent", "left", "releases", "last"]
-    assert lines[1].split()[:5] == ["riders", "2", "0.5", "1.5", "1"]
-    assert lines[1].endswith("██████░░░░░░░░░░░░░░░░░░ 25%")
-    assert lines[2].split()[:5] == ["others", "none", "1/3", "none", "1"]
+    assert lines[1].split()[:5] == ["others", "none", "1/3", "none", "1"]
+    assert lines[2].split()[:5] == ["riders", "2", "0.5", "1.5", "1"]
+    assert lines[2].endswith("██████░░░░░░░░░░░░░░░░░░ 25%")
 
 
 def test_an_empty_ledger_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import psycopg
 import pytest
 
 import postgres
@@ -20,3 +22,14 @@ def database() -> Iterator[str]:
     """The URL of a PostgreSQL server that this run of the tests started."""
     with postgres.server() as url:
         yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty ledger of either kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "city.ledger")
+    url = str(request.getfixturevalue("database"))
+    with psycopg.connect(url) as con:
+        con.execute("DROP TABLE IF EXISTS public.dpheatmap_ledger")
+    return url

@@ -234,9 +234,15 @@ def test_on_the_command_line(events: pa.Table, tmp_path: Path, capsys: pytest.Ca
     assert run([*release, "--population", "riders"]) == 0
     assert dph.load(made).ledger is not None
     assert run([*release, "--population", "riders"]) == 4, "the budget is spent"
-    assert run([*release, "--user", "u"]) == 2
-    assert run([*release, str(saved)]) == 2
-    assert run([*release[:-5], "--unit", "-o", made]) == 3
+    assert run(release) == 4, "somebody has a limit, and no name is given"
+    assert dph.Ledger(ledger).populations_of(dph.Ledger.marks_of(saved)) == ["riders"]
+    dph.Ledger(ledger).limit("walkers", 1)
+    named = [*release, "--population", "walkers"]
+    capsys.readouterr()
+    assert run([*named, "--user", "u"]) == 2
+    assert "Warning: a.parquet, or a file in its place, was charged to 'riders' before" in capsys.readouterr().err
+    assert run([*named, str(saved)]) == 2
+    assert run([*release[:-5], "--unit", "--population", "walkers", "-o", made]) == 3
     assert run(["release", "--epsilon", "1", *place, "-o", made]) == 2
 
 

@@ -240,10 +240,11 @@ def _cast() -> Cast:
 
 def _entries_path() -> Path:
     path = SCRATCH.file("seed.ledger", b"")
-    books = dph.Ledger(path, limits_needed=False)
+    books = dph.Ledger(path)
     books.limit("riders", 10)
     for amount in ("1", "1/3"):
         books.charge("riders", amount)
+    books.change_limit("riders", 12, was=10)
     sqlite3.connect(path).close()
     return path
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import shutil
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -67,13 +67,25 @@ class Job:
 
 
 class JournalledLedger(Ledger):
-    """A ledger that tells before and after it charges."""
+    """A ledger that tells before and after it charges.
+
+    It notes the file that was given by its path; not an upload, a copy in a place that the next one may get, too.
+    """
 
     def __init__(
-        self, where: str, before: Callable[[dict[str, Any]], None], after: Callable[[LedgerEntry], None]
+        self,
+        where: str,
+        file: str | None,
+        before: Callable[[dict[str, Any]], None],
+        after: Callable[[LedgerEntry], None],
     ) -> None:
         super().__init__(where)
-        self._before, self._after = before, after
+        self._file, self._before, self._after = file, before, after
+
+    def note_files(self, population: str, marks: Iterable[bytes]) -> None:
+        """`Ledger.note_files`, for a file that stays where it is."""
+        if self._file is not None:
+            super().note_files(population, marks)
 
     def charge(self, population: str, epsilon: object, *, of: Any = None, made: datetime | None = None) -> LedgerEntry:
         """`Ledger.charge`, with the journal written around it."""
@@ -161,7 +173,8 @@ class Jobs:
             job.stop_if_cancelled()
             check_writable(self._shelf.release_path(id))
             change(id, state="reading")
-            result = work(job, JournalledLedger(self._ledger, before, after), self._shelf.release_path(id))
+            ledger = JournalledLedger(self._ledger, work.source.path, before, after)
+            result = work(job, ledger, self._shelf.release_path(id))
             record = change(id, state="drawing", result=result)
             self._draw(record)
             change(id, state=DONE)
@@ -191,7 +204,11 @@ class Jobs:
 
 
 class _Work(Protocol):
-    """What a job does, and at whose cost."""
+    """What a job does, with which table, and at whose cost."""
+
+    @property
+    def source(self) -> Source:
+        """The table."""
 
     @property
     def charge(self) -> Charge:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli.options import together
+from dpheatmap.cli.terminal import say
 from dpheatmap.databases import is_database, shown
 from dpheatmap.errors import LedgerError, ParameterError
 
@@ -24,8 +25,8 @@ budget_options = together(
     ),
     click.option(
         "--population", metavar="NAME",
-        help="The people this is about, who must have a limit in the ledger; by default the input's name, "
-        "which need not.",
+        help="The people this is about, who must have a limit in the ledger. May be left out as long as the ledger "
+        "holds no limit for anybody: then it is the input's name.",
     ),
     click.option("--no-ledger", is_flag=True, help="Charge nobody; the label says so."),
     click.option(
@@ -47,10 +48,11 @@ def budget_from(
         if ledger is not None or population is not None:
             raise ParameterError("--no-ledger charges nobody, and a ledger or population was given. Keep one of them.")
         return people
-    name = called(file) if population is None else population
-    shown = "".join(c if c.isprintable() else "?" for c in name)[:200].strip()
     opened = open_ledger(ledger, limits_needed=population is not None)
-    return {**people, "ledger": opened, "population": shown if population is None else population}
+    if population is None:
+        population = "".join(c if c.isprintable() else "?" for c in called(file))[:200].strip()
+        opened.check(population, 1)  # at whatever price: refused if anybody has a limit
+    return {**people, "ledger": opened, "population": population}
 
 
 def called(file: str) -> str:
@@ -83,6 +85,13 @@ def open_ledger(where: str | None, *, limits_needed: bool = True) -> Ledger:
                 f"The folder of the ledger {place} can't be made. Name another with --ledger, or give --no-ledger."
             ) from None
     return Ledger(place, limits_needed=limits_needed)
+
+
+def warn_of_other_names(file: str, ledger: Ledger | None = None, population: str = "", **_: Any) -> None:
+    """Tell, before any work begins, that the same file was charged to another population."""
+    told = "" if ledger is None else ledger.warning(population, called(file), ledger.marks_of(file))
+    if told:
+        say(f"Warning: {told}")
 
 
 def charged(release: Release | Discovery, ledger: Ledger | None = None, population: str = "", **_: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dpheatmap.cli import terminal
-from dpheatmap.cli.budget import BUDGET, budget_from, budget_options, charged
+from dpheatmap.cli.budget import BUDGET, budget_from, budget_options, charged, warn_of_other_names
 from dpheatmap.cli.options import check_place, engine_options, json_option, table_options, taken
 from dpheatmap.domain import Domain
 
@@ -37,6 +37,7 @@ def command(file: str, private_report: str | None, as_json: bool, **options: Any
     if private_report is not None:
         check_place(private_report, read=(file, options["ledger"]))
     budget = budget_from(file, **taken(options, BUDGET))
+    warn_of_other_names(file, **budget)
     seen: list[Counts] = []
     with terminal.progress("Discovering") as tick:
         found = Domain.discover(file, progress=tick, seen=seen.append, **options, **budget)

@@ -32,16 +32,39 @@ def command() -> None:
 @click.option("--population", required=True, metavar="NAME", help="The people it is about.")
 @click.option("--epsilon", required=True, help="What all releases about them may cost together.")
 def limit(ledger: str | None, population: str, epsilon: str) -> None:
-    """Set or change how much may be spent on a population.
+    """Set how much may be spent on a population, once.
 
-    Example:
+    Refused with exit code 4 if it has another limit already: change-limit changes it. From the first limit on, every
+    release that is charged to this ledger must name a population that has one. Example:
 
     \b
     dpheatmap ledger limit city.ledger --population riders --epsilon 10
     """
     opened = open_ledger(ledger)
     opened.limit(population, epsilon)
-    say(f"{population!r} in {opened.name}: {opened.accounts()[population].in_words()}.")
+    _tell(opened, population)
+
+
+@command.command("change-limit", short_help="Change how much may be spent on a population.")
+@where
+@click.option("--population", required=True, metavar="NAME", help="The people it is about.")
+@click.option("--from", "was", required=True, metavar="EPSILON", help="The present limit; refused if it is another.")
+@click.option("--to", "epsilon", required=True, metavar="EPSILON", help="The new limit.")
+def change_limit(ledger: str | None, population: str, was: str, epsilon: str) -> None:
+    """Change how much may be spent on a population, up or down.
+
+    Both values stand in the ledger's chain for good. What was spent stays spent. Example:
+
+    \b
+    dpheatmap ledger change-limit city.ledger --population riders --from 10 --to 12
+    """
+    opened = open_ledger(ledger)
+    opened.change_limit(population, epsilon, was=was)
+    _tell(opened, population)
+
+
+def _tell(ledger: Ledger, population: str) -> None:
+    say(f"{population!r} in {ledger.name}: {ledger.accounts()[population].in_words()}.")
 
 
 @command.command(short_help="What was spent on each population, and is left.")

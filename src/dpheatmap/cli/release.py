@@ -12,7 +12,7 @@ import click
 
 from dpheatmap.budget import read_epsilon
 from dpheatmap.cli import terminal
-from dpheatmap.cli.budget import BUDGET, budget_from, budget_options, charged
+from dpheatmap.cli.budget import BUDGET, budget_from, budget_options, charged, warn_of_other_names
 from dpheatmap.cli.images import Batch, batch_from, files_for, image_options, in_words, looks_for
 from dpheatmap.cli.options import (
     PLACE,
@@ -103,6 +103,7 @@ def command(
     looks = looks_for(look_from(rest, outputs), files)
     for name, paths in files.items():
         check_maps(domain, paths, looks[name])
+    warn_of_other_names(file or str(counts), **budget)
     rest |= budget
     rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
     seen: list[Counts] = []
@@ -151,7 +152,10 @@ def _releases(
     from dpheatmap.curator.warehouses import read_counts
 
     if counts is not None:
-        return {"": release(read_counts(counts, domain, **taken(options, ("partition", "part"))), **options)}
+        made = release(read_counts(counts, domain, **taken(options, ("partition", "part"))), **options)
+        if options.get("ledger") is not None:
+            options["ledger"].note_files(options["population"], options["ledger"].marks_of(counts))
+        return {"": made}
     if batch is None:
         return {"": release(file, domain, **options)}
     return release_images(file, domain, image=batch.column, images=batch.names, split=batch.split, **options)

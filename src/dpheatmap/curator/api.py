@@ -113,7 +113,7 @@ def release_from(
     exact = read_epsilon(epsilon)
     design = chosen_design(given, exact, **settings_in(options))
     part = events.part if isinstance(events, Counts) else Part.of(options.get("partition"), options.get("part"))
-    payment = Payment.asked_for(ledger, population, exact, part)
+    payment = Payment.asked_for(ledger, population, exact, part, events)
     counts = _counts(events, domain, options)
     if seen is not None:
         seen(counts)

@@ -108,7 +108,7 @@ def discover(
     exact = read_epsilon(epsilon)
     check(share=share, confidence=confidence)
     discrete_laplace(exact * STEP / UNITS)  # refuses an epsilon that is too small for exact noise
-    payment = Payment.asked_for(ledger, population, exact, Part.of(partition, part))
+    payment = Payment.asked_for(ledger, population, exact, Part.of(partition, part), events)
     counts = aggregate(
         events, _world(DEEPEST), user=user, x=x, y=y, geometry=geometry, weight=weight, where=where,
         each_row_is_a_person=each_row_is_a_person, partition=partition, part=part, bad_lines=bad_lines, engine=engine,

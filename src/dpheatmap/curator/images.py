@@ -70,10 +70,10 @@ def release_images(
     check(image=image, split=split)
     names = listed(images)
     whole = read_epsilon(epsilon)
-    each = whole / (len(names) if split == "epsilon" else 1)
+    each = read_epsilon(whole / (len(names) if split == "epsilon" else 1))  # refuses what its file could not hold
     design = chosen_design(checked_domain(domain), each, **settings_in(options))
     part = Part.of(options.get("partition"), options.get("part"))
-    payment = Payment.asked_for(options.pop("ledger", None), options.pop("population", None), whole, part)
+    payment = Payment.asked_for(options.pop("ledger", None), options.pop("population", None), whole, part, events)
     together = [names] if split == "weight" else [[name] for name in names]
     counts = [
         of for group in together for of in aggregate_pictures(events, domain, image=image, images=group, **options)

@@ -5,6 +5,11 @@ entry can be edited, removed or moved without all later hashes changing. Each al
 entries are alike, even if an old copy is put back and the same is charged again in the same second, and hashes that are
 published in labels can't confirm guesses about the contents.
 
+**Kinds of entries.** ``limit`` sets the limit of a population to ``epsilon``. ``change`` changes it to ``epsilon``, and
+holds the limit before it in ``part``, as ``{"from": "1"}``; an entry that names another one than there was is no entry
+of a ledger. ``charge`` spends ``epsilon``, on the people of ``part`` if it is not empty. Ledgers of earlier versions
+change limits by a further ``limit`` and are read as they were; earlier versions refuse an entry ``change``.
+
 **The sum.** Nothing in an entry comes from people's data. A population's spending bounds the epsilon of all its
 releases together, whatever was chosen in the light of earlier ones (sequential composition):
 
@@ -26,12 +31,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpheatmap.budget import exact_text, read_epsilon
+from dpheatmap.budget import exact_text
 from dpheatmap.errors import LedgerError, ParameterError
-from dpheatmap.parameters import check
+from dpheatmap.parameters import LARGEST_EPSILON, as_epsilon, check, has_digits
 
-LIMIT, CHARGE = "limit", "charge"
+LIMIT, CHANGE, CHARGE = "limit", "change", "charge"
 FIRST = "0" * 64  # what stands for the hash before the first
+SUM_DIGITS = 1000  # of a numerator and of a denominator; Python writes out some 4,000
 
 
 class Row(NamedTuple):
@@ -140,6 +146,12 @@ class Account:
             return f"{exact_text(self.spent)} spent, no limit set"
         return f"{exact_text(self.spent)} of {exact_text(self.limit)} spent, {exact_text(self.left)} left"
 
+    @property
+    def is_short(self) -> bool:
+        """Whether every sum can be written out: sums of fractions with different denominators grow longer."""
+        parts = (spent for part in self.parts.values() for spent in part.values())
+        return all(has_digits(spent, SUM_DIGITS) for spent in (self.spent, *parts))
+
     def charge(self, epsilon: Fraction, part: Part | None) -> None:
         """Add a charge."""
         self.charges += 1
@@ -166,20 +178,56 @@ def accounts_after(rows: Iterable[Row], name: str) -> Iterator[tuple[Row, Accoun
         if row.hash != hash_of(row) or row.previous != previous:
             raise _broken(name, f"entry {position} is not what it was when it was written")
         try:
-            epsilon, part = read_epsilon(row.epsilon), Part.read(row.part)
             check(population=row.population)
-        except (ValueError, TypeError, RecursionError):
+            account = accounts.setdefault(row.population, Account())
+            _apply(row, account)
+        except (ValueError, TypeError, ArithmeticError, RecursionError):
             raise _broken(name, f"entry {position} can't be understood") from None
-        account = accounts.setdefault(row.population, Account())
-        if row.kind == LIMIT:
-            account.limit = epsilon
-        elif row.kind == CHARGE:
-            account.charge(epsilon, part)
-        else:
-            raise _broken(name, f"entry {position} can't be understood")
         account.last = row.made
         previous = row.hash
         yield row, account
+
+
+def _apply(row: Row, account: Account) -> None:
+    """What an entry does to the account of its population; an error of Python's own if it makes no sense."""
+    epsilon = _epsilon_in(row.epsilon)
+    if row.kind == CHANGE:
+        if limit_before(row) != account.limit:
+            raise ValueError("another limit than there was")
+        account.limit = epsilon
+        return
+    part = Part.read(row.part)
+    if row.kind == LIMIT:
+        account.limit = epsilon
+    elif row.kind == CHARGE:
+        account.charge(epsilon, part)
+    else:
+        raise ValueError("no kind of entry")
+
+
+def change_from(limit: Fraction) -> str:
+    """What an entry that changes a limit says of the one before it.
+
+    >>> change_from(Fraction(1, 3))
+    '{"from": "1/3"}'
+    """
+    return json.dumps({"from": str(limit)})
+
+
+def limit_before(row: Row) -> Fraction:
+    """The limit that an entry changes."""
+    found = json.loads(row.part)
+    if not isinstance(found, dict) or set(found) != {"from"} or not isinstance(found["from"], str):
+        raise ValueError("no limit")
+    return _epsilon_in(found["from"])
+
+
+def _epsilon_in(text: str) -> Fraction:
+    """An epsilon as it is written in an entry; those of earlier versions may have more digits than new ones."""
+    epsilon = as_epsilon(text)
+    if not 0 < epsilon <= LARGEST_EPSILON:
+        raise ValueError("out of range")
+    return epsilon
 
 
 def _broken(name: str, problem: str) -> LedgerError:

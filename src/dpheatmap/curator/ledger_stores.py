@@ -8,6 +8,7 @@ caller must not go on; an entry that was written nevertheless errs on the safe s
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -43,6 +44,11 @@ class Store(Protocol):
 
     name: str
 
+    @property
+    def beside(self) -> Path:
+        """What files that belong to it are named after, with endings of their own."""
+        ...
+
     def transaction(self, *, write: bool) -> Any:
         """A context manager that gives a Transaction and ends it; with ``write``, nobody else is inside."""
         ...
@@ -77,6 +83,11 @@ class SqliteStore:
     def __init__(self, path: str) -> None:
         self.path = Path(path)
         self.name = str(self.path) if self.path.parent == data_folder() else self.path.name
+
+    @property
+    def beside(self) -> Path:
+        """The file itself, also where it is reached by a link."""
+        return Path(os.path.realpath(self.path))
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:
@@ -149,14 +160,28 @@ class _Sqlite:
 # PostgreSQL
 
 _LOCK = 0x6470684C
+_SCHEMA, _LEDGER = "public", "dpheatmap_ledger"
+_PLACE = f"{_SCHEMA}.{_LEDGER}"
+_TABLES = """SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE relname = %s AND relkind IN ('r', 'p') AND nspname = ANY (%s::text[])"""
 
 
 class PostgresStore:
-    """The table dpheatmap_ledger of a PostgreSQL database, for teams."""
+    """The table public.dpheatmap_ledger of a PostgreSQL database, for teams.
+
+    Every statement names the schema, and the search path is the system's own: a user, a role or a pool of connections
+    whose path leads elsewhere first, to a schema or to a temporary table, gets the same ledger as everybody.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
         self.name = shown(url, "ledger")
+
+    @property
+    def beside(self) -> Path:
+        """A name in the data folder: what is said of files there is said of this machine."""
+        named = hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).hexdigest()
+        return data_folder() / f"ledger-{named[:16]}"
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:
@@ -165,21 +190,40 @@ class PostgresStore:
         try:
             with closing(psycopg.connect(self._url, connect_timeout=WAIT)) as con:
                 con.isolation_level = psycopg.IsolationLevel.READ_COMMITTED  # rows are read after the lock was taken
+                (path,) = con.execute("SELECT pg_catalog.current_schemas(false)").fetchone()
+                con.execute("SET LOCAL search_path = pg_catalog, pg_temp")
                 con.execute(f"SET LOCAL lock_timeout = '{WAIT}s'")
                 if write:
                     con.execute("SELECT set_config('synchronous_commit', 'on', true) "
                                 "WHERE current_setting('synchronous_commit') IN ('off', 'local')")  # fmt: skip
                     con.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
-                there = con.execute("SELECT to_regclass('dpheatmap_ledger') IS NOT NULL").fetchone() == (True,)
+                there = self._is_there(con, path)
                 if write and not there:
-                    con.execute(_TABLE % "dpheatmap_ledger")
+                    con.execute(_TABLE % _PLACE)
                 yield _Postgres(con if write or there else None)
                 con.commit()
+        except psycopg.errors.InsufficientPrivilege:
+            raise LedgerError(
+                f"The ledger {self.name} can't be used: you lack rights on the table {_PLACE}, or to make it. Ask the "
+                "database's owner for them."
+            ) from None
         except psycopg.Error as error:
             raise LedgerError(
                 f"The ledger {self.name} can't be used ({type(error).__name__}). Check the URL, the server and your "
                 "rights there."
             ) from None
+
+    def _is_there(self, con: Any, path: list[str]) -> bool:
+        """Whether the table is there; refused if only one of an earlier version is, which took the path's first."""
+        schemas = [schema for schema in path if not schema.startswith("pg_")]
+        found = [schema for (schema,) in con.execute(_TABLES, (_LEDGER, [*schemas, _SCHEMA])).fetchall()]
+        if found and _SCHEMA not in found:
+            first = next(schema for schema in schemas if schema in found).replace('"', '""')
+            raise LedgerError(
+                f"The ledger {self.name} lies in the schema {first}, and it must lie in the schema {_SCHEMA}. Move it "
+                f'there: ALTER TABLE "{first}".{_LEDGER} SET SCHEMA {_SCHEMA};'
+            )
+        return bool(found)
 
 
 class _Postgres:
@@ -189,9 +233,9 @@ class _Postgres:
     def rows(self) -> list[Row]:
         if self._con is None:
             return []
-        found = self._con.execute(f"SELECT {_COLUMNS} FROM dpheatmap_ledger ORDER BY number")
+        found = self._con.execute(f"SELECT {_COLUMNS} FROM {_PLACE} ORDER BY number")
         return [Row(*row) for row in found.fetchall()]
 
     def append(self, row: Row) -> None:
         marks = ", ".join(["%s"] * len(row))
-        self._con.execute(f"INSERT INTO dpheatmap_ledger ({_COLUMNS}) VALUES ({marks})", row)
+        self._con.execute(f"INSERT INTO {_PLACE} ({_COLUMNS}) VALUES ({marks})", row)

@@ -26,6 +26,8 @@ class Payment:
     epsilon: Fraction
     part: Part | None
     made: datetime
+    marks: tuple[bytes, ...]
+    """What tells the input's files from others, for the ledger to recognise them."""
 
     @classmethod
     def asked_for(
@@ -34,6 +36,7 @@ class Payment:
         population: str | None,
         epsilon: Fraction,
         part: Part | None,
+        events: object,
     ) -> Payment:
         """The payment, if the ledger would take it now; until it is charged, others may spend what was left."""
         made = datetime.now(UTC).replace(microsecond=0)
@@ -45,10 +48,10 @@ class Payment:
                 "population='riders'."
             )
         opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
-        payment = cls(opened, population or "", epsilon, part, made)
-        if opened is not None:
-            opened.check(payment.population, epsilon, of=part)
-        return payment
+        if opened is None or population is None:
+            return cls(None, "", epsilon, part, made, ())
+        opened.check(population, epsilon, of=part)
+        return cls(opened, population, epsilon, part, made, tuple(opened.marks_of(events)))
 
     def charge(self) -> LedgerEntry | None:
         """Write it down, or refuse: no noise before this, and nothing that can be refused after it.
@@ -61,4 +64,6 @@ class Payment:
         from dpheatmap.curator.noise_kernels import load
 
         load()
-        return self.ledger.charge(self.population, self.epsilon, of=self.part, made=self.made)
+        entry = self.ledger.charge(self.population, self.epsilon, of=self.part, made=self.made)
+        self.ledger.note_files(self.population, self.marks)
+        return entry

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, expect
 import dpheatmap as dph
 from dpheatmap.discovery import Discovery
 from served import BOX, PATIENCE, serving, trips, wanted
-from visits import Visit, next_step, open_path, visiting
+from visits import Visit, next_step, open_path, type_box, visiting
 
 EDGES = ("West", "South", "East", "North")
 
@@ -91,3 +91,44 @@ def test_the_next_start_says_what_a_kill_cost(browser: Browser, tmp_path: Path) 
         expect(page.locator(".card")).to_contain_text("was interrupted after its charge")
         expect(page.locator(".chart figcaption")).to_have_text("What was spent on riders: 1 of 3")
         assert served.charges("riders") == 1
+
+
+def test_a_form_that_is_out_of_date_says_the_limit_that_there_is(visit: Visit, tmp_path: Path) -> None:
+    """Two tabs, two limits: the second is refused in words, and the field gives way to the limit that there is."""
+    page, ledger = visit.page, dph.Ledger(visit.served.ledger)
+    to_release(visit, trips(tmp_path / "trips.csv", 50))
+    page.get_by_label("Who are these people?").fill("riders")
+    page.get_by_label("All releases about them together").fill("40")
+    expect(page.locator(".budget")).to_contain_text("Afterwards 39 will be left.")
+    ledger.limit("riders", 1)
+    page.get_by_role("button", name="Release for epsilon 1").click()
+    expect(page.get_by_role("alert")).to_contain_text("'riders' has a limit of 1 in")
+    expect(page.locator(".budget")).to_contain_text("Spent so far: 0 of 1. Left: 1.")
+    expect(page.get_by_label("All releases about them together")).to_be_hidden()
+    assert [row.kind for row in ledger.entries()] == ["limit"]
+    visit.judge()
+    visit.said.clear()  # the browser itself notes the refusal on the console
+
+
+def test_a_file_under_another_name_is_told_before_it_costs(visit: Visit, tmp_path: Path) -> None:
+    page, ledger = visit.page, dph.Ledger(visit.served.ledger)
+    table = trips(tmp_path / "trips.csv", 50)
+    for name in ("riders", "walkers"):
+        ledger.limit(name, 3)
+    ledger.note_files("riders", ledger.marks_of(table))
+    to_release(visit, table)
+    told = page.locator(".other-name")
+    page.get_by_label("Who are these people?").fill("walkers")
+    expect(told).to_contain_text("This file, or one in its place, was charged to riders before.")
+    visit.judge()
+    page.get_by_label("Who are these people?").fill("riders")
+    expect(told).to_have_count(0)
+
+
+def to_release(visit: Visit, table: Path) -> None:
+    """The step that releases, with everything chosen but the people."""
+    open_path(visit, table)
+    next_step(visit, "Choose the place")
+    type_box(visit.page)
+    next_step(visit, "How strongly to protect people")
+    next_step(visit, "What it costs, and release")

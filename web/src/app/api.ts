@@ -125,6 +125,7 @@ export const api = {
     ask<Preview>("POST", "/api/preview", { place, epsilon, users }),
   budget: () => ask<Budget>("GET", "/api/budget"),
   limit: (population: string, epsilon: string) => ask<Budget>("POST", "/api/limit", { population, epsilon }),
+  charged: (source: Source) => ask<{ populations: string[] }>("POST", "/api/charged", source),
   releases: () => ask<Release[]>("GET", "/api/releases"),
   release: (wanted: Wanted) => ask<Release>("POST", "/api/releases", wanted),
   discover: (wanted: Wanted) => ask<Release>("POST", "/api/discover", wanted),

@@ -57,10 +57,15 @@ export function columnsComplete({ columns }: Draft): boolean {
   return new Set(used).size === used.length;
 }
 
+/** The table as the server is told it. */
+export function sourceOf({ source }: Draft): Source | null {
+  return source && (source.upload ? { upload: source.upload } : { path: source.path ?? "" });
+}
+
 /** What is asked of the server for all that was chosen; null while something is missing. */
 export function wanted(population: string, place = draft.place): Wanted | null {
-  const { source, columns, picture, epsilon } = draft;
+  const { columns, picture, epsilon } = draft;
+  const source = sourceOf(draft);
   if (!source || !columns || !place || !columnsComplete(draft)) return null;
-  const from: Source = source.upload ? { upload: source.upload } : { path: source.path ?? "" };
-  return { source: from, columns, place, picture: picture?.upload ?? null, epsilon, population };
+  return { source, columns, place, picture: picture?.upload ?? null, epsilon, population };
 }

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from dpheatmap.app import preview
 from dpheatmap.app.answers.asked import json_of
 from dpheatmap.app.answers.parts import Parts
-from dpheatmap.app.wanted import domain_of, text_of, users_of
+from dpheatmap.app.wanted import domain_of, source_of, text_of, users_of
 from dpheatmap.budget import exact_text, read_epsilon
 from dpheatmap.curator.ledger import Ledger
 from dpheatmap.domain import Domain
@@ -23,7 +23,7 @@ class Prices:
     """What protection costs."""
 
     def __init__(self, parts: Parts) -> None:
-        self._ledger, self._worker = parts.ledger, parts.worker
+        self._ledger, self._worker, self._uploads = parts.ledger, parts.worker, parts.uploads
 
     def routes(self) -> list[Route]:
         """Where each question is asked."""
@@ -32,6 +32,7 @@ class Prices:
             Route("/api/preview", self.preview, methods=["POST"]),
             Route("/api/budget", self.budget, methods=["GET"]),
             Route("/api/limit", self.limit, methods=["POST"]),
+            Route("/api/charged", self.charged, methods=["POST"]),
         ]
 
     async def plan(self, request: Request) -> Response:
@@ -48,11 +49,17 @@ class Prices:
         return JSONResponse(await run_in_threadpool(_spending, Ledger(self._ledger)))
 
     async def limit(self, request: Request) -> Response:
-        """Set how much may be spent on a population."""
+        """Set how much may be spent on a population, once; a limit is not changed here."""
         body = await json_of(request)
         ledger = Ledger(self._ledger)
         await run_in_threadpool(ledger.limit, text_of(body, "population").strip(), body.get("epsilon"))
         return JSONResponse(await run_in_threadpool(_spending, ledger))
+
+    async def charged(self, request: Request) -> Response:
+        """The populations that a table was charged to before, by its file; of an upload nothing is known."""
+        path, ledger = source_of(await json_of(request), self._uploads).path, Ledger(self._ledger)
+        found = await run_in_threadpool(lambda: ledger.populations_of(ledger.marks_of(path)))
+        return JSONResponse({"populations": found})
 
 
 async def _foreseeing(request: Request) -> tuple[Domain, Fraction, int]:

@@ -14,6 +14,7 @@ from dpheatmap.app.answers.asked import json_of
 from dpheatmap.app.answers.parts import Parts
 from dpheatmap.app.shelf import MAP, Record, shown_of
 from dpheatmap.app.wanted import (
+    Charge,
     Columns,
     Source,
     body_of,
@@ -24,6 +25,7 @@ from dpheatmap.app.wanted import (
     text_of,
 )
 from dpheatmap.budget import exact_text
+from dpheatmap.curator.ledger import Ledger
 from dpheatmap.render.background import background_of
 
 ONE = "/api/releases/{id}"
@@ -33,7 +35,7 @@ class Releases:
     """What is charged for, and kept."""
 
     def __init__(self, parts: Parts) -> None:
-        self._uploads, self._shelf, self._jobs = parts.uploads, parts.shelf, parts.jobs
+        self._uploads, self._shelf, self._jobs, self._ledger = parts.uploads, parts.shelf, parts.jobs, parts.ledger
 
     def routes(self) -> list[Route]:
         """Where each question is asked."""
@@ -65,8 +67,9 @@ class Releases:
             "population": charge.population,
         }
         after = None if body.get("after") is None else self._shelf.get(text_of(body, "after")).id
+        warning = self._warning(source, charge)
         record, repeated = self._jobs.release(source, columns, domain, charge, wanted, after, picture)
-        return {**self._shown(record), "repeated": repeated}
+        return {**self._shown(record), "repeated": repeated, "warning": warning}
 
     async def discover(self, request: Request) -> Response:
         """Begin to look for a place privately, or give the one that the same request found before."""
@@ -76,8 +79,14 @@ class Releases:
         source, columns = self._table_of(body)
         charge = charge_of(body)
         wanted = {"path": source.path, "columns": asdict(columns), "epsilon": exact_text(charge.epsilon)}
+        warning = self._warning(source, charge)
         record, repeated = self._jobs.discover(source, columns, charge, {**wanted, "population": charge.population})
-        return {**self._shown(record), "repeated": repeated}
+        return {**self._shown(record), "repeated": repeated, "warning": warning}
+
+    def _warning(self, source: Source, charge: Charge) -> str:
+        """What is told if the same file was charged to other people before; empty if not."""
+        ledger = Ledger(self._ledger)
+        return ledger.warning(charge.population, source.name, ledger.marks_of(source.path))
 
     def _table_of(self, body: Any) -> tuple[Source, Columns]:
         return source_of(body_of(body.get("source")), self._uploads), columns_of(body_of(body.get("columns")))

@@ -1,7 +1,7 @@
 /** Who pays: the people that a release is about, and what the ledger has left for them. */
 import { el } from "../../dom";
 import { api, type Budget, type Population, Refusal } from "../api";
-import { change, draft } from "../draft";
+import { change, draft, sourceOf } from "../draft";
 import { value } from "../numbers";
 import { input, labelled, newId } from "../parts";
 import { fill, t } from "../texts";
@@ -11,6 +11,7 @@ const rounded = (number: number): string => String(Number(number.toFixed(6)));
 export class BudgetPart {
   readonly element = el("section", { class: "budget" });
   private budget: Budget = { ledger: "", populations: [] };
+  private charged: string[] = [];
   private readonly words = el("div", { "aria-live": "polite" });
   private readonly name: HTMLInputElement;
   private readonly limit = input({ type: "text", inputmode: "decimal", autocomplete: "off", value: "3" }, () => this.show(), "input");
@@ -28,7 +29,11 @@ export class BudgetPart {
   }
 
   async load(): Promise<void> {
+    const source = sourceOf(draft);
+    const charged = source ? api.charged(source).catch(() => null) : null; // a file that is gone is told of later
     this.take(await api.budget());
+    this.charged = (await charged)?.populations ?? [];
+    this.show();
   }
 
   /** The population's name, after a limit was set for it where there was none. */
@@ -48,10 +53,13 @@ export class BudgetPart {
     const left = value(limit) - spent;
     const over = !(cost <= left + 1e-12);
     const words = { epsilon: this.cost(), left: rounded(over ? left : left - cost) };
+    const name = this.name.value.trim();
+    const others = name ? this.charged.filter((known) => known !== name) : [];
     const told = !(value(limit) > 0) ? t.release.bad_limit : !over ? t.release.cost : left > 1e-12 ? t.release.over : t.release.used_up;
     this.words.replaceChildren(
       el("p", {}, account ? fill(t.release.left, { spent: account.spent, limit, left: rounded(left) }) : t.release.fresh),
       bar(spent, cost, value(limit)),
+      ...(others.length ? [el("p", { class: "other-name" }, fill(t.release.other_name, { names: others.join(", ") }))] : []),
       el("p", { class: over ? "over" : "cost" }, fill(told, words)),
       el("p", { class: "note" }, fill(t.release.ledger, { ledger: this.budget.ledger })),
     );
