@@ -14,7 +14,11 @@ import multiprocessing
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 import dpheatmap as dph
 from common import bar, cpu_seconds, peak_megabytes
@@ -22,7 +26,6 @@ from dpheatmap.budget import UNITS
 from dpheatmap.embedded import connect
 
 LEVEL = 10
-COLUMNS = {"user": "rider", "x": "x", "y": "y"}
 ROUNDS = 3
 
 
@@ -35,8 +38,25 @@ def write_events(path: Path, rows: int) -> None:
     )
 
 
-def lean(path: Path) -> tuple[float, int]:
-    """CPU seconds of the lean query, and the sum of its answer."""
+class Run(NamedTuple):
+    """One way from a file to counts: seconds, the sum of the counts, and the most memory."""
+
+    cpu: float
+    wall: float
+    total: int
+    megabytes: float
+
+
+def timed(work: Callable[[], int]) -> Run:
+    """A run of what returns the sum of its counts."""
+    found: list[int] = []
+    start = time.perf_counter()
+    cpu = cpu_seconds(lambda: found.append(work()))
+    return Run(cpu, time.perf_counter() - start, found[0], peak_megabytes())
+
+
+def lean(path: Path) -> Run:
+    """The lean query."""
     kinds = "{'rider': 'VARCHAR', 'day': 'VARCHAR', 'x': 'DOUBLE', 'y': 'DOUBLE'}"
     if path.suffix == ".csv":
         table = f"read_csv('{path}', auto_detect=false, header=true, columns={kinds})"
@@ -50,23 +70,17 @@ def lean(path: Path) -> tuple[float, int]:
         SELECT cx, cy, CAST(SUM(units) AS BIGINT) AS weight FROM events JOIN shares USING (rider) GROUP BY cx, cy"""
     with connect(memory_limit="800MB", preserve_insertion_order="false") as con:
         con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
-        found: list[int] = []
-        seconds = cpu_seconds(lambda: found.append(int(con.execute(sql).fetchnumpy()["weight"].sum())))
-    return seconds, found[0]
+        return timed(lambda: int(np.asarray(con.execute(sql).fetchnumpy()["weight"]).sum()))
 
 
-def ours(path: Path, bad_lines: str) -> tuple[float, float, int, float]:
-    """CPU seconds, wall seconds, the sum of the counts, and megabytes."""
+def ours(path: Path, bad_lines: str) -> Run:
+    """The aggregation."""
     small = path.with_name(f"small{path.suffix}")
     with path.open("rb") as file:
         small.write_bytes(b"".join(file.readline() for _ in range(100)))
-    dph.aggregate(small, dph.Domain.unit(LEVEL), **COLUMNS)  # type: ignore[arg-type]
-    found: list[int] = []
-    start = time.perf_counter()
-    seconds = cpu_seconds(
-        lambda: found.append(dph.aggregate(path, dph.Domain.unit(LEVEL), **COLUMNS, bad_lines=bad_lines).total)  # type: ignore[arg-type]
-    )
-    return seconds, time.perf_counter() - start, found[0], peak_megabytes()
+    domain = dph.Domain.unit(LEVEL)
+    dph.aggregate(small, domain, user="rider", x="x", y="y")
+    return timed(lambda: dph.aggregate(path, domain, user="rider", x="x", y="y", bad_lines=bad_lines).total)
 
 
 def main() -> int:
@@ -80,21 +94,25 @@ def main() -> int:
             path = Path(folder, name)
             write_events(path, count)
             pool.apply(ours, (path, "stop"))  # compiles, and warms the disk's cache
-            runs = [
-                (pool.apply(lean, (path,)), pool.apply(ours, (path, "stop")), pool.apply(ours, (path, "skip")))
-                for _ in range(ROUNDS)
-            ]
-            least, stop, skip = (min(run[k] for run in runs) for k in range(3))
-            assert least[1] == stop[2] == skip[2], "the sums differ"
+            least: list[Run] = []
+            stop: list[Run] = []
+            skip: list[Run] = []
+            for _ in range(ROUNDS):
+                least.append(pool.apply(lean, (path,)))
+                stop.append(pool.apply(ours, (path, "stop")))
+                skip.append(pool.apply(ours, (path, "skip")))
+            assert len({run.total for run in (*least, *stop, *skip)}) == 1, "the sums differ"
+            cpu, stopped, skipped = (min(run.cpu for run in runs) for runs in (least, stop, skip))
+            wall = min(run.wall for run in stop)
             print(
-                f"{name}: {count:,} rows, {path.stat().st_size / 1e6:.0f} MB: lean {least[0]:.2f} CPU s, stop "
-                f"{stop[0]:.2f} CPU s in {stop[1]:.2f} s, skip {skip[0]:.2f} CPU s"
+                f"{name}: {count:,} rows, {path.stat().st_size / 1e6:.0f} MB: lean {cpu:.2f} CPU s, stop "
+                f"{stopped:.2f} CPU s in {wall:.2f} s, skip {skipped:.2f} CPU s"
             )
             results += [
-                bar(f"{name}, CPU over the lean query", stop[0] / least[0], limit, unit="x"),
-                bar(f"{name}, broken lines left out", skip[0] / least[0], limit, unit="x"),
-                bar(f"{name}, peak memory", max(run[k][3] for run in runs for k in (1, 2)), 600, unit=" MB"),
-                bar(f"{name}, cores used", stop[0] / min(run[1][1] for run in runs), 1.2, at_least=True),
+                bar(f"{name}, CPU over the lean query", stopped / cpu, limit, unit="x"),
+                bar(f"{name}, broken lines left out", skipped / cpu, limit, unit="x"),
+                bar(f"{name}, peak memory", max(run.megabytes for run in (*stop, *skip)), 600, unit=" MB"),
+                bar(f"{name}, cores used", stopped / wall, 1.2, at_least=True),
             ]
     return 0 if all(results) else 1
 

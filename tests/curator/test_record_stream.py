@@ -16,7 +16,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator.engines.duckdb import connection
-from dpheatmap.curator.read import arrow_stream, record_stream
+from dpheatmap.curator.read import arrow_stream, blocks, record_stream
 from dpheatmap.curator.read.record_stream import RecordStream, TextFile
 from dpheatmap.curator.read.text import CsvParser, csv_header
 from dpheatmap.embedded import connect
@@ -33,9 +33,9 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def stream_of(path: Path, **options: int) -> RecordStream:
+def stream_of(path: Path, size: int = 1 << 20) -> RecordStream:
     header = csv_header(str(path))
-    return RecordStream([TextFile(str(path), header.start)], CsvParser(header, header.columns), False, 2, **options)
+    return RecordStream([TextFile(str(path), header.start)], CsvParser(header, header.columns), False, 2, size)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_values_reach_duckdb_byte_by_byte(tmp_path: Path, con: duckdb.DuckDBPyCo
 def test_progress_is_that_of_the_files(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each block waits until the last progress was told, so that there is some to tell."""
     told: list[float] = []
-    honest = record_stream.block_of_file
+    honest = blocks.block_of_file
 
     def slow(*arguments: object) -> object:
         time.sleep(0.2)
@@ -106,7 +106,7 @@ def test_ctrl_c_ends_the_reading_and_leaves_nothing(
     times: int, tmp_path: Path, trips: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It comes while a block is read, once or twice."""
-    honest, begun = record_stream.block_of_file, threading.Event()
+    honest, begun = blocks.block_of_file, threading.Event()
 
     def slow(*arguments: object) -> object:
         if not begun.is_set():
@@ -138,7 +138,7 @@ def test_a_file_that_goes_away_is_told_and_nothing_hangs(trips: Path, monkeypatc
 def test_a_file_that_grows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.csv"
     path.write_text("user,x,y\n" + "ann,0.1,0.1\n" * 10)
-    honest = record_stream.block_of_file
+    honest = blocks.block_of_file
 
     def grown(*arguments: object) -> object:
         with path.open("a") as file:
