@@ -79,6 +79,7 @@ def aggregate_pictures(
     from dpheatmap.curator.engines import RowReport, opened
     from dpheatmap.curator.events import canonical
     from dpheatmap.curator.query import COUNTERS, aggregation
+    from dpheatmap.curator.read.question import Question
 
     checked_domain(domain)
     columns = {**dict.fromkeys(OPTIONAL), "each_row_is_a_person": False, **columns}
@@ -87,7 +88,8 @@ def aggregate_pictures(
     check(**{name: v for name, v in {**reading, **columns}.items() if v is not None or name == "each_row_is_a_person"})
     _check_coordinates(**{name: columns[name] for name in ("x", "y", "geometry")})
     chosen = Part.of(partition, part)
-    with opened(events, user=columns["user"], bad_lines=bad_lines, **reading) as source:
+    question = Question.of(columns, image, None if chosen is None else chosen.column)
+    with opened(events, question=question, bad_lines=bad_lines, **reading) as source:
         degrees = domain.kind == "bbox"
         relation = canonical(source.table, image=image, images=images, part=chosen, degrees=degrees, **columns)
         weighted, alone = columns["weight"] is not None, columns["each_row_is_a_person"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from dpheatmap.curator.engines.duckdb import connection, quietly
+from dpheatmap.curator.engines.duckdb import connection, quietly, readably
 from dpheatmap.curator.event_files import looks_like_data, refuse_open_quotes
 from dpheatmap.curator.events import FLOATS, is_number, open_table
 from dpheatmap.curator.table import Table, quoted
@@ -50,7 +50,7 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
             guesses["geometry"] = tuple(table.geometries)
         if read_rows:
             refuse_open_quotes(con, table, folder)
-        private = _numbers(con, table, guesses) if read_rows else {}
+        private = readably(table, lambda: _numbers(con, table, guesses)) if read_rows else {}
     unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
     return Inspection(table.columns, guesses, unfit, tuple(_problems(table.columns, guesses)), private)
 

@@ -53,7 +53,15 @@ def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: boo
         raise ParameterError("where is nested too deeply to be read. Write it with fewer parentheses.") from None
 
 
-def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
+def columns_of(text: str) -> frozenset[str]:
+    """The names of the columns that a predicate looks at, as far as it can be read."""
+    try:
+        return frozenset(column.name for column in _parsed(text).find_all(exp.Column))
+    except RecursionError:  # `row_predicate` tells of it
+        return frozenset()
+
+
+def _parsed(text: str) -> exp.Expr:
     try:
         text.encode()  # a terminal's bytes that are no text can't be told to any engine
         parsed = sqlglot.parse(text, dialect="duckdb")
@@ -63,7 +71,11 @@ def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
         raise ParameterError(
             f"where must be one SQL predicate; it was {text!r}. Write one such as: time >= '2024-01-01'"
         )
-    tree = parsed[0]
+    return parsed[0]
+
+
+def _safe(text: str, columns: Mapping[str, str] | None) -> exp.Expr:
+    tree = _parsed(text)
     for node in tree.walk():
         if not isinstance(node, _ALLOWED) or (isinstance(node, exp.DataType) and node.this not in _TYPES):
             raise PrivacyRefusal(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.geometry import Geometry
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.question import Question
 
 NOBODY = """SELECT CAST(NULL AS VARCHAR) AS person, CAST(NULL AS DOUBLE) AS x, CAST(NULL AS DOUBLE) AS y,
     CAST(NULL AS BIGINT) AS weight, CAST(NULL AS INTEGER) AS picture WHERE FALSE"""
@@ -27,6 +31,10 @@ class Table:
     primary one first. ``broken`` is a statement that counts the lines that are left out, if any may be, and ``lost``
     one that counts rows that the reader passes over in silence, of which there must be none. ``points`` are x and y, as
     SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's dialect to theirs.
+
+    Files of different schemas are the ``parts`` of a table, each with columns of its own. ``narrowed`` gives the table
+    with the columns of a question alone, and is given a private folder. ``again`` makes a table readable on which a
+    reading failed, if some of its values are not of their declared type, and tells whether it could.
     """
 
     relation: str
@@ -39,6 +47,9 @@ class Table:
     lost: str | None = None
     points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     portable: bool = False
+    parts: tuple[Table, ...] = ()
+    narrowed: Callable[[Question | None, str], Table] | None = None
+    again: Callable[[], bool] | None = None
 
 
 def describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpheatmap.curator.answer import Answer
+    from dpheatmap.curator.read.question import Question
     from dpheatmap.curator.table import Table
 
 Progress = Callable[[float, float], None]
@@ -53,7 +54,7 @@ class Source:
 
 
 def opened(
-    events: Any, *, user: str | None, bad_lines: str, engine: str | None, table: str | None, memory: int | None
+    events: Any, *, question: Question, bad_lines: str, engine: str | None, table: str | None, memory: int | None
 ) -> AbstractContextManager[Source]:  # fmt: skip
     """The table, opened by the engine that its kind asks for."""
     lines = None if bad_lines == "stop" else bad_lines
@@ -70,7 +71,7 @@ def opened(
     from dpheatmap.curator.engines import duckdb
 
     _refuse("the embedded engine", table=table)
-    return duckdb.opened(events, user, bad_lines, memory)
+    return duckdb.opened(events, question, bad_lines, memory)
 
 
 def _is_spark_frame(events: object) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -20,6 +20,10 @@ from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
 from dpheatmap.files import not_a_pattern
 from dpheatmap.quadtree import Ints
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.question import Question
+    from dpheatmap.curator.table import Table
 
 Result = TypeVar("Result")
 
@@ -39,17 +43,18 @@ memory; the third moves a TRY_CAST into the CSV reader, where it fails on the fi
 
 
 @contextmanager
-def opened(events: Any, user: str | None, bad_lines: str, memory: int | None) -> Iterator[Source]:
+def opened(events: Any, question: Question, bad_lines: str, memory: int | None) -> Iterator[Source]:
     """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
     from dpheatmap.curator.event_files import broken_lines, refuse_open_quotes, unchanged
     from dpheatmap.curator.events import open_table
 
     with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, user, bad_lines)
+        table = open_table(con, events, folder, question.user, bad_lines, question)
 
         def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
             refuse_open_quotes(con, table, folder, tick)
-            columns, seconds = run(con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
+            work = partial(run, con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
+            columns, seconds = readably(table, work)
             return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
 
         yield Source(table, answered, lambda: broken_lines(con, table, folder))
@@ -134,6 +139,20 @@ def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path) -> None:
 def _read(path: Path, options: str = "") -> str:
     source = not_a_pattern(path).replace("'", "''")
     return f"read_parquet('{source}', hive_partitioning=false{options})"
+
+
+def readably(table: Table, call: Callable[[], Result]) -> Result:
+    """The answer of a call that reads a table; if it fails, of a second one that takes each value for itself.
+
+    A value that is not of its declared type is no reason to refuse: it is one person's.
+    """
+    try:
+        return call()
+    except DataError as error:
+        problem = error
+    if table.again is None or not table.again():
+        raise problem
+    return call()
 
 
 def quietly(call: Callable[[], Result], name: str = "the table") -> Result:
