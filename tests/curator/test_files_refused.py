@@ -75,9 +75,11 @@ def test_files_of_a_glob_must_be_alike(tmp_path: Path) -> None:
     as_csv({"x": [0.1], "y": [0.1], "user": ["a"]}, tmp_path / "b.csv")
     as_parquet({"user": [1], "x": [0.1], "y": [0.1]}, tmp_path / "a.parquet")
     as_parquet({"user": [1.2, 1.4], "x": [0.1, 0.1], "y": [0.1, 0.1]}, tmp_path / "b.parquet")
-    for ending in ("csv", "parquet"):
-        with pytest.raises(DataError, match=f"'b.{ending}' does not have the columns of 'a.{ending}'"):
-            people(f"{tmp_path}/*.{ending}")
+    with pytest.raises(DataError, match=r"'b\.csv' does not have the columns of 'a\.csv'"):
+        people(f"{tmp_path}/*.csv")
+    # A file of Parquet may be one person's. Its schema refuses nobody: floats are nobody's ids.
+    _, counters = outcome(f"{tmp_path}/*.parquet")
+    assert (counters["people"], counters["without_person"]) == (1, 2)
     # Parquet is read by name, so an order of its own does no harm.
     as_parquet({"y": [0.1], "user": [2], "x": [0.9]}, tmp_path / "b.parquet")
     assert outcome(f"{tmp_path}/*.parquet")[0] == {(0, 0): 2**30, (7, 0): 2**30}

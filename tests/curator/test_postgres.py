@@ -322,3 +322,23 @@ def test_boxes_are_found_and_methods_compared_there(
     chosen = ["--bbox=7.3,46.9,7.5,47.02", "--depth", "14", "--methods", "paper", "--epsilon", "1", "--trials", "1"]
     assert run(["compare", database, *columns, *chosen]) == 0
     assert "aper's algorithm" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "Infinity", "-Infinity", "1e-400", "-1e-400"])
+def test_a_number_beyond_all_floats_is_its_rows_alone(database: str, con: psycopg.Connection[Any], number: str) -> None:
+    """In `where`, compared with floats, it stopped the statement."""
+    con.execute("DROP TABLE IF EXISTS beyond")
+    con.execute("CREATE TABLE beyond (u text, x float8, y float8, n numeric, f float8, g float4, w bigint)")
+    con.execute("INSERT INTO beyond VALUES ('ann', 0.1, 0.1, 5, 4, 4, 1), ('bob', 0.1, 0.1, 3, 4, 4, 1)")
+    con.execute("INSERT INTO beyond VALUES ('eve', 0.1, 0.1, %s, 4, 4, 1)", (number,))
+    for where in (
+        "n > f", "f < n", "n > g", "n > CAST('4' AS DOUBLE)", "n BETWEEN f AND 6", "f BETWEEN 0 AND n AND n < 6",
+        "n IN (f, 5) AND n > 4", "NOT n <= f AND n < 6", "n > 4 AND n < 6", "n > 4.5", "n = 5 OR n = f",
+    ):  # fmt: skip
+        people = outcome(database, table="beyond", where=where, **COLUMNS)[1]["people"]
+        assert people == 1 or (people == 2 and number in ("1e400", "NaN", "Infinity"))
+    for column in ("x", "y"):
+        options = {**COLUMNS, column: "n", "table": "beyond"}
+        assert outcome(database, dph.Domain.image(9, 9), **options)[1]["people"] in (2, 3)
+    with pytest.raises(DataError, match="weights are integers"):
+        outcome(database, table="beyond", weight="n", **COLUMNS)

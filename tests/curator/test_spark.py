@@ -188,3 +188,26 @@ def test_an_executor_that_dies_changes_no_integer(cluster: Any) -> None:
 def test_what_is_not_needed_any_more_is_cancelled(cluster: Any) -> None:
     assert cluster["cancelled"]
     assert cluster["still_active"] == 0
+
+
+def test_no_number_stops_a_predicate(spark: Any) -> None:
+    """Spark's casts stop at what does not fit; a comparison of two types must not."""
+    from decimal import Decimal
+
+    ann = ("ann", 0.1, 0.1, Decimal(5), Decimal(5), 5.0, 5)
+    eve = ("eve", 0.1, 0.1, Decimal(10) ** 37, Decimal(10) ** 17, float("nan"), 2**62)
+    types = "u string, x double, y double, n decimal(38,0), m decimal(38,20), f double, w bigint"
+    events = spark.createDataFrame([ann, eve], types)
+    for where in (
+        "n > 4.5",
+        "n >= m",
+        "n = f",
+        "n IN (5, 0.5)",
+        "w > m OR w = 5",
+        "n > CAST('4' AS DOUBLE)",
+        "n < 1e30",
+    ):
+        assert outcome(events, where=where, **COLUMNS)[1]["people"] >= 1
+    for column in "nmfw":
+        assert outcome(events, dph.Domain.image(9, 9), user="u", x=column, y=column)[1]["people"] == 1
+    assert outcome(events, weight="w", **COLUMNS)[1]["invalid"] == 1

@@ -79,6 +79,7 @@ def aggregate_pictures(
     from dpheatmap.curator.engines import RowReport, opened
     from dpheatmap.curator.events import canonical
     from dpheatmap.curator.query import COUNTERS, aggregation
+    from dpheatmap.curator.read.question import Question
 
     checked_domain(domain)
     columns = {**dict.fromkeys(OPTIONAL), "each_row_is_a_person": False, **columns}
@@ -87,8 +88,8 @@ def aggregate_pictures(
     check(**{name: v for name, v in {**reading, **columns}.items() if v is not None or name == "each_row_is_a_person"})
     _check_coordinates(**{name: columns[name] for name in ("x", "y", "geometry")})
     chosen = Part.of(partition, part)
-    named = _named(columns, image, chosen)
-    with opened(events, user=columns["user"], named=named, bad_lines=bad_lines, **reading) as source:
+    question = Question.of(columns, image, None if chosen is None else chosen.column)
+    with opened(events, question=question, bad_lines=bad_lines, **reading) as source:
         degrees = domain.kind == "bbox"
         relation = canonical(source.table, image=image, images=images, part=chosen, degrees=degrees, **columns)
         relation, reading_seconds = source.keep(relation, progress)
@@ -103,16 +104,6 @@ def aggregate_pictures(
     found = answer.counts(domain, len(images))
     _verify(found, report)
     return [replace(counts, part=chosen, report=report) for counts in found]
-
-
-def _named(columns: Mapping[str, Any], image: str | None, part: Part | None) -> list[str]:
-    """The columns that are asked for; no other is read."""
-    from dpheatmap.curator.predicate import columns_in
-
-    names = [columns[role] for role in ("user", "x", "y", "geometry", "weight")]
-    names += [image, None if part is None else part.column]
-    names += columns_in(columns["where"]) if columns["where"] is not None else []
-    return list(dict.fromkeys(name for name in names if name is not None))
 
 
 def _check_coordinates(x: str | None, y: str | None, geometry: str | None) -> None:

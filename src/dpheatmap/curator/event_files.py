@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,6 +14,7 @@ import duckdb
 
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.parquet import open_parquet
+from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.text import json_keys, open_csv, open_json
 from dpheatmap.curator.table import Table, literal
 from dpheatmap.databases import shown
@@ -47,11 +48,10 @@ def _stamps(events: Any) -> list[tuple[int, ...]]:
 def open_files(
     con: duckdb.DuckDBPyConnection,
     path: str,
-    user: str | None = None,
     bad_lines: str = "stop",
-    named: Collection[str] | None = None,
+    question: Question | None = None,
 ) -> Table:
-    """A file, pattern, folder or address as a table, of which the columns that are ``named`` are read, or all.
+    """A file, pattern, folder or address as a table, of which the columns of a ``question`` are read, or all.
 
     A broken line of a text file is to "stop" the reading, or to be left out ("skip").
     """
@@ -80,9 +80,11 @@ def open_files(
             f"{shown(path, 'input')} is text, and text is read from files on this machine. Download it first, or store "
             "it as Parquet."
         )
-    if kind == "json":
-        return open_json(con, files, name, user, json_keys(files) if named is None else named, bad_lines == "skip")
-    return open_csv(con, files, name, keys, named, bad_lines == "skip")
+    skip = bad_lines == "skip"
+    if kind == "csv":
+        return open_csv(con, files, name, keys, question, skip)
+    question = Question(frozenset(json_keys(files)), None) if question is None else question
+    return open_json(con, files, name, question, skip)
 
 
 def _refuse_names_that_are_no_text(files: Iterable[str]) -> None:

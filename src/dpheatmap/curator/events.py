@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any
 
@@ -18,8 +18,11 @@ import duckdb
 from dpheatmap.curator.event_files import open_files
 from dpheatmap.curator.geometry import coordinates
 from dpheatmap.curator.ledger_chain import Part
+from dpheatmap.curator.portable import float_of_decimal
 from dpheatmap.curator.predicate import row_predicate
 from dpheatmap.curator.read.frames import open_frame
+from dpheatmap.curator.read.parts import KEPT, SAME, Role, united
+from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.table import TEXT, Table, literal, quoted
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 
@@ -27,25 +30,21 @@ FLOATS = ("FLOAT", "DOUBLE")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
             "UHUGEINT")  # fmt: skip
 # Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
-_IDS = (*_NUMBERS, "VARCHAR", TEXT, "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
+_IDS = (*_NUMBERS, "VARCHAR", TEXT, "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
 
 
 def open_table(
-    con: duckdb.DuckDBPyConnection,
-    events: Any,
-    folder: str,
-    user: str | None = None,
-    bad_lines: str = "stop",
-    named: Collection[str] | None = None,
+    con: duckdb.DuckDBPyConnection, events: Any, folder: str, bad_lines: str = "stop", question: Question | None = None
 ) -> Table:
     """Make a path, glob, data frame, Arrow table or DuckDB relation readable on the connection.
 
-    ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there. ``named``
-    are the columns that will be asked for; None stands for all that there are.
+    ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there. Without a
+    ``question`` all columns are read.
     """
     if isinstance(events, (str, PathLike)):
-        return open_files(con, fspath(events), user, bad_lines, named)
-    return open_frame(con, events, folder, user)
+        table = open_files(con, fspath(events), bad_lines, question)
+        return table if table.narrowed is None else table.narrowed(question, folder)
+    return open_frame(con, events, folder, question)
 
 
 def canonical(
@@ -66,20 +65,27 @@ def canonical(
             "No user column was named, so a person with many rows would not be protected. "
             "Name it, or say each_row_is_a_person=True (--each-row-is-a-person) if that is the truth."
         )
-    chosen = [f"{sql} AS {role}" for role, sql in zip("xy", _coordinates(table, x, y, geometry, degrees), strict=True)]
+    roles: dict[str, Role] = {
+        "x": lambda of: _coordinates(of, x, y, geometry, degrees)[0],
+        "y": lambda of: _coordinates(of, x, y, geometry, degrees)[1],
+    }
     if user is not None:
-        chosen.insert(0, f"{_person(table, user)} AS person")
+        roles["person"] = lambda of: _person(of, user)
     if weight is not None:
-        chosen.append(f"{_weight(table, weight)} AS weight")
+        roles["weight"] = lambda of: _weight(of, weight)
     if image is not None:
-        chosen.append(f"{_image(table, image)} AS image")
-    conditions = []
+        roles["image"] = lambda of: _image(of, image)
     if where is not None:
-        conditions.append(row_predicate(where, table.columns, portable=table.portable, listed=table.listed))
+        roles[KEPT] = lambda of: row_predicate(where, of.columns, portable=of.portable, listed=of.listed)
     if part is not None:
-        conditions.append(_of_part(table, user, part))
+        roles[SAME] = lambda of: _is_of_part(of, part)
+    rows, found = united(table, roles, user)
+    conditions = [found[KEPT]] if where is not None else []
+    if part is not None:
+        conditions.append(_of_part(rows, found.get("person"), found[SAME]))
     only = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    relation = f"SELECT {', '.join(chosen)} FROM {table.relation}{only}"
+    chosen = [f"{sql} AS {role}" for role, sql in found.items() if role not in (KEPT, SAME)]
+    relation = f"SELECT {', '.join(chosen)} FROM {rows}{only}"
     if image is None:
         return relation
     # Names are listed once each, so no event is doubled.
@@ -88,23 +94,25 @@ def canonical(
     return f"SELECT events.*, picture FROM ({relation}) events LEFT JOIN {listed} ON events.image = listed.name"
 
 
-def _of_part(table: Table, user: str | None, part: Part) -> str:
-    """The people of a part: those all of whose rows, wherever and whenever, have its value.
-
-    Whoever has two values, or none in some row, is in no part. Rows that `where` leaves out count, too: otherwise a
-    person could be of one part in June and of another in July, and would be paid for once instead of twice.
-    """
+def _is_of_part(table: Table, part: Part) -> str:
     kind = _type_of(table, "partition", part.column)
     if not _is_id(kind):
         raise DataError(
             f"The partition column {part.column!r} is of type {kind}, in which different values can become equal. "
             "Store them as text or integers."
         )
-    same = f"COALESCE(CAST({quoted(part.column)} AS VARCHAR) = {literal(part.value)}, FALSE)"
-    if user is None:
+    return f"COALESCE(CAST({quoted(part.column)} AS VARCHAR) = {literal(part.value)}, FALSE)"
+
+
+def _of_part(rows: str, person: str | None, same: str) -> str:
+    """The people of a part: those all of whose rows, wherever and whenever, have its value.
+
+    Whoever has two values, or none in some row, is in no part. Rows that `where` leaves out count, too: otherwise a
+    person could be of one part in June and of another in July, and would be paid for once instead of twice.
+    """
+    if person is None:
         return same
-    person = _person(table, user)
-    return f"{person} IN (SELECT {person} FROM {table.relation} GROUP BY {person} HAVING BOOL_AND({same}))"
+    return f"{person} IN (SELECT {person} FROM {rows} GROUP BY {person} HAVING BOOL_AND({same}))"
 
 
 def _is_id(kind: str) -> bool:
@@ -123,8 +131,11 @@ def _person(table: Table, user: str) -> str:
     if not _is_id(kind):
         raise DataError(
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
-            "Store ids as integers or text."
+            "Store ids as integers or text; in pandas as Int64 or string, for one missing id makes floats of all."
         )
+    if kind == "JSON":  # a JSON number with a point or an exponent has been a float by now: nobody's, so left out
+        text = f"CAST({quoted(user)} AS VARCHAR)"
+        return f"CASE WHEN regexp_full_match({text}, '-?[0-9]+|true|false|(?s)\".*\"') THEN {text} END"
     return quoted(table.ids.get(user, user))
 
 
@@ -154,16 +165,18 @@ def _number(table: Table, name: str) -> str:
     kind = _type_of(table, "coordinate", name)
     if not is_number(kind):
         raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
-    if table.portable and kind.startswith("DECIMAL"):  # that of PostgreSQL may be beyond all floats
-        middle = f"WHEN {quoted(name)} BETWEEN -1.7e308 AND 1.7e308 THEN CAST({quoted(name)} AS DOUBLE)"
-        return f"CASE WHEN {quoted(name)} BETWEEN -1e-100 AND 1e-100 THEN 0 {middle} END"
+    if table.portable and kind.startswith("DECIMAL"):
+        return float_of_decimal(quoted(name))
     return f"TRY_CAST({quoted(name)} AS DOUBLE)"
 
 
 def _weight(table: Table, name: str) -> str:
     kind = _type_of(table, "weight", name)
     if kind not in (*_NUMBERS, "VARCHAR", '"NULL"'):
-        raise DataError(f"The weight column {name!r} is of type {kind}, and weights are integers. Cast it to integers.")
+        raise DataError(
+            f"The weight column {name!r} is of type {kind}, and weights are integers. Cast it to integers; in pandas "
+            "to Int64, for one missing weight makes floats of all."
+        )
     if kind == "VARCHAR":  # CSV: only what is written as a whole number is one; the cast alone would round 1.5 to 2
         return f"CASE WHEN regexp_full_match({quoted(name)}, '[0-9]+') THEN TRY_CAST({quoted(name)} AS BIGINT) END"
     return f"TRY_CAST({quoted(name)} AS BIGINT)"
@@ -193,4 +206,4 @@ def _missing(table: Table, role: str, name: str) -> str:
 def is_number(kind: str) -> bool:
     """Whether values of a type are numbers, or text that may hold them."""
     exact = re.fullmatch(r"DECIMAL\(\d+,\d+\)", kind)
-    return exact is not None or kind in (*FLOATS, *_NUMBERS, "VARCHAR", '"NULL"')
+    return exact is not None or kind in (*FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"')

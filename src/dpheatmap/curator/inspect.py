@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from dpheatmap.curator.engines.duckdb import connection, quietly
+from dpheatmap.curator.engines.duckdb import connection, quietly, readably
 from dpheatmap.curator.events import FLOATS, is_number, open_table
 from dpheatmap.curator.read.record_stream import own_problem
 from dpheatmap.curator.read.text import looks_like_data
@@ -54,7 +54,7 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
         guesses = {role: _candidates(role, table) for role in _WORDS}
         if table.geometries:
             guesses["geometry"] = tuple(table.geometries)
-        private = _numbers(con, table, guesses) if read_rows else {}
+        private = readably(table, lambda: _numbers(con, table, guesses)) if read_rows else {}
     unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
     problems = tuple(_problems(table.columns, guesses))
     return Inspection(table.listed, table.columns, guesses, unfit, problems, private)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+import sqlglot
 from sqlglot import exp
 
 from dpheatmap.curator.constants import COMPARISONS, check_constants, not_of_its_type
@@ -27,6 +28,7 @@ _KINDS = {
     "time": ("DATE", "TIME", "TIMESTAMP"),
     "truth": ("BOOLEAN",),
 }
+_FLOATS = ("FLOAT", "DOUBLE", "REAL")
 _DAY, _HOUR = r"(?!0000)\d{4}-\d\d-\d\d", r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?"
 _WITH_ZONE = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
 _FORMS = {  # of two types that begin alike, the longer name is first
@@ -54,7 +56,28 @@ def portable_predicate(tree: exp.Expr, columns: Kinds) -> str:
     tree = tree.copy()
     for column in tree.find_all(exp.Column):
         column.this.set("quoted", True)
+    for comparison in list(tree.find_all(*COMPARISONS)):
+        sides = list(comparison.iter_expressions())
+        if any(_is_of(_FLOATS, side, columns) for side in sides):
+            for side in sides:
+                if isinstance(side, exp.Column) and _is_of(("DECIMAL",), side, columns):
+                    side.replace(sqlglot.parse_one(float_of_decimal(side.sql(dialect="duckdb")), dialect="duckdb"))
     return f"({tree.sql(dialect='duckdb', comments=False)})"
+
+
+def float_of_decimal(column: str) -> str:
+    """A column of exact numbers as floats, as SQL; null beyond all floats.
+
+    PostgreSQL's may be as large as 1e400 and as small as 1e-400. Compared with a float, such a one would stop the
+    statement: one person's number would refuse everybody's.
+    """
+    middle = f"WHEN {column} BETWEEN -1.7e308 AND 1.7e308 THEN CAST({column} AS DOUBLE)"
+    return f"CASE WHEN {column} BETWEEN -1e-100 AND 1e-100 THEN 0 {middle} END"
+
+
+def _is_of(types: tuple[str, ...], side: exp.Expr, columns: Kinds) -> bool:
+    """Whether a column, or what is cast, is known to be of one of these types."""
+    return _by_type(dict.fromkeys(types, True), side, columns) is True
 
 
 def _check(node: exp.Expr, columns: Kinds) -> None:

@@ -54,16 +54,15 @@ def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: boo
         raise ParameterError("where is nested too deeply to be read. Write it with fewer parentheses.") from None
 
 
-def columns_in(text: str) -> list[str]:
-    """The columns that a predicate names; none if it can't be read, which `row_predicate` tells."""
+def columns_of(text: str) -> frozenset[str]:
+    """The names of the columns that a predicate looks at, as far as it can be read."""
     try:
-        parsed = sqlglot.parse(text, dialect="duckdb")
-    except (SqlglotError, UnicodeEncodeError, RecursionError):
-        return []
-    return [column.name for tree in parsed if tree is not None for column in tree.find_all(exp.Column)]
+        return frozenset(column.name for column in _parsed(text).find_all(exp.Column))
+    except RecursionError:  # `row_predicate` tells of it
+        return frozenset()
 
 
-def _safe(text: str, columns: Mapping[str, str] | None, listed: bool) -> exp.Expr:
+def _parsed(text: str) -> exp.Expr:
     try:
         text.encode()  # a terminal's bytes that are no text can't be told to any engine
         parsed = sqlglot.parse(text, dialect="duckdb")
@@ -73,7 +72,11 @@ def _safe(text: str, columns: Mapping[str, str] | None, listed: bool) -> exp.Exp
         raise ParameterError(
             f"where must be one SQL predicate; it was {text!r}. Write one such as: time >= '2024-01-01'"
         )
-    tree = parsed[0]
+    return parsed[0]
+
+
+def _safe(text: str, columns: Mapping[str, str] | None, listed: bool) -> exp.Expr:
+    tree = _parsed(text)
     for node in tree.walk():
         if not isinstance(node, _ALLOWED) or (isinstance(node, exp.DataType) and node.this not in _TYPES):
             raise PrivacyRefusal(
@@ -94,7 +97,7 @@ def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
         sides = list(comparison.iter_expressions())
         for wanted in [kind for kind in map(_kind, sides) if kind is not None][:1]:
             for side in sides:
-                if isinstance(side, exp.Column) and columns.get(side.name) == "VARCHAR":
+                if isinstance(side, exp.Column) and columns.get(side.name) in ("VARCHAR", "JSON"):
                     side.replace(exp.TryCast(this=side.copy(), to=wanted.copy()))
     for cast in list(tree.find_all(exp.Cast)):
         if not isinstance(cast, exp.TryCast) and cast.find(exp.Column):
@@ -102,6 +105,9 @@ def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
             tree = new if cast is tree else cast.replace(new).root()
     for column in list(tree.find_all(exp.Column)):
         column.this.set("quoted", True)
+        if columns.get(column.name) == "JSON":  # its text, without the quotes
+            text = exp.Anonymous(this="json_extract_string", expressions=[column.copy(), exp.Literal.string("$")])
+            tree = text if column is tree else column.replace(text).root()
     return tree
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.geometry import Geometry
 
 if TYPE_CHECKING:
+    from dpheatmap.curator.read.question import Question
     from dpheatmap.curator.read.record_stream import RecordStream
 
 TEXT = "TEXT"
@@ -28,6 +29,10 @@ class Table:
     whose values are compared as people by another column. ``stream`` reads the records of text files. ``points`` are x
     and y, as SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's dialect
     to theirs.
+
+    Files of different schemas are the ``parts`` of a table, each with columns of its own. ``narrowed`` gives the table
+    with the columns of a question alone, and is given a private folder. ``again`` makes a table readable on which a
+    reading failed, if some of its values are not of their declared type, and tells whether it could.
     """
 
     relation: str
@@ -40,6 +45,9 @@ class Table:
     stream: RecordStream | None = None
     points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     portable: bool = False
+    parts: tuple[Table, ...] = ()
+    narrowed: Callable[[Question | None, str], Table] | None = None
+    again: Callable[[], bool] | None = None
 
 
 def describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ replaced by our own, since theirs quote rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpheatmap.curator.answer import Answer
+    from dpheatmap.curator.read.question import Question
     from dpheatmap.curator.table import Table
 
 Progress = Callable[[float, float], None]
@@ -56,16 +57,9 @@ class Source:
 
 
 def opened(
-    events: Any,
-    *,
-    user: str | None,
-    named: Collection[str],
-    bad_lines: str,
-    engine: str | None,
-    table: str | None,
-    memory: int | None,
-) -> AbstractContextManager[Source]:
-    """The table, opened by the engine that its kind asks for; ``named`` are the columns that will be asked for."""
+    events: Any, *, question: Question, bad_lines: str, engine: str | None, table: str | None, memory: int | None
+) -> AbstractContextManager[Source]:  # fmt: skip
+    """The table, opened by the engine that its kind asks for."""
     if engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
 
@@ -79,7 +73,7 @@ def opened(
     from dpheatmap.curator.engines import duckdb
 
     _refuse("the embedded engine", table=table)
-    return duckdb.opened(events, user, named, bad_lines, memory)
+    return duckdb.opened(events, question, bad_lines, memory)
 
 
 def _is_spark_frame(events: object) -> bool:

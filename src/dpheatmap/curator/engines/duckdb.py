@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,9 @@ from dpheatmap.files import not_a_pattern
 from dpheatmap.quadtree import Ints
 
 if TYPE_CHECKING:
+    from dpheatmap.curator.read.question import Question
     from dpheatmap.curator.read.record_stream import RecordStream
+    from dpheatmap.curator.table import Table
 
 Result = TypeVar("Result")
 
@@ -40,19 +42,18 @@ UNWANTED = {"join_order", "build_side_probe_side"}
 
 
 @contextmanager
-def opened(
-    events: Any, user: str | None, named: Collection[str], bad_lines: str, memory: int | None
-) -> Iterator[Source]:  # fmt: skip
+def opened(events: Any, question: Question, bad_lines: str, memory: int | None) -> Iterator[Source]:
     """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
     from dpheatmap.curator.event_files import unchanged
     from dpheatmap.curator.events import open_table
 
     with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, user, bad_lines, named)
+        table = open_table(con, events, folder, bad_lines, question)
         stream = table.stream
 
         def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
-            columns, seconds = run(con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
+            work = partial(run, con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
+            columns, seconds = readably(table, work)
             return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
 
         if stream is None:
@@ -160,6 +161,20 @@ def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path) -> None:
 def _read(path: Path, options: str = "") -> str:
     source = not_a_pattern(path).replace("'", "''")
     return f"read_parquet('{source}', hive_partitioning=false{options})"
+
+
+def readably(table: Table, call: Callable[[], Result]) -> Result:
+    """The answer of a call that reads a table; if it fails, of a second one that takes each value for itself.
+
+    A value that is not of its declared type is no reason to refuse: it is one person's.
+    """
+    try:
+        return call()
+    except DataError as error:
+        problem = error
+    if table.again is None or not table.again():
+        raise problem
+    return call()
 
 
 def quietly(call: Callable[[], Result], name: str = "the table") -> Result:

@@ -1,130 +1,175 @@
-"""Tables in memory: pandas, GeoPandas, Polars and Arrow frames, and DuckDB relations."""
+"""Tables in memory: pandas, GeoPandas, Polars and Arrow frames, columns of NumPy's, and DuckDB relations.
+
+Only the columns that a question names are handed to the engine, whatever the others hold. Of these, a row's value is a
+function of the row's own and of the column's declared type (see `columns.py`, `values.py` and `arrow.py`), and text
+whose bytes are not UTF-8 is null.
+"""
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
+import narwhals as nw
 import numpy as np
 
 from dpheatmap.curator.engines.duckdb import quietly
+from dpheatmap.curator.read.arrow import readable_arrow, readable_polars
+from dpheatmap.curator.read.columns import readable
 from dpheatmap.curator.read.parquet import geometries_of
+from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.table import Table, describe, literal, quoted
 from dpheatmap.errors import DataError
 from dpheatmap.files import not_a_pattern
 
+Result = TypeVar("Result")
 
-def open_frame(con: duckdb.DuckDBPyConnection, events: Any, folder: str, user: str | None) -> Table:
-    """A data frame, Arrow table or DuckDB relation as a table; ``folder`` is private and temporary."""
-    if isinstance(events, duckdb.DuckDBPyRelation):
-        return _parquet(con, _copy_relation(events, folder), "the relation")
-    frame = _with_text_ids(events, user)
-    if _has_points(frame):
-        return _parquet(con, _copy_points(frame, folder), "the table")
-    return _open_frame(con, frame)
+_AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM")
+"""Types of DuckDB's whose values Parquet would make floats of."""
+_FRAME, _COPIED = "people_events", "people_copied"
 
 
-def _open_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> Table:
-    try:
-        con.register("people_events", frame)
-    except (duckdb.Error, ImportError, TypeError):
-        known = False
-    else:
-        known = True
-    if not known:
-        raise DataError(
-            f"A {type(frame).__name__} can't be read, or not with these types. Give a path, a pandas, Polars or Arrow "
-            "table, or a DuckDB relation."
-        )
-    relation = "people_events"
-    if hasattr(frame, "read_next_batch"):  # a stream can be read once
-        relation = "people_copied"
-        quietly(lambda: con.execute(f"CREATE TEMP TABLE {relation} AS SELECT * FROM people_events"), "the table")
-    return Table(relation, describe(con, relation, "the table"), "the table")
+def open_frame(con: duckdb.DuckDBPyConnection, events: Any, folder: str, question: Question | None) -> Table:
+    """A data frame, Arrow table or DuckDB relation as a table; ``folder`` is private and temporary.
 
-
-def _parquet(con: duckdb.DuckDBPyConnection, path: str, name: str) -> Table:
-    """What was written to the private folder, as a table."""
-    copied = literal(not_a_pattern(path))
-    relation = f"read_parquet({copied}, hive_partitioning=false)"
-    return Table(relation, describe(con, relation, name), name, geometries=geometries_of(con, copied, name))
-
-
-def _has_points(frame: Any) -> bool:
-    """Whether this is a frame of GeoPandas, which knows its geometry and its coordinate system."""
-    return hasattr(frame, "to_parquet") and hasattr(frame, "active_geometry_name")
-
-
-def _copy_points(frame: Any, folder: str) -> str:
-    """Write a frame of GeoPandas to GeoParquet, which keeps what it knows.
-
-    Plain objects are written as their text. Otherwise a column with values of two types, or with text that can't be
-    encoded, could not be written: one person's row would refuse the table.
+    Without a ``question`` all columns are read.
     """
-    path = str(Path(folder, "frame.parquet"))
-    objects = [name for name in frame.columns if frame[name].dtype in (object, "str", "string")]
-    texts = {name: frame[name].map(_encodable, na_action="ignore").astype(object) for name in objects}
+    if isinstance(events, duckdb.DuckDBPyRelation):
+        types = {name: str(kind) for name, kind in zip(events.columns, events.types, strict=True)}
+        return _copied(con, _copy_relation(events, types, folder, question), "the relation", types)
+    if nw.dependencies.is_pandas_dataframe(events):
+        return _open_pandas(con, events, folder, question)
+    user = None if question is None else question.user
+    if isinstance(events, dict):
+        if not all(isinstance(values, np.ndarray) for values in events.values()):
+            raise _unknown(events)  # the dtype of a list would follow from its values
+        names = _asked(question, events)
+        kept = _taken(events, lambda: {name: readable(events[name], is_id=name == user) for name in names})
+        return _registered(con, kept, {name: str(values.dtype) for name, values in events.items()}, names)
+    if nw.dependencies.is_polars_dataframe(events) or nw.dependencies.is_polars_lazyframe(events):
+        types = {name: type(kind).__name__ for name, kind in _taken(events, events.collect_schema).items()}
+        names = _asked(question, types)
+        return _registered(con, _taken(events, lambda: readable_polars(events, names, user)), types, names)
+    if hasattr(getattr(events, "schema", None), "names"):
+        types = {field.name: str(field.type) for field in events.schema}
+        names = _asked(question, types)
+        return _registered(con, _taken(events, lambda: readable_arrow(events, names, user)), types, names)
+    return _registered(con, events, {}, None)
+
+
+def _asked(question: Question | None, names: Iterable[str]) -> list[str]:
+    return list(names) if question is None else question.among(names)
+
+
+def _unknown(frame: Any) -> DataError:
+    return DataError(
+        f"A {type(frame).__name__} can't be read, or not with these types. Give a path, a pandas, Polars or Arrow "
+        "table, or a DuckDB relation."
+    )
+
+
+def _taken(frame: Any, call: Callable[[], Result]) -> Result:
+    """What a frame's own library makes of it; its errors, which quote values, are replaced."""
     try:
-        frame.assign(**texts).to_parquet(path, index=False)
+        return call()
+    except Exception:
+        pass
+    raise _unknown(frame)
+
+
+def _registered(
+    con: duckdb.DuckDBPyConnection, frame: Any, types: Mapping[str, str], names: Sequence[str] | None
+) -> Table:
+    """A frame that DuckDB knows, narrowed to columns of these names, or to all that it finds if that is None."""
+    if names is not None and not names and types:
+        return Table("(SELECT NULL WHERE FALSE)", types, "the table")  # none of the columns that were named is there
+    try:
+        con.register(_FRAME, frame)
+        found = {name: kind for name, kind, *_ in con.execute(f"DESCRIBE {_FRAME}").fetchall()}
+    except (duckdb.Error, ImportError, TypeError):
+        found = {}
+    if not found:
+        raise _unknown(frame)
+    select = f"SELECT {', '.join(_text_or_null(name, kind) for name, kind in found.items())} FROM {_FRAME}"
+    relation = f"({select})"
+    if hasattr(frame, "read_next_batch"):  # a stream can be read once
+        relation = _COPIED
+        quietly(lambda: con.execute(f"CREATE TEMP TABLE {relation} AS {select}"), "the table")
+    return Table(relation, {**types, **describe(con, relation, "the table")}, "the table")
+
+
+def _text_or_null(name: str, kind: str) -> str:
+    """A column as SQL. Arrow does not check that text is UTF-8, and DuckDB's functions would stop at some that is not.
+
+    The function of the bytes of one value, it is that value or null.
+    """
+    at = quoted(name)
+    return f"TRY(decode(encode({at}))) AS {at}" if kind == "VARCHAR" else at
+
+
+def _open_pandas(con: duckdb.DuckDBPyConnection, frame: Any, folder: str, question: Question | None) -> Table:
+    names = [str(label) for label in frame.columns]
+    if len({name.lower() for name in names}) != len(names):
+        raise DataError("The table has columns whose names are equal or differ in case alone. Give each its own name.")
+    frame = frame.set_axis(names, axis="columns")
+    types = {name: str(kind) for name, kind in zip(names, frame.dtypes, strict=True)}
+    points = getattr(frame, "active_geometry_name", None)
+    asked = names if question is None else question.among(names, [] if points is None else [points])
+    user = None if question is None else question.user
+    columns = _taken(frame, lambda: {name: readable(frame[name], is_id=name == user) for name in asked})
+    shapes = [name for name in asked if types[name] == "geometry"]
+    if shapes:
+        active = points if points in shapes else shapes[0]
+        return _copied(con, _copy_points(columns, active, folder), "the table", types)
+    import pandas as pd
+
+    return _registered(con, pd.DataFrame(columns, index=frame.index), types, asked)
+
+
+def _copied(con: duckdb.DuckDBPyConnection, path: str, name: str, types: Mapping[str, str]) -> Table:
+    """What was written to the private folder, as a table."""
+    relation = f"read_parquet({literal(not_a_pattern(path))}, hive_partitioning=false)"
+    found = describe(con, relation, name)
+    columns = {column: found.get(column, kind) for column, kind in types.items()}
+    return Table(relation, columns, name, geometries=geometries_of(con, path, name))
+
+
+def _copy_points(columns: Mapping[str, Any], active: str, folder: str) -> str:
+    """Write columns of GeoPandas to GeoParquet, which keeps what they know of their points."""
+    import geopandas
+
+    path = str(Path(folder, "frame.parquet"))
+    try:
+        geopandas.GeoDataFrame(columns, geometry=active).to_parquet(path, index=False)
     except (ImportError, TypeError, ValueError):
         written = False
     else:
         written = True
     if not written:
         raise DataError(
-            "The GeoDataFrame can't be written as GeoParquet, which knows fewer types of columns. Leave out those that "
-            "are not needed."
+            "The GeoDataFrame can't be written as GeoParquet, which knows fewer types of columns. Give ids as text or "
+            "integers."
         )
     return path
 
 
-def _encodable(value: object) -> str:
-    return str(value).encode(errors="replace").decode()
+def _copy_relation(
+    relation: duckdb.DuckDBPyRelation, types: Mapping[str, str], folder: str, question: Question | None
+) -> str:
+    """Write a relation to Parquet, batch by batch; large integers as text, for Parquet would make floats of them.
 
-
-def _copy_relation(relation: duckdb.DuckDBPyRelation, folder: str) -> str:
-    """Write a relation to Parquet, batch by batch; large integers as text, for Parquet would make floats of them."""
-    large = ("HUGEINT", "UHUGEINT", "BIGNUM")
+    What the relation itself computes is the data holder's own query. If that fails on a row, so does this.
+    """
+    points = [name for name, kind in types.items() if kind.startswith("GEOMETRY")]
+    asked = list(types) if question is None else question.among(types, points)
     columns = [
-        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if str(kind) in large else quoted(name)
-        for name, kind in zip(relation.columns, relation.types, strict=True)
-    ]
+        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}"
+        if types[name] in _AS_TEXT
+        else _text_or_null(name, types[name])
+        for name in asked
+    ] or ["NULL AS nothing"]
     path = str(Path(folder, "relation.parquet"))
     quietly(lambda: relation.project(", ".join(columns)).write_parquet(path), "the relation")
     return path
-
-
-def _with_text_ids(frame: Any, user: str | None) -> Any:
-    """A pandas frame, or columns of NumPy's, whose ids are plain objects gets them as text.
-
-    DuckDB takes the text of each object, and would merge the id 7 with the id "7". Text stays as it is here; any other
-    object is written after a mark with the name of its type, so that no two different ones become equal.
-    """
-    import narwhals as nw
-
-    if isinstance(frame, dict) and user in frame and np.asarray(frame[user]).dtype.hasobject:
-        ids = [None if value is None else _as_text(value) for value in frame[user]]
-        return {**frame, user: np.array(ids, dtype=object)}
-    if not nw.dependencies.is_pandas_dataframe(frame):
-        return frame
-    names = [str(label) for label in frame.columns]
-    if len({name.lower() for name in names}) != len(names):
-        raise DataError("The table has columns whose names are equal or differ in case alone. Give each its own name.")
-    frame = frame.set_axis(names, axis="columns")
-    if user not in names or frame[user].dtype != object:
-        return frame
-    return frame.assign(**{user: frame[user].map(_as_text, na_action="ignore").astype(object)})
-
-
-_MARK = "\x1f"
-
-
-def _as_text(value: object) -> str:
-    """Ordinary text as it is; anything else, also text with what can't be printed or encoded, after a mark."""
-    if isinstance(value, str) and value.isprintable():
-        return value
-    if not isinstance(value, bool) and isinstance(value, numbers.Integral):
-        return f"{_MARK}int:{int(value)}"
-    return f"{_MARK}{type(value).__name__}:{value!r}"

@@ -1,8 +1,19 @@
-"""Parquet and GeoParquet: columns have declared types, and what a file says about itself is public."""
+"""Parquet and GeoParquet: columns have declared types, and what a file says about itself is its own schema.
+
+**Whose schema is it?** Where each person has a file, a schema is a person's record: pandas writes whole numbers for
+somebody who has only such, and floats for the others. So no file's schema may decide how another's is read, or whether.
+Files are grouped by the types of the columns that the question names. Each group is a part of the table, read by its
+own types, and read(files) = the union of read(file). What the group's schema does not allow (no such column, or no
+ids in it) is null in its rows and its rows alone; `events.py` says how. Columns that are not named are not looked at.
+
+The table is refused only if not one file fits. Then nobody's rows could be read; as long as the files of others fit the
+names that were given, no person's file makes a difference.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -10,42 +21,92 @@ import duckdb
 from dpheatmap.curator import geometry
 from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.engines.duckdb import quietly
+from dpheatmap.curator.read.declared import Files
+from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.table import Table, describe, literal
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.files import not_a_pattern
+
+Geometries = dict[str, geometry.Geometry]
 
 
 def open_parquet(
     con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str, keys: frozenset[str]
 ) -> Table:
-    """Files of one schema as a table; ``keys`` are the names of the folders that they lie in."""
+    """Files as a table, which is `narrowed` to a question; ``keys`` are the names of the folders that they lie in."""
+    schemas = {
+        file: describe(con, f"read_parquet({literal(not_a_pattern(file))}, hive_partitioning=false)", Path(file).name)
+        for file in files
+    }
+    _refuse_counts(con, names, name, len(files))
+    points = _geometries_by_file(con, files, name)
+    relation = f"read_parquet({names}, hive_partitioning=false)"
+    return Table(relation, schemas[files[0]], name, narrowed=partial(_narrowed, con, schemas, points, name, keys))
 
-    def alone(file: str) -> dict[str, str]:
-        return describe(con, f"read_parquet({literal(not_a_pattern(file))}, hive_partitioning=false)", Path(file).name)
 
-    columns = alone(files[0])
-    for file in files[1:]:
-        # DuckDB would cast a later file to the types of the first, and ids with it.
-        if alone(file) != columns:
-            raise unlike(files[0], file)
-    _refuse_counts(con, names, name)
-    folders, option = with_folders(columns, keys)
-    relation = f"read_parquet({names}, {option})"
+def _narrowed(
+    con: duckdb.DuckDBPyConnection,
+    schemas: Mapping[str, dict[str, str]],
+    points: Mapping[str, Geometries],
+    name: str,
+    keys: frozenset[str],
+    question: Question | None,
+    folder: str,
+) -> Table:
+    """The columns of a question, or all of them, of which all files must then be alike."""
+    groups: dict[object, list[str]] = {}
+    for file, columns in schemas.items():
+        named = list(columns) if question is None else sorted(question.among(columns, points[file]))
+        like = (tuple((column, columns[column]) for column in named), tuple(points[file].items()))
+        groups.setdefault((*like, *with_folders(columns, keys)), []).append(file)
+    if question is None and len(groups) > 1:
+        first, other, *_ = groups.values()
+        raise unlike(first[0], other[0])
+    read, parts = [], []
+    for k, group in enumerate(groups.values()):
+        columns = schemas[group[0]]
+        folders, option = with_folders(columns, keys)
+        asked = [*columns, *folders] if question is None else question.among((*columns, *folders), points[group[0]])
+        one = Files(con, f"people_files{k}", group, asked, option, Path(folder, f"files{k}"))
+        types = {**columns, **dict.fromkeys(folders, "VARCHAR")}
+        read.append(one)
+        parts.append(Table(one.view(), types, name, folders=folders, geometries=points[group[0]]))
+    return _together(parts, read)
+
+
+def _together(parts: Sequence[Table], read: Sequence[Files]) -> Table:
+    def again() -> bool:
+        mended = [files.mend() for files in read]
+        return any(mended)
+
+    first = parts[0]
+    columns = {column: kind for part in reversed(parts) for column, kind in part.columns.items()}
     return Table(
-        relation, describe(con, relation, name), name, folders=folders, geometries=geometries_of(con, names, name)
-    )
+        first.relation, columns, first.name, folders=first.folders, geometries=first.geometries,
+        parts=tuple(parts) if len(parts) > 1 else (), again=again,
+    )  # fmt: skip
 
 
-def geometries_of(con: duckdb.DuckDBPyConnection, names: str, name: str) -> dict[str, geometry.Geometry]:
-    """The columns that files of GeoParquet, all alike, say are geometries; none of other Parquet."""
+def geometries_of(con: duckdb.DuckDBPyConnection, file: str, name: str) -> Geometries:
+    """The columns that a file of GeoParquet says are geometries; none of other Parquet."""
+    return _geometries_by_file(con, [file], name)[file]
+
+
+def _geometries_by_file(con: duckdb.DuckDBPyConnection, files: Sequence[str], name: str) -> dict[str, Geometries]:
+    found = {file: _metadata(con, literal(not_a_pattern(file)), name, geometry.KEY) for file in files}
+    return {file: _read_geometries(metadata) for file, metadata in found.items()}
+
+
+def _read_geometries(metadata: Sequence[bytes]) -> Geometries:
     try:
-        return geometry.geometries(_metadata(con, names, name, geometry.KEY)) or {}
+        return geometry.geometries(metadata) or {}
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return {}
 
 
-def _refuse_counts(con: duckdb.DuckDBPyConnection, names: str, name: str) -> None:
-    if _metadata(con, names, name, COUNTS):
+def _refuse_counts(con: duckdb.DuckDBPyConnection, names: str, name: str, files: int) -> None:
+    """Refuse files all of which hold counts. One among others has other columns than they do."""
+    if len(_metadata(con, names, name, COUNTS)) >= files:
         raise PrivacyRefusal(
             f"{name} holds counts, not events. Release those of one file, as Counts.load gives them; those of several "
             "can't be added up, because a person who is in more than one would weigh more than 1."
@@ -53,7 +114,7 @@ def _refuse_counts(con: duckdb.DuckDBPyConnection, names: str, name: str) -> Non
 
 
 def _metadata(con: duckdb.DuckDBPyConnection, names: str, name: str, key: str) -> list[bytes]:
-    sql = f"SELECT value FROM parquet_kv_metadata({names}) WHERE decode(key) = '{key}'"
+    sql = f"SELECT value FROM parquet_kv_metadata({names}) WHERE TRY(decode(key)) = '{key}'"
     return [value for (value,) in quietly(lambda: con.execute(sql).fetchall(), name)]
 
 

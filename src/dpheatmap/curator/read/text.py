@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.curator.read.blocks import Block, Opened
+from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile, column
 from dpheatmap.curator.table import Table, literal, quoted
 from dpheatmap.errors import DataError, ParameterError
@@ -103,10 +104,10 @@ def open_csv(
     files: Sequence[str],
     name: str,
     keys: frozenset[str],
-    named: Iterable[str] | None,
+    question: Question | None,
     skip: bool,
 ) -> Table:  # fmt: skip
-    """Files of CSV with one header as a table; of its columns those that are ``named`` are read, or all.
+    """Files of CSV with one header as a table; of its columns those of a ``question`` are read, or all.
 
     ``keys`` are the names of the folders that all files lie in; a folder's value is that of all rows below it.
     """
@@ -118,7 +119,7 @@ def open_csv(
                 f"{Path(file).name!r} does not have the columns of {Path(files[0]).name!r} in its header. Make them "
                 "alike."
             )
-    wanted = [name for name in header.columns if named is None or name in named]
+    wanted = list(header.columns) if question is None else question.among(header.columns)
     parts = [TextFile(file, its.start) for file, its in zip(files, headers, strict=True)]
     stream = _register(con, parts, CsvParser(header, wanted), skip)
     folders = _folders(files, keys, header.columns)
@@ -127,16 +128,15 @@ def open_csv(
         for folder, of_files in folders.items()
     }
     columns = dict.fromkeys([*header.columns, *folders], "VARCHAR")
-    is_header = named is None or any(name in header.columns for name in named)
-    listed = is_header and not looks_like_data(header.columns)
+    listed = bool(wanted) and not looks_like_data(header.columns)  # without any name asked for, it may be a row
     return Table(_renamed(wanted, values), columns, name, listed, frozenset(folders), stream=stream)
 
 
 def open_json(
-    con: duckdb.DuckDBPyConnection, files: Sequence[str], name: str, user: str | None, named: Iterable[str], skip: bool
-) -> Table:
-    """Files of JSON lines as a table of the keys that are ``named``."""
-    keys = list(dict.fromkeys(named))
+    con: duckdb.DuckDBPyConnection, files: Sequence[str], name: str, question: Question, skip: bool
+) -> Table:  # fmt: skip
+    """Files of JSON lines as a table of the keys that are asked for."""
+    keys, user = sorted(question.columns), question.user
     if len({key.lower() for key in keys}) != len(keys):
         raise ParameterError("Columns were named whose names differ in case alone. Name others.")
     stream = _register(con, [TextFile(file, 0) for file in files], JsonParser(keys, user), skip)
