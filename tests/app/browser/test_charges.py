@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 import dpheatmap as dph
 from dpheatmap.discovery import Discovery
@@ -108,6 +108,23 @@ def test_a_form_that_is_out_of_date_says_the_limit_that_there_is(visit: Visit, t
     assert [row.kind for row in ledger.entries()] == ["limit"]
     visit.judge()
     visit.said.clear()  # the browser itself notes the refusal on the console
+
+
+def test_a_click_before_the_budget_is_there_waits_for_it(visit: Visit, tmp_path: Path) -> None:
+    """The page does not know the limit yet, and its field has another one."""
+    page, ledger = visit.page, dph.Ledger(visit.served.ledger)
+    ledger.limit("riders", 5)
+    held: list[Route] = []
+    page.route("**/api/budget", lambda route: held.append(route))
+    to_release(visit, trips(tmp_path / "trips.csv", 50))
+    page.get_by_label("Who are these people?").fill("riders")
+    page.get_by_role("button", name="Release for epsilon 1").click()
+    expect(page.get_by_role("button", name="Release for epsilon 1")).to_be_disabled()
+    for route in held:
+        route.continue_()
+    page.unroute("**/api/budget")
+    page.wait_for_selector(".map-frame[data-ready=first]")
+    assert [(row.kind, row.epsilon) for row in ledger.entries()] == [("limit", "5"), ("charge", "1")]
 
 
 def test_a_file_under_another_name_is_told_before_it_costs(visit: Visit, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ export class BudgetPart {
   readonly element = el("section", { class: "budget" });
   private budget: Budget = { ledger: "", populations: [] };
   private charged: string[] = [];
+  private loading = Promise.resolve();
   private readonly words = el("div", { "aria-live": "polite" });
   private readonly name: HTMLInputElement;
   private readonly limit = input({ type: "text", inputmode: "decimal", autocomplete: "off", value: "3" }, () => this.show(), "input");
@@ -28,7 +29,11 @@ export class BudgetPart {
     this.show();
   }
 
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    return (this.loading = this.fetch());
+  }
+
+  private async fetch(): Promise<void> {
     const source = sourceOf(draft);
     const charged = source ? api.charged(source).catch(() => null) : null; // a file that is gone is told of later
     this.take(await api.budget());
@@ -40,8 +45,10 @@ export class BudgetPart {
   async ready(): Promise<string> {
     const name = this.name.value.trim();
     if (!name) throw new Refusal(t.release.nobody);
+    const typed = !this.limitField.hidden && this.limit.value !== this.limit.defaultValue;
+    await this.loading; // whoever is fast must not set a limit that there is
     if (!(value(this.account?.limit ?? this.limit.value.trim()) > 0)) throw new Refusal(t.release.bad_limit);
-    if (!this.account?.limit) this.take(await api.limit(name, this.limit.value.trim()));
+    if (!this.account?.limit || typed) this.take(await api.limit(name, this.limit.value.trim()));
     return name;
   }
 
