@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 Test = TypeVar("Test", bound=Callable[..., None])
 LEDGER = ("curator.test_ledger_faults", "curator.test_ledger_files", "curator.test_ledger_limits")
-MODULES = ("test_reliability", *LEDGER, "test_network")
+MODULES = ("test_reliability", *LEDGER, "test_network", "curator.test_text_attacks")
 START = "| fault | what happens |\n|---|---|\n"
 
 

@@ -17,6 +17,7 @@ from dpheatmap.curator.engines import RowReport
 from dpheatmap.curator.read.blocks import SIZE
 from dpheatmap.curator.read.kernels import LONGEST
 from dpheatmap.errors import BrokenRecord, DataError
+from stories import story
 from tables import UNIT, W, outcome, people
 
 HEADER = b"user,x,y,note\n"
@@ -34,6 +35,11 @@ def read(path: Path, bad_lines: str = "skip") -> tuple[int, int, int]:
     return found.rows, found.people, found.broken_lines
 
 
+@story(
+    "A line of CSV with a quote that is never closed",
+    "It is broken, and nobody else's is. The release stops before anything is charged, with exit code 3, or leaves the "
+    "line out (`--bad-lines skip`).",
+)
 @pytest.mark.parametrize("nasty", [b'"mallory,0.5,0.5,', b'mallory,0.5,"0.5,', b'mallory,0.5,0.5,"', b'""","'])
 @pytest.mark.parametrize("at", [0, SIZE - 3, SIZE, 2 * SIZE + 1, -1])
 def test_an_open_quote_takes_nobody_with_it(nasty: bytes, at: int, tmp_path: Path) -> None:
@@ -79,6 +85,10 @@ def test_a_file_of_carriage_returns_alone_is_refused_without_quoting_it(tmp_path
         assert "ann" not in str(caught.value)
 
 
+@story(
+    "A line of many megabytes in a text file",
+    "A line of more than 2 MiB is broken, by its own length alone; no more of it than that is held in memory.",
+)
 @pytest.mark.parametrize("ending", ["", ".gz"])
 def test_a_line_is_too_long_by_itself_alone(ending: str, tmp_path: Path) -> None:
     """To the byte, wherever the blocks are cut; and a line of many blocks costs nobody else theirs."""
