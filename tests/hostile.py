@@ -124,15 +124,16 @@ def read_json(content: bytes) -> Found:
         try:
             if len(record) > kernels.LONGEST:
                 raise ValueError
-            found = json.loads(
+            found: Any = json.loads(
                 record.removeprefix(b"\xef\xbb\xbf").decode(), object_pairs_hook=_Pairs, parse_int=_Written,
                 parse_float=_Written, parse_constant=_no_constant,
             )  # fmt: skip
         except ValueError:
+            found = None
+        if not isinstance(found, _Pairs):
             broken += 1
             continue
-        pairs = found.pairs if isinstance(found, _Pairs) else []
-        named = [(key, value) for key, value in pairs if key in ("id", "x", "y")]
+        named = [(key, value) for key, value in found.pairs if key in ("id", "x", "y")]
         known = dict(named) if len({key for key, _ in named}) == len(named) else {}
         x, y = (_value(known.get(key), text) for key in ("x", "y"))
         rows[x, y, _id(known.get("id"))] += 1

@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import numba
+import numba.extending
+from llvmlite import ir
 from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -34,6 +36,31 @@ def njit(**options: Any) -> Callable[[Function], Function]:
         return compiled  # type: ignore[no-any-return]
 
     return decorator
+
+
+@numba.extending.intrinsic  # type: ignore[untyped-decorator]
+def load_eight(context: Any, array: Any, at: Any) -> Any:
+    """Eight bytes from any place of an array as a number, the first byte lowest."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array_type, _ = signature.args
+        data = context.make_array(array_type)(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
+        value = builder.load(place)
+        value.align = 1
+        return value
+
+    return numba.types.uint64(array, numba.types.int64), build
+
+
+@numba.extending.intrinsic  # type: ignore[untyped-decorator]
+def trailing_zeros(context: Any, word: Any) -> Any:
+    """How many low bits of a number, which is not 0, are 0."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return numba.types.uint64(numba.types.uint64), build
 
 
 class _WhereThereIsRoom(FunctionCache):  # type: ignore[misc]

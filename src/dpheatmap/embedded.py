@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """By default DuckDB would download and load an extension when a path or a function seems to need one."""
+SYNCHRONOUS = {"async_threads": "0"}
+"""With threads of its own for writing, DuckDB 2.0 waits for them for ever now and then, if a COPY fails or is ended."""
 
 
 def connect(**config: str) -> duckdb.DuckDBPyConnection:
@@ -20,8 +22,13 @@ def connect(**config: str) -> duckdb.DuckDBPyConnection:
     """
     import duckdb
 
-    con = duckdb.connect(config={**OFFLINE, **config})
-    # In a notebook without ipywidgets there is no bar, and DuckDB refuses to be told so.
-    if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
-        con.execute("SET enable_progress_bar = false")
+    try:
+        con = duckdb.connect(config={**OFFLINE, **SYNCHRONOUS, **config})
+        # In a notebook without ipywidgets there is no bar, and DuckDB refuses to be told so.
+        if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+            con.execute("SET enable_progress_bar = false")
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C in the main thread
+            raise
+        raise KeyboardInterrupt from None
     return con

@@ -46,9 +46,12 @@ class DataError(DpheatmapError):
 class BrokenRecord(DataError):  # noqa: N818
     """A line of a text file can't be read; ``place`` tells which, for the data holder's terminal only."""
 
-    def __init__(self, message: str, place: str) -> None:
+    def __init__(self, message: str, place: str = "") -> None:
         super().__init__(message)
         self.place = place
+
+    def __reduce__(self) -> tuple[type[BrokenRecord], tuple[str, str]]:
+        return type(self), (str(self), self.place)
 
 
 class ReleaseFileError(DataError):

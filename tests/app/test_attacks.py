@@ -287,7 +287,7 @@ def test_a_script_in_a_column_name_stays_text(client: httpx.Client) -> None:
 
 
 def test_errors_name_the_file_as_its_owner_does(client: httpx.Client) -> None:
-    upload = client.put("/api/uploads?name=mine.csv", content=b"rider,lon,lat\n1,7.4,46.9,5,6\n").json()["upload"]
+    upload = client.put("/api/uploads?name=mine.csv", content=b"rider,lon,lon\n1,7.4,46.9\n").json()["upload"]
     answer = client.post("/api/inspect", json={"upload": upload})
     assert answer.status_code == 400
     assert "mine.csv" in answer.json()["error"]

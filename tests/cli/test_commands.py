@@ -403,3 +403,15 @@ def test_an_answer_that_cant_be_written_is_told() -> None:
         done = subprocess.run(plan, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "Error: The answer could not be written: No space left on device. Send it to another place.\n"
+
+
+def test_inspect_does_not_depend_on_one_person_s_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Keys that are numbers, endless ones and very many are shown to the data holder at most, and end nothing."""
+    path = tmp_path / "t.jsonl"
+    for odd in ({"7": 1}, {"9" * 900_000 + "x": 1}, {f"k{n}": n for n in range(50_000)}):
+        path.write_text(json.dumps({"user": "ann", "x": 0.1, "y": 0.1}) + "\n" + json.dumps(odd) + "\n")
+        assert run(["inspect", str(path), "--private-report", str(tmp_path / "report.json")]) == 0
+        out, _ = capsys.readouterr()
+        assert "ann" not in out
+        assert "user" not in out.replace("people's", "")
+        assert "user" in json.loads((tmp_path / "report.json").read_text())["columns"]

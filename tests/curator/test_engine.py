@@ -385,8 +385,8 @@ def test_broken_parquet_and_json(tmp_path: Path) -> None:
     ):
         (tmp_path / f"t{k}.json").write_text(text)
         message, place = broken(tmp_path / f"t{k}.json")
-        assert message.startswith(f"A line of 't{k}.json' is broken: it is not one JSON value")
-        assert place == f"Line 1 of t{k}.json is not one JSON value."
+        assert message.startswith(f"A line of 't{k}.json' is broken: it is not one JSON object")
+        assert place == f"Line 1 of t{k}.json is not one JSON object."
 
 
 def test_compressed_nonsense(tmp_path: Path) -> None:

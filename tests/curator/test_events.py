@@ -18,7 +18,7 @@ import pytest
 
 from dpheatmap.curator.event_files import unchanged
 from dpheatmap.domain import Domain
-from dpheatmap.errors import DataError, PrivacyRefusal
+from dpheatmap.errors import BrokenRecord, DataError, PrivacyRefusal
 from tables import (
     COUNTERS,
     KINDS,
@@ -244,7 +244,6 @@ ODD_ROWS = {
     "values that are none": '{"user": {"a": 1}, "x": [1], "y": {"b": 2}}',
     "strange keys": json.dumps({"user": "z", "x": 0.5, "y": 0.5, "a'b\"c": 1, "\n": 2, "~/$*": 3, "\0": 4}),
     "nothing": "{}",
-    **{value: value for value in ("null", "5", "true", '"text"', "[1, 2]")},
 }
 
 
@@ -262,6 +261,17 @@ def test_whatever_is_in_one_persons_row_of_json_changes_nobody_elses(row: str, t
     assert counters["rows"] == 21
     more = {at: cells.get(at, 0) - without.get(at, 0) for at in cells.keys() | without.keys()}
     assert {at: weight for at, weight in more.items() if weight} in ({}, {(4, 4): W})
+
+
+@pytest.mark.parametrize(
+    "row", ["null", "5", "true", '"text"', "[1, 2]", '[{"user": "z", "x": 0.5, "y": 0.5}]', "{}{}"]
+)
+def test_a_line_of_json_that_is_no_object_is_broken(row: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"user": "ann", "x": 0.1, "y": 0.1}) + "\n" + row)
+    with pytest.raises(BrokenRecord):
+        people(path)
+    assert people(path, bad_lines="skip") == 1
 
 
 def test_json_keeps_7_and_its_text_apart_and_knows_its_escapes(tmp_path: Path) -> None:

@@ -105,11 +105,11 @@ def test_a_file_is_the_union_of_its_records(kind: str, chunk: int, place: str) -
 def a_state_that_crosses(b: Any, p: int, *rest: Any) -> int:
     """A planted bug: behind a record with an open quote, the next one is taken for a part of it."""
     found = 0
-    *before, stop, delimiter, slots, views, valid, tally = p, *rest
+    *before, stop, delimiter, slots, id_slot, views, valid, tally = p, *rest
     lines = bytes(b[before[0] : stop]).split(b"\n")
     kept = [line for k, line in enumerate(lines) if k == 0 or lines[k - 1].count(b'"') % 2 == 0]
     data = np.frombuffer(bytearray(b"\n".join(kept) + b"\n" + bytes(kernels.PAD)), np.uint8)
-    found = csv_records_as_they_are(data, 0, len(data) - kernels.PAD, delimiter, slots, views, valid, tally)
+    found = csv_records_as_they_are(data, 0, len(data) - kernels.PAD, delimiter, slots, id_slot, views, valid, tally)
     b[: min(len(b), len(data))] = data[: len(b)]
     return int(found)
 

@@ -347,7 +347,7 @@ def test_few_people_or_none_are_released_like_many(kind: str, tmp_path: Path) ->
     assert release.heatmap().values.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("text", ["", "\n", "[]", "[ ]\n", "  \n\n"])
+@pytest.mark.parametrize("text", ["", "\n", "\ufeff\r\n", "  \n\n"])
 def test_json_without_a_row_has_no_columns_to_miss(text: str, tmp_path: Path) -> None:
     for ending in ("json", "jsonl"):
         path = tmp_path / f"t.{ending}"
@@ -363,14 +363,15 @@ def test_json_without_a_row_has_no_columns_to_miss(text: str, tmp_path: Path) ->
 
 
 def test_a_json_column_called_json_is_a_column(tmp_path: Path) -> None:
-    (tmp_path / "t.jsonl").write_text('{"json": 1}\n')
-    with pytest.raises(DataError, match="no coordinate column"):
-        people(tmp_path / "t.jsonl")
+    (tmp_path / "t.jsonl").write_text('{"json": 1, "x": 0.1, "y": 0.1}\n')
+    assert people(tmp_path / "t.jsonl", user="json") == 1
 
 
-def test_blank_lines_and_line_ends_inside_quotes(tmp_path: Path) -> None:
+def test_line_ends_inside_quotes_break_their_lines_alone(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b'user,x,y\r\n"a\nb",0.1,0.1\r\n\r\n"a\r\nb",0.1,0.1\r\na,0.1,0.1\r\n\r\n')
-    assert people(tmp_path / "t.csv") == 3
+    with pytest.raises(DataError, match="Values can't span lines"):
+        people(tmp_path / "t.csv")
+    assert people(tmp_path / "t.csv", bad_lines="skip") == 1
 
 
 def test_what_stands_in_a_row_never_changes_how_the_header_is_read(tmp_path: Path) -> None:

@@ -274,7 +274,6 @@ REFUSALS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
     "memory": ({"memory": 100}, ParameterError, "memory means nothing to PostgreSQL"),
     "an engine": ({"engine": "duckdb"}, ParameterError, "engine means nothing to PostgreSQL"),
-    "broken lines": ({"bad_lines": "skip"}, ParameterError, "bad_lines means nothing to PostgreSQL"),
 }
 
 

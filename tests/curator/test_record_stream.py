@@ -20,7 +20,7 @@ from dpheatmap.curator.read import arrow_stream, blocks, record_stream
 from dpheatmap.curator.read.record_stream import RecordStream, TextFile
 from dpheatmap.curator.read.text import CsvParser, csv_header
 from dpheatmap.embedded import connect
-from dpheatmap.errors import DataError
+from dpheatmap.errors import BrokenRecord, DataError
 from tables import UNIT, outcome
 
 ROWS = 200_000
@@ -165,3 +165,18 @@ def test_the_private_copy_of_rows_is_removed(trips: Path, tmp_path: Path, monkey
         assert os.stat(folder).st_mode & 0o077 == 0
     dph.aggregate(trips, UNIT, user="user", x="x", y="y")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_line_never_hangs(tmp_path: Path) -> None:
+    """DuckDB waited for its own writers for ever, in one of fifty refusals; told of an end, it has nothing to abort."""
+    lines = b"".join(b"p%d,0.%d,0.1\n" % (k % 999, k % 9 + 1) for k in range(ROWS))
+    for k in range(40):
+        at = lines.index(b"\n", len(lines) * (k + 4) // 50) + 1
+        (tmp_path / "t.csv").write_bytes(b"user,x,y\n" + lines[:at] + b'"\n' + lines[at:])
+        with pytest.raises(BrokenRecord):
+            outcome(tmp_path / "t.csv")
+    assert nothing_is_held()
+
+
+def test_duckdb_has_no_threads_for_writing_that_it_could_wait_for(con: duckdb.DuckDBPyConnection) -> None:
+    assert con.execute("SELECT current_setting('async_threads')").fetchall() == [(0,)]

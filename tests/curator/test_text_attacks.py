@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -125,9 +126,9 @@ def test_ids_keep_every_byte(tmp_path: Path) -> None:
         b"\xef\xbb\xbfann",
         b'"a""nn"',
         b"a\rnn",
-        b"x" * 5000,
+        b"x" * 4096,
     ]
-    ids += [b"x" * 4999, b"123456789012", b"1234567890123", b"1234567890124", b"12345678", b"1234567"]
+    ids += [b"x" * 4095, b"123456789012", b"1234567890123", b"1234567890124", b"12345678", b"1234567"]
     (tmp_path / "t.csv").write_bytes(b"user,x,y\n" + b"".join(b"%b,0.1,0.1\n" % name for name in 2 * ids))
     cells, counters = outcome(tmp_path / "t.csv")
     assert counters["people"] == len(ids)
@@ -177,3 +178,58 @@ def test_columns_may_have_the_names_that_we_use_ourselves(name: str, tmp_path: P
         where = f"\"{quoted}\" = 'ann'"
         assert outcome(path, user=name, where=where)[0] == {(0, 0): W}
         assert outcome(path, user="x", x=name)[0] == {}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_ids_of_megabytes_are_nobody_s_and_refuse_nobody(ending: str, tmp_path: Path) -> None:
+    """600 of 2 MB each did not fit into the memory of the engine, by one person's will."""
+    path = tmp_path / f"t{ending}"
+    line = "%s,0.1,0.1" if ending == ".csv" else '{"user": "%s", "x": 0.1, "y": 0.1}'
+    with path.open("w") as file:
+        file.write("user,x,y\n" if ending == ".csv" else "")
+        for who in ("ann", *["z" * 2_000_000] * 600, "y" * 4095, "x" * 4097):
+            file.write(line % who + "\n")
+    found = report(path)
+    assert (found.rows, found.people, found.without_person) == (603, 2, 601)
+
+
+def test_names_of_images_of_megabytes_refuse_nobody(tmp_path: Path) -> None:
+    with (tmp_path / "t.csv").open("w") as file:
+        file.write("user,image,x,y\nann,a,0.1,0.1\n")
+        for _ in range(600):
+            file.write(f"eve,{'z' * 2_000_000},0.1,0.1\n")
+    made = dph.release_images(
+        tmp_path / "t.csv", UNIT, image="image", images=["a"], epsilon=1, user="user", x="x", y="y", memory=400
+    )
+    assert list(made) == ["a"]
+
+
+def test_a_line_of_blanks_that_is_too_long_is_broken_wherever_it_is_cut(tmp_path: Path) -> None:
+    content = b" " * (3 << 20) + b'{"user": "ann", "x": 0.1, "y": 0.1}\n{"user": "bob", "x": 0.1, "y": 0.1}\n'
+    (tmp_path / "t.jsonl").write_bytes(content)
+    (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(content))
+    for name in ("t.jsonl", "t.jsonl.gz"):
+        found = report(tmp_path / name, "skip")
+        assert (found.people, found.broken_lines, found.empty_lines) == (1, 1, 0)
+
+
+def test_folders_of_json_are_columns_as_those_of_csv_are(tmp_path: Path) -> None:
+    for day in ("1", "2"):
+        (tmp_path / f"day={day}").mkdir()
+        (tmp_path / f"day={day}" / "t.jsonl").write_text(json.dumps({"user": f"u{day}", "x": 0.1, "y": 0.1, "day": 7}))
+    assert people(f"{tmp_path}/*/t.jsonl", where="day = '1'") == 1
+    with pytest.raises(dph.errors.PrivacyRefusal, match="stands in the names of folders"):
+        people(f"{tmp_path}/*/t.jsonl", user="day")
+
+
+def test_a_pattern_is_a_literal(tmp_path: Path) -> None:
+    """Of two columns, a line of 2 MiB takes a quarter of an hour."""
+    (tmp_path / "t.csv").write_text("user,x,y,a,b\nann,0.1,0.1,aa,a%\n")
+    with pytest.raises(dph.errors.ParameterError, match="LIKE takes a pattern in quotes"):
+        people(tmp_path / "t.csv", where="a LIKE b")
+    assert people(tmp_path / "t.csv", where="a LIKE 'a%'") == 1
+
+
+def test_a_broken_line_goes_through_a_pool_of_processes(tmp_path: Path) -> None:
+    error = pickle.loads(pickle.dumps(BrokenRecord("broken", "Line 7")))
+    assert (str(error), error.place) == ("broken", "Line 7")

@@ -84,7 +84,7 @@ def open_files(
     if kind == "csv":
         return open_csv(con, files, name, keys, question, skip)
     question = Question(frozenset(json_keys(files)), None) if question is None else question
-    return open_json(con, files, name, question, skip)
+    return open_json(con, files, name, keys, question, skip)
 
 
 def _refuse_names_that_are_no_text(files: Iterable[str]) -> None:

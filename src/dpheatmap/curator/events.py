@@ -91,7 +91,8 @@ def canonical(
     # Names are listed once each, so no event is doubled.
     public = ", ".join(f"({literal(name)}, {number})" for number, name in enumerate(images))
     listed = f"(VALUES {public}) listed(name, picture)"
-    return f"SELECT events.*, picture FROM ({relation}) events LEFT JOIN {listed} ON events.image = listed.name"
+    kept = ", ".join(f"events.{role}" for role in found if role not in (KEPT, SAME, "image"))
+    return f"SELECT {kept}, picture FROM ({relation}) events LEFT JOIN {listed} ON events.image = listed.name"
 
 
 def _is_of_part(table: Table, part: Part) -> str:

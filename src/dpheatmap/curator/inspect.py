@@ -12,7 +12,7 @@ import duckdb
 from dpheatmap.curator.engines.duckdb import connection, quietly, readably
 from dpheatmap.curator.events import FLOATS, is_number, open_table
 from dpheatmap.curator.read.record_stream import own_problem
-from dpheatmap.curator.read.text import looks_like_data
+from dpheatmap.curator.read.text import CsvParser, looks_like_data
 from dpheatmap.curator.table import Table, quoted
 from dpheatmap.errors import DataError
 
@@ -47,7 +47,7 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
     """Columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
     with connection() as (con, folder):
         table = open_table(con, events, folder, bad_lines="skip")
-        if looks_like_data(table.columns):
+        if table.stream is not None and isinstance(table.stream.parser, CsvParser) and looks_like_data(table.columns):
             raise DataError(
                 f"The first line of {table.name} looks like a row, not like names. Put a header line first."
             )

@@ -83,6 +83,11 @@ def _safe(text: str, columns: Mapping[str, str] | None, listed: bool) -> exp.Exp
                 f"where may look at one row at a time, and {node.sql(dialect='duckdb')!r} is not on the list of what "
                 "is safe. Use columns, literals, comparisons, AND, OR, NOT, BETWEEN, IN, LIKE, arithmetic and CAST."
             )
+        if isinstance(node, (exp.Like, exp.ILike)) and not node.expression.is_string:
+            raise ParameterError(
+                f"LIKE takes a pattern in quotes; it has {node.sql(dialect='duckdb')!r}. Write the pattern itself: "
+                "of two columns, one person's row could take minutes."
+            )
         if isinstance(node, exp.Column) and columns is not None and (node.table or node.name not in columns):
             name = node.sql(dialect="duckdb") if node.table else repr(node.name)
             known = f"the table has {', '.join(columns)}" if listed else "the table does not have it"

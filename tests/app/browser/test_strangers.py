@@ -169,7 +169,7 @@ def test_a_finger_draws_and_does_not_move_the_page(browser: Browser, served: Ser
 def test_a_file_that_is_left_or_refused_leaves_nothing_behind(visit: Visit, tmp_path: Path) -> None:
     page, kept = visit.page, visit.served.folder / "uploads"
     good, bad = trips(tmp_path / "good.csv", 20), tmp_path / "bad.csv"
-    bad.write_text("rider,lon,lat\n1,7.4,46.9,5,6\n")
+    bad.write_text("rider,lon,lon\n1,7.4,46.9\n")
     chooser = page.locator("input[type=file]")
     held: list[Route] = []
     page.route("**/api/inspect", lambda route: held.append(route))

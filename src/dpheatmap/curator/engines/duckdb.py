@@ -78,7 +78,7 @@ def keep_rows(
         with own_problem(stream):
             quietly(lambda: _write(con, relation, path))
 
-    _, seconds = waited(work, tick, lambda: stream.done, con.interrupt)
+    _, seconds = waited(work, tick, lambda: stream.done, stream.cancel)
     return f"SELECT * FROM {_read(path)}", seconds
 
 

@@ -58,7 +58,7 @@ _Stream._fields_ = [
 ]  # fmt: skip
 
 _NAME = b"arrow_array_stream"
-_FAILED, _STOPPED = 5, c.create_string_buffer(b"stopped")
+_NO_ERROR = c.create_string_buffer(b"")
 _NULLABLE = 2
 _UTF8_VIEW, _STRUCT = b"vu", b"+s"
 
@@ -144,7 +144,8 @@ def stream_capsule(
     """A capsule for ``__arrow_c_stream__``: text columns of these names.
 
     ``batches`` is called when the first batch is wanted, and its generator closed when the stream is released. What it
-    raises goes to ``failed``, and DuckDB is told no more than that the stream stopped.
+    raises goes to ``failed``, and to DuckDB this is the end of the stream: an error would make it give up what it is
+    at, and it has hung there. So whoever scans must ask afterwards whether the stream failed.
     """
     generators: list[Generator[Batch, None, None]] = []
 
@@ -153,20 +154,20 @@ def stream_capsule(
         return 0
 
     def get_next(_: Any, out: Any) -> int:
+        batch = None
         try:
             if not generators:
                 generators.append(batches())
             batch = next(generators[0], None)
-            if batch is None:
-                out.contents.release = _ReleaseArray()
-            else:
-                _fill_array(out.contents, batch)
         except BaseException as problem:
             failed(problem)
-            return _FAILED
+        if batch is None:
+            out.contents.release = _ReleaseArray()
+        else:
+            _fill_array(out.contents, batch)
         return 0
 
-    functions = (_GetSchema(get_schema), _GetNext(get_next), _GetError(lambda _: c.addressof(_STOPPED)))
+    functions = (_GetSchema(get_schema), _GetNext(get_next), _GetError(lambda _: c.addressof(_NO_ERROR)))
     stream = _Stream(*functions, _free_stream, _hold(functions, generators))
     address = c.addressof(stream)
     _in_capsules[address] = stream

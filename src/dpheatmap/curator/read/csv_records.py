@@ -16,6 +16,7 @@ from dpheatmap.compiled import njit
 from dpheatmap.curator.read.kernels import (
     CR,
     LF,
+    LONGEST_ID,
     OPEN_QUOTE,
     OTHER_FIELDS,
     QUOTE,
@@ -75,8 +76,10 @@ def _fields(b: Any, p: int, delimiter: Any, word: Any, slots: Any, spans: Any) -
 
 
 @njit(nogil=True, cache=True)
-def csv_rows(b: Any, p: int, stop: int, delimiter: Any, slots: Any, views: Any, valid: Any, tally: Any) -> int:
-    """Read the records that begin in b[p:stop], and return how many rows they gave."""
+def csv_rows(
+    b: Any, p: int, stop: int, delimiter: Any, slots: Any, id_slot: int, views: Any, valid: Any, tally: Any
+) -> int:
+    """Read the records that begin in b[p:stop], and return how many rows they gave; ``id_slot`` is that of ids."""
     word = np.uint64(0x0101010101010101) * np.uint64(delimiter)
     spans = np.empty((len(views), 2), np.int64)
     row = 0
@@ -97,7 +100,7 @@ def csv_rows(b: Any, p: int, stop: int, delimiter: Any, slots: Any, views: Any, 
             count_broken(tally, start, problem)
             continue
         for k in range(len(views)):
-            if spans[k, 1] < 0:
+            if spans[k, 1] < 0 or (k == id_slot and spans[k, 1] - spans[k, 0] > LONGEST_ID):
                 put_null(views, k, row)
             else:
                 put_value(views, valid, k, row, b, spans[k, 0], spans[k, 1])

@@ -4,14 +4,14 @@
 handed the bytes of one record, which end with a line feed; a line feed is part of no JSON token, so each loop stops at
 it. Between two records nothing is kept but the next row's number and the tallies.
 
-A record is one value by RFC 8259; blanks and a byte-order mark may stand before it, and blanks behind it. Anything else
-is broken. A value that is no object has no keys, and an object that has a key twice that is asked for is taken to have
-none: such a record is a row without values. Other keys and their values are of no consequence, however deep they are
-nested. A key is compared after its escapes are undone, byte by byte.
+A record is one object by RFC 8259. Blanks and a byte-order mark may stand before it, and blanks behind it. All else
+is broken. An object that has a key twice that is asked for is taken to have none of them: it is a row without values.
+Other keys and their values are of no consequence, however deep they are nested. A key is compared after its escapes are
+undone, byte by byte.
 
 Values are given as text: strings without their escapes, numbers, lists and objects as they are written, null as null. A
 string with a surrogate that stands alone is no text, and null. As an id a string keeps its opening quote, so that "7"
-and 7 are two people, and what is no string, whole number, true or false is null.
+and 7 are two people. What is no string, whole number, true or false is no id, and null, as is an id of over 4 kB.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from dpheatmap.compiled import njit
 from dpheatmap.curator.read.kernels import (
     CR,
     LF,
-    NOT_JSON,
+    LONGEST,
+    LONGEST_ID,
+    NOT_AN_OBJECT,
     QUOTE,
     count_broken,
     count_empty,
@@ -223,15 +225,6 @@ def _behind_nested(b: Any, q: int, stack: Any) -> int:
                 return _NO_END
 
 
-@njit(nogil=True, cache=True)
-def _behind_value(b: Any, q: int, stack: Any) -> int:
-    """Where any value ends that begins at q."""
-    if b[q] in (_BRACE, _BRACKET):
-        return _behind_nested(b, q, stack)
-    q, _ = _behind_scalar(b, q)
-    return q
-
-
 @njit(nogil=True, forceinline=True)
 def _number_of(b: Any, s: int, e: int, names: Any, ends: Any) -> int:
     """Which of the names, one behind the other, b[s:e] is; -1 if none."""
@@ -255,8 +248,7 @@ def _members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stac
     """Read the object that begins at q. Of each name, its value is b[spans[k, 0]:spans[k, 1]], of kind kinds[k]."""
     kinds[:] = -1
     if b[q] != _BRACE:
-        q = _behind_value(b, q, stack)
-        return q > 0 and b[_behind_blanks(b, q)] == LF
+        return False
     q = _behind_blanks(b, q + 1)
     if b[q] == _BRACE + _CLOSING:
         return b[_behind_blanks(b, q + 1)] == LF
@@ -318,18 +310,18 @@ def json_rows(
         if b[s] == 0xEF and b[s + 1] == 0xBB and b[s + 2] == 0xBF:
             s += 3
         s = _behind_blanks(b, s)
-        if s == q:
+        if s == q and q - start <= LONGEST:
             count_empty(tally)
             continue
         problem = is_read(b, start, q, q, beyond_ascii)
         if problem == 0 and not _members(b, s, names, ends, spans, kinds, stack):
-            problem = NOT_JSON
+            problem = NOT_AN_OBJECT
         if problem != 0:
             count_broken(tally, start, problem)
             continue
         for k in range(len(key_of)):
             kind, s, e = kinds[key_of[k]], spans[key_of[k], 0], spans[key_of[k], 1]
-            if kind < 0 or kind == _NULL or (is_id[k] and kind == _OTHER):
+            if kind < 0 or kind == _NULL or (is_id[k] and (kind == _OTHER or e - s > LONGEST_ID)):
                 put_null(views, k, row)
             else:
                 put_value(views, valid, k, row, b, s + (kind == _TEXT and not is_id[k]), e)

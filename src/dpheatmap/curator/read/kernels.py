@@ -9,49 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from dpheatmap.compiled import njit
+from dpheatmap.compiled import load_eight, njit, trailing_zeros
 
 LF, CR, QUOTE = 10, 13, 34
 LONGEST = 2 << 20
 """Bytes of the longest record that is read; a longer one is broken."""
+LONGEST_ID = 4096
+"""Bytes of the longest id. A row with a longer one is nobody's: an engine that holds thousands of values at a time
+would run out of memory, and one person would refuse everybody's release."""
 PAD = 16
 """Bytes behind a block that may be loaded and are never used."""
 
 BROKEN, EMPTY, PLACE, PROBLEM, TALLIES = range(5)
 """Places in a tally: broken and empty records, and where the first broken one begins and what is wrong with it."""
-TOO_LONG, NOT_UTF8, OPEN_QUOTE, OTHER_FIELDS, NOT_JSON = range(1, 6)
+TOO_LONG, NOT_UTF8, OPEN_QUOTE, OTHER_FIELDS, NOT_AN_OBJECT = range(1, 6)
 
 _ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _LINE_FEEDS, _QUOTES = _ONES * np.uint64(LF), _ONES * np.uint64(QUOTE)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _load(context: Any, array: Any, at: Any) -> Any:
-    """Eight bytes from any place of an array as a number, the first byte lowest."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array_type, _ = signature.args
-        data = context.make_array(array_type)(context, builder, arguments[0]).data
-        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
-        value = builder.load(place)
-        value.align = 1
-        return value
-
-    return types.uint64(array, types.int64), build
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _trailing_zeros(context: Any, word: Any) -> Any:
-    """How many low bits of a number, which is not 0, are 0."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), build
 
 
 @njit(nogil=True, forceinline=True)
@@ -66,10 +41,10 @@ def end_of_record(b: Any, p: int) -> Any:
     """Where the line feed of the record that begins at p is, and whether a byte before it is not ASCII."""
     seen = np.uint64(0)
     while True:
-        word = _load(b, p)
+        word = load_eight(b, p)
         found = _equal(word, _LINE_FEEDS)
         if found:
-            low = _trailing_zeros(found)
+            low = trailing_zeros(found)
             before = word & ((np.uint64(1) << low) - np.uint64(1))
             return p + np.int64(low >> np.uint64(3)), ((seen | before) & _HIGHS) != 0
         seen = seen | word
@@ -80,10 +55,10 @@ def end_of_record(b: Any, p: int) -> Any:
 def end_of_field(b: Any, p: int, delimiter: np.uint64) -> Any:
     """Where the next delimiter (a byte, eight times), quote or line feed is, from p on."""
     while True:
-        word = _load(b, p)
+        word = load_eight(b, p)
         found = _equal(word, delimiter) | _equal(word, _QUOTES) | _equal(word, _LINE_FEEDS)
         if found:
-            return p + np.int64(_trailing_zeros(found) >> np.uint64(3))
+            return p + np.int64(trailing_zeros(found) >> np.uint64(3))
         p += 8
 
 
@@ -148,13 +123,13 @@ def count_empty(tally: Any) -> None:
 def put_value(views: Any, valid: Any, k: int, row: int, b: Any, s: int, e: int) -> None:
     """Make b[s:e] the value of a row of column k: an Arrow view, which holds up to 12 bytes, or the place of more."""
     size = e - s
-    low, high = _load(b, s), np.uint64(s) << np.uint64(32)  # a long one lies in the first, and only, buffer
+    low, high = load_eight(b, s), np.uint64(s) << np.uint64(32)  # a long one lies in the first, and only, buffer
     if size <= 12:
         rest = np.uint64(0)
         if size < 8:
             low &= (np.uint64(1) << np.uint64(8 * size)) - np.uint64(1)
         elif size > 8:
-            rest = _load(b, s + 8) & ((np.uint64(1) << np.uint64(8 * (size - 8))) - np.uint64(1))
+            rest = load_eight(b, s + 8) & ((np.uint64(1) << np.uint64(8 * (size - 8))) - np.uint64(1))
         high = (low >> np.uint64(32)) | (rest << np.uint64(32))
     views[k, row, 0] = np.uint64(size) | (low << np.uint64(32))
     views[k, row, 1] = high

@@ -46,7 +46,7 @@ _PROBLEMS = {
     kernels.NOT_UTF8: "is not UTF-8",
     kernels.OPEN_QUOTE: "has a quote that does not close on it",
     kernels.OTHER_FIELDS: "has more or fewer fields than the header, or a quote out of place",
-    kernels.NOT_JSON: "is not one JSON value",
+    kernels.NOT_AN_OBJECT: "is not one JSON object",
 }
 
 
@@ -125,12 +125,18 @@ class RecordStream:
     def _stop(self, problem: BaseException) -> None:
         self.problem = problem
 
+    def cancel(self) -> None:
+        """End the scan, soon and as if the files ended here; whoever scans is told afterwards."""
+        self.problem = self.problem or KeyboardInterrupt()
+
     def batches(self) -> Generator[Batch, None, None]:
         """The rows of all files, block by block."""
         tally = np.zeros(kernels.TALLIES, np.int64)
         self.first_broken = None
         with closing(_in_order(self._tasks(), self.threads)) as results:
             for batch, read in results:
+                if self.problem is not None:
+                    return
                 if read.tally[kernels.BROKEN] and self.first_broken is None:
                     self.first_broken = read
                     if not self.skip:
@@ -185,13 +191,13 @@ class RecordStream:
 
 @contextmanager
 def own_problem(stream: RecordStream | None) -> Iterator[None]:
-    """Raise what stopped a stream in place of what DuckDB makes of it: all it was told is that the stream stopped."""
+    """Raise what stopped a stream; to DuckDB it seemed to end there. Every scan of a stream stands inside of this."""
     problem: BaseException | None = None
     try:
         yield
     except DataError as error:
         problem = error
-    if stream is not None and stream.problem is not None:  # also if DuckDB took the stop for the end
+    if stream is not None and stream.problem is not None:
         problem = stream.problem
     if problem is not None:
         raise problem

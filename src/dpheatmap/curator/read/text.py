@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,11 +26,10 @@ from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile, c
 from dpheatmap.curator.table import Table, literal, quoted
 from dpheatmap.errors import DataError, ParameterError
 
-if TYPE_CHECKING:
-    import duckdb
-
 EVENTS = "dpheatmap_records"
 LONGEST_HEADER = 64 << 10
+MOST_KEYS = 200
+"""Keys of JSON that are shown to the data holder."""
 _OTHER_ENCODINGS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _WAYS_OUT = "Mend the line, write the table as Parquet, or leave such lines out (--bad-lines skip)."
 
@@ -50,6 +49,7 @@ class CsvParser:
 
     header: CsvHeader
     columns: Sequence[str]
+    user: str | None = None
     broken = (
         "a quote does not close on it, or it has more or fewer fields than the header, or it is not UTF-8, or longer "
         "than 2 MiB. Values can't span lines, for one person's line could then take others' with it. " + _WAYS_OUT
@@ -63,8 +63,8 @@ class CsvParser:
 
         place = {name: k for k, name in enumerate(self.columns)}
         slots = np.array([place.get(name, -1) for name in self.header.columns], np.int64)
-        delimiter = ord(self.header.delimiter)
-        return int(csv_rows(block.data, block.first, block.stop, delimiter, slots, views, valid, tally))
+        delimiter, id_slot = ord(self.header.delimiter), -1 if self.user is None else place.get(self.user, -1)
+        return int(csv_rows(block.data, block.first, block.stop, delimiter, slots, id_slot, views, valid, tally))
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class JsonParser:
     keys: Sequence[str]
     user: str | None
     broken = (
-        "it is not one JSON value, or not UTF-8, or longer than 2 MiB. A file that is one array becomes lines by: "
+        "it is not one JSON object, or not UTF-8, or longer than 2 MiB. A file that is one array becomes lines by: "
         "jq -c '.[]' FILE. " + _WAYS_OUT
     )
 
@@ -121,22 +121,28 @@ def open_csv(
             )
     wanted = list(header.columns) if question is None else question.among(header.columns)
     parts = [TextFile(file, its.start) for file, its in zip(files, headers, strict=True)]
-    stream = _register(con, parts, CsvParser(header, wanted), skip)
+    parser = CsvParser(header, wanted, None if question is None else question.user)
+    stream = _register(con, parts, parser, skip)
     folders = _folders(files, keys, header.columns)
-    values = {
-        folder: f"([{', '.join(map(_text, of_files))}])[CAST({FILE} AS INTEGER)]"
-        for folder, of_files in folders.items()
-    }
     columns = dict.fromkeys([*header.columns, *folders], "VARCHAR")
-    listed = bool(wanted) and not looks_like_data(header.columns)  # without any name asked for, it may be a row
-    return Table(_renamed(wanted, values), columns, name, listed, frozenset(folders), stream=stream)
+    known = {*header.columns, *folders}
+    is_header = question is None or len(question.columns - known) <= 1  # a row, if there is no header, has other words
+    listed = is_header and not looks_like_data(header.columns)
+    return Table(_renamed(wanted, folders), columns, name, listed, frozenset(folders), stream=stream)
 
 
 def open_json(
-    con: duckdb.DuckDBPyConnection, files: Sequence[str], name: str, question: Question, skip: bool
-) -> Table:  # fmt: skip
-    """Files of JSON lines as a table of the keys that are asked for."""
-    keys, user = sorted(question.columns), question.user
+    con: duckdb.DuckDBPyConnection,
+    files: Sequence[str],
+    name: str,
+    folder_keys: frozenset[str],
+    question: Question,
+    skip: bool,
+) -> Table:
+    """Files of JSON lines as a table of the keys that are asked for; a name of a folder is that of its value."""
+    folders = _folders(files, folder_keys, ())
+    keys = sorted(question.columns - set(folders))
+    user = question.user if question.user in keys else None
     if len({key.lower() for key in keys}) != len(keys):
         raise ParameterError("Columns were named whose names differ in case alone. Name others.")
     stream = _register(con, [TextFile(file, 0) for file in files], JsonParser(keys, user), skip)
@@ -144,14 +150,16 @@ def open_json(
     while as_id in {key.lower() for key in keys}:
         as_id += "_"
     ids = {} if user is None else {user: as_id}
-    relation = _renamed([*keys, *ids.values()], {})
-    return Table(relation, dict.fromkeys(keys, "VARCHAR"), name, False, ids=ids, stream=stream)
+    relation = _renamed([*keys, *ids.values()], folders)
+    columns = dict.fromkeys([*keys, *folders], "VARCHAR")
+    return Table(relation, columns, name, False, frozenset(folders), ids=ids, stream=stream)
 
 
-def _renamed(names: Sequence[str], values: Mapping[str, str]) -> str:
-    """The stream with the names of its columns, and with values that are computed, as a relation."""
+def _renamed(names: Sequence[str], folders: Mapping[str, Sequence[str | None]]) -> str:
+    """The stream with the names of its columns, and with the values of folders by a row's file, as a relation."""
     columns = [f"{column(k)} AS {quoted(name)}" for k, name in enumerate(names)]
-    columns += [f"{value} AS {quoted(name)}" for name, value in values.items()]
+    for folder, of_files in folders.items():
+        columns.append(f"([{', '.join(map(_text, of_files))}])[CAST({FILE} AS INTEGER)] AS {quoted(folder)}")
     return f"(SELECT {', '.join(columns)} FROM {EVENTS})"
 
 
@@ -160,7 +168,12 @@ def _register(
 ) -> RecordStream:
     ((threads,),) = con.execute("SELECT current_setting('threads')").fetchall()
     stream = RecordStream(files, parser, skip, threads)
-    con.register(EVENTS, stream)
+    try:
+        con.register(EVENTS, stream)
+    except duckdb.Error as error:
+        if "KeyboardInterrupt" in str(error):  # Ctrl-C, which DuckDB takes for a failure of the stream
+            raise KeyboardInterrupt from None
+        raise
     return stream
 
 
@@ -207,7 +220,11 @@ def _header_fields(record: bytes, name: str) -> tuple[tuple[str, ...], str]:
 
 def looks_like_data(columns: Iterable[str]) -> bool:
     """Whether a name is a number: more likely, this is the first row of a file without a header."""
-    return any(re.fullmatch(r"[-+.eE\d\s]*\d[-+.eE\d\s]*", column) for column in columns)
+
+    def is_number(name: str) -> bool:
+        return any(map(str.isdigit, name)) and all(c in "-+.eE" or c.isdigit() or c.isspace() for c in name)
+
+    return any(map(is_number, columns))
 
 
 def _folders(files: Sequence[str], keys: frozenset[str], columns: Iterable[str]) -> Mapping[str, list[str | None]]:
@@ -237,7 +254,7 @@ def json_keys(files: Sequence[str], records: int = 1000) -> list[str]:
     chosen: dict[str, str] = {}
     for key in keys:
         chosen.setdefault(key.lower(), key)
-    return list(chosen.values())
+    return list(chosen.values())[:MOST_KEYS]
 
 
 def _keys(line: bytes) -> list[str]:
@@ -245,4 +262,4 @@ def _keys(line: bytes) -> list[str]:
         found = json.loads(line)
     except (ValueError, RecursionError):
         return []
-    return [key for key in found if key and key.isprintable()] if isinstance(found, dict) else []
+    return [key for key in found if 0 < len(key) <= 100 and key.isprintable()] if isinstance(found, dict) else []
