@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import os
+import re
 import signal
 import threading
 import time
@@ -20,7 +21,7 @@ from dpheatmap.curator.read import arrow_stream, blocks, record_stream
 from dpheatmap.curator.read.record_stream import RecordStream, TextFile
 from dpheatmap.curator.read.text import CsvParser, csv_header
 from dpheatmap.embedded import connect
-from dpheatmap.errors import BrokenRecord, DataError
+from dpheatmap.errors import BrokenRecord, DataError, ParameterError
 from tables import UNIT, outcome
 
 ROWS = 200_000
@@ -180,3 +181,35 @@ def test_a_broken_line_never_hangs(tmp_path: Path) -> None:
 
 def test_duckdb_has_no_threads_for_writing_that_it_could_wait_for(con: duckdb.DuckDBPyConnection) -> None:
     assert con.execute("SELECT current_setting('async_threads')").fetchall() == [(0,)]
+
+
+def test_every_scan_of_a_stream_asks_whether_it_was_whole() -> None:
+    """To DuckDB a stream that fails has ended: who reads rows without asking would lose people without a word."""
+    package = Path(dph.__file__).parent
+    readers = {
+        str(path.relative_to(package)): "own_problem(" in path.read_text()
+        for path in package.rglob("*.py")
+        if re.search(r"(?<!def )open_(table|files|csv|json)\(", path.read_text())
+    }
+    opening = {"curator/events.py", "curator/event_files.py"}  # they hand tables on, and read none
+    assert readers.pop("curator/engines/duckdb.py")
+    assert {file for file, asks in readers.items() if not asks} == opening
+
+
+def test_names_that_no_key_can_have_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text("{}")
+    for name in ("a\0b", "\ud800"):
+        with pytest.raises(ParameterError):
+            outcome(tmp_path / "t.jsonl", x=name)
+
+
+def test_a_file_that_can_t_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("user,x,y\n")
+
+    def locked(*_: object) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", locked)
+    with pytest.raises(DataError, match=r"'t\.csv' can't be opened: Permission denied"):
+        csv_header(str(path))

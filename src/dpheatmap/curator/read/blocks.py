@@ -69,7 +69,10 @@ class Opened:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._raw = open(path, "rb")  # noqa: SIM115
+        try:
+            self._raw = open(path, "rb")  # noqa: SIM115
+        except OSError as error:
+            raise DataError(f"{Path(path).name!r} can't be opened: {error.strerror}. Check the file.") from error
         self._file: Any = self._raw
         suffix = Path(path).suffix.lower()
         if suffix == ".gz":

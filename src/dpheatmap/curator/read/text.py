@@ -145,6 +145,8 @@ def open_json(
     user = question.user if question.user in keys else None
     if len({key.lower() for key in keys}) != len(keys):
         raise ParameterError("Columns were named whose names differ in case alone. Name others.")
+    if any("\0" in key or not _is_text(key) for key in keys):
+        raise ParameterError("A column was named whose name holds a zero byte or is not text. Name another.")
     stream = _register(con, [TextFile(file, 0) for file in files], JsonParser(keys, user), skip)
     as_id = "id"
     while as_id in {key.lower() for key in keys}:
@@ -153,6 +155,14 @@ def open_json(
     relation = _renamed([*keys, *ids.values()], folders)
     columns = dict.fromkeys([*keys, *folders], "VARCHAR")
     return Table(relation, columns, name, False, frozenset(folders), ids=ids, stream=stream)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _renamed(names: Sequence[str], folders: Mapping[str, Sequence[str | None]]) -> str:
