@@ -18,6 +18,7 @@ import dpheatmap as dph
 import nasty
 from dpheatmap.cli import run
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
+from hostile_values import assert_no_more_than_one
 from served import until
 from tables import W, outcome
 
@@ -100,6 +101,24 @@ def test_any_rows(
     fill(con, "anything", events)
     found = counted(database, domain, "anything", weight="w" if weighted else None)
     assert found == nasty.expected(events, domain, weighted=weighted)
+
+
+THEIRS = st.lists(st.tuples(COORDINATES, COORDINATES, st.sampled_from(nasty.WEIGHTS)), min_size=1, max_size=6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(THEIRS, st.sampled_from([name for name in nasty.IDS if name]), st.sampled_from([None, "x < 2 AND w >= 0"]))
+def test_one_person_s_rows_change_nobody_else_s(
+    database: str, con: psycopg.Connection[Any], theirs: list[Any], name: str, where: str | None
+) -> None:
+    """Put behind and before those of others, they add at most W."""
+    others = nasty.table(DOMAINS[0], 40)
+    rows = [dict(zip(nasty.SCHEMA.names, (f"{name} eve", *row, None), strict=True)) for row in theirs]
+    hostile = pa.Table.from_pylist(rows, nasty.SCHEMA)
+    fill(con, "without", others)
+    fill(con, "with_them", pa.concat_tables([hostile.slice(1), others, hostile.slice(0, 1)]))
+    before, after = (counted(database, DOMAINS[0], t, weight="w", where=where) for t in ("without", "with_them"))
+    assert_no_more_than_one(before, after)
 
 
 @pytest.mark.parametrize(

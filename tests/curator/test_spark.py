@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +20,7 @@ import dpheatmap as dph
 import nasty
 from dpheatmap.curator.engines.spark import _is_steady, _type
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
+from hostile_values import assert_no_more_than_one
 from tables import W, outcome
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: scripts/test installs it")
@@ -64,6 +66,21 @@ def test_nasty_points_fall_into_the_same_cells(
     pq.write_table(events, tmp_path / "events.parquet")
     wanted = nasty.expected(events, domain, weighted="weight" in options, each="user" in options)
     assert plain(outcome(str(tmp_path / "events.parquet"), domain, engine="spark", **{**COLUMNS, **options})) == wanted
+
+
+@pytest.mark.parametrize("where", [None, "x < 2 AND w >= 0"])
+def test_one_person_s_rows_change_nobody_else_s(spark: Any, where: str | None, tmp_path: Path) -> None:
+    """All of the awkward numbers and weights at once, put among others: they add at most W."""
+    domain, others = dph.Domain.unit(7), nasty.table(dph.Domain.unit(7), 200)
+    rows = [("eve ", x, y, w, None) for x in nasty.NUMBERS for y in (0.5, x) for w in nasty.WEIGHTS]
+    hostile = pa.Table.from_pylist([dict(zip(nasty.SCHEMA.names, row, strict=True)) for row in rows], nasty.SCHEMA)
+    pq.write_table(others, tmp_path / "without.parquet")
+    pq.write_table(pa.concat_tables([others.slice(100), hostile, others.slice(0, 100)]), tmp_path / "with.parquet")
+    before, after = (
+        plain(outcome(str(tmp_path / f"{name}.parquet"), domain, engine="spark", weight="w", where=where, **COLUMNS))
+        for name in ("without", "with")
+    )
+    assert_no_more_than_one(before, after)
 
 
 def test_predicates_parts_and_ids_under_a_collation(spark: Any, tmp_path: Path) -> None:

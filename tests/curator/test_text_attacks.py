@@ -44,7 +44,6 @@ def read(path: Path, bad_lines: str = "skip") -> tuple[int, int, int]:
 @pytest.mark.parametrize("nasty", [b'"mallory,0.5,0.5,', b'mallory,0.5,"0.5,', b'mallory,0.5,0.5,"', b'""","'])
 @pytest.mark.parametrize("at", [0, SIZE - 3, SIZE, 2 * SIZE + 1, -1])
 def test_an_open_quote_takes_nobody_with_it(nasty: bytes, at: int, tmp_path: Path) -> None:
-    """In a file of 36 MB, all but a thousand of 1.4 million people were gone without a word."""
     lines = [b"u%06d,0.1,0.1,n\n" % k for k in range(200_000)]
     place = len(lines) if at < 0 else at // len(lines[0])
     (tmp_path / "t.csv").write_bytes(HEADER + b"".join([*lines[:place], nasty + b"\n", *lines[place:]]))
@@ -52,6 +51,17 @@ def test_an_open_quote_takes_nobody_with_it(nasty: bytes, at: int, tmp_path: Pat
     with pytest.raises(BrokenRecord) as caught:
         read(tmp_path / "t.csv", "stop")
     assert caught.value.place.startswith(f"Line {place + 2} of t.csv has ")
+
+
+def test_nobody_vanishes_from_a_file_of_36_megabytes(tmp_path: Path) -> None:
+    """All but a thousand of 1.4 million people were gone: the quote was opened in the last block but one of 32 MB."""
+    lines = [b"person-%07d,0.1,0.1,ab\n" % k for k in range(1_400_000)]
+    content = HEADER + b"".join([*lines[:1000], b'"mallory,0.5,0.5,\n', *lines[1000:]])
+    assert 34_000_000 < len(content) < 38_000_000
+    (tmp_path / "t.csv").write_bytes(content)
+    assert read(tmp_path / "t.csv") == (1_400_000, 1_400_000, 1)
+    with pytest.raises(BrokenRecord):
+        read(tmp_path / "t.csv", "stop")
 
 
 def test_quotes_around_others_lines_don_t_swallow_them(tmp_path: Path) -> None:
