@@ -230,7 +230,7 @@ def test_names_are_text_and_nothing_else() -> None:
 
 
 def test_an_empty_table_and_each_row_a_person(tmp_path: Path) -> None:
-    (tmp_path / "none.json").write_text("[]")
+    (tmp_path / "none.json").write_text("")
     made = dph.release_images(str(tmp_path / "none.json"), SQUARE, images=LIST, epsilon=1, **COLUMNS)
     assert list(made) == LIST
     rows = {**COLUMNS, "user": None, "each_row_is_a_person": True}

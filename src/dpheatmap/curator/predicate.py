@@ -48,6 +48,7 @@ def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: boo
         tree, types = _safe(text, columns, listed), columns or {}
         if portable:
             return portable_predicate(tree, columns)
+        _check_patterns(tree)
         check_constants(tree, types, lambda part: _forgiving(part, types))
         return f"TRY(CAST(({_forgiving(tree, types).sql(dialect='duckdb', comments=False)}) AS BOOLEAN))"
     except RecursionError:
@@ -83,16 +84,21 @@ def _safe(text: str, columns: Mapping[str, str] | None, listed: bool) -> exp.Exp
                 f"where may look at one row at a time, and {node.sql(dialect='duckdb')!r} is not on the list of what "
                 "is safe. Use columns, literals, comparisons, AND, OR, NOT, BETWEEN, IN, LIKE, arithmetic and CAST."
             )
-        if isinstance(node, (exp.Like, exp.ILike)) and not node.expression.is_string:
-            raise ParameterError(
-                f"LIKE takes a pattern in quotes; it has {node.sql(dialect='duckdb')!r}. Write the pattern itself: "
-                "of two columns, one person's row could take minutes."
-            )
         if isinstance(node, exp.Column) and columns is not None and (node.table or node.name not in columns):
             name = node.sql(dialect="duckdb") if node.table else repr(node.name)
             known = f"the table has {', '.join(columns)}" if listed else "the table does not have it"
             raise DataError(f"where names the column {name}, and {known}. Check it.")
     return tree
+
+
+def _check_patterns(tree: exp.Expr) -> None:
+    """Refuse a pattern that stands in a row: how long a comparison takes would be one person's to choose."""
+    for node in tree.find_all(exp.Like, exp.ILike):
+        if not node.expression.is_string:
+            raise ParameterError(
+                f"LIKE takes a pattern in quotes; it has {node.sql(dialect='duckdb')!r}. Write the pattern itself: "
+                "of two columns, one person's row could take minutes."
+            )
 
 
 def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
