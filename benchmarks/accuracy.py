@@ -15,12 +15,12 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
-from dpheatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Floats
 
 SIGMA, PEOPLE, TRIALS = 0.02, 200, 2
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5), Fraction(10))

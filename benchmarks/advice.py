@@ -22,10 +22,10 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.domain import Floats
 from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 from shapes import BOX, DOMAINS, GAUSSIANS, NEW_SHAPES, PLACES, SHAPES, SQUARE, people_of
 

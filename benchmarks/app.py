@@ -12,9 +12,9 @@ from common import bar
 from dpheatmap import Ledger
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from browser import launch
-from served import Served, serving, trips, wanted
-from visits import visiting
+from helpers.browser import launch
+from helpers.served import Served, serving, trips, wanted
+from helpers.visits import visiting
 
 REPEATS = 5
 ASKING = """

@@ -18,7 +18,7 @@ from dpheatmap.collect.message_sums import MessageSums
 from dpheatmap.collect.shares import split
 from dpheatmap.collect.shuffle_bound import paper_shares
 from dpheatmap.collect.terms import WORD, Terms
-from dpheatmap.domain import Domain
+from dpheatmap.place.domain import Domain
 from packing import Bytes, pack, packed_size, unpack
 
 DOMAIN = Domain.image(320, 240)

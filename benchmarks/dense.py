@@ -11,9 +11,9 @@ import sys
 import numpy as np
 
 from common import bar, cpu_seconds
-from dpheatmap.domain import Floats
-from dpheatmap.estimate.dense import nearest_map
+from dpheatmap.estimate.dense_estimate import nearest_map
 from dpheatmap.flow.masses import signed
+from dpheatmap.place.domain import Floats
 
 SIDE, SMALL, LIMIT = 256, 64, 3.0
 

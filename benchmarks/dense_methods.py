@@ -17,11 +17,11 @@ import numpy as np
 import dpheatmap as dph
 from advice import SIGMA, SIZE
 from common import bar
-from dpheatmap.domain import Floats
 from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
-from dpheatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 from shapes import DOMAINS, GAUSSIANS, SHAPES, SQUARE, people_of
 

@@ -16,11 +16,11 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar, cpu_seconds
-from dpheatmap.domain import Floats
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.metrics import emd
 from dpheatmap.flow.masses import difference
-from dpheatmap.smoothing import gaussian_filter
+from dpheatmap.heatmap.smoothing import gaussian_filter
+from dpheatmap.place.domain import Floats
 from dpheatmap.testing import generated_people
 
 EPSILONS, PEOPLE, SIGMA, TOLERANCE = (0.5, 1, 5), (200, 2000), 0.02, 0.001

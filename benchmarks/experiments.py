@@ -15,9 +15,9 @@ from pathlib import Path
 from common import bar
 from dpheatmap.evaluate.pool import cores
 from dpheatmap.experiments import stand_in
-from dpheatmap.experiments.comparison import STUDY
+from dpheatmap.experiments.epsilon import STUDY
 from dpheatmap.experiments.figures import Sources
-from dpheatmap.experiments.places import Dataset
+from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.run import run_study
 from dpheatmap.experiments.study import Data, Job
 

@@ -15,15 +15,15 @@ from functools import cache
 import numpy as np
 
 from common import bar
-from dpheatmap.domain import Floats
 from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.experiments.places import Place
-from dpheatmap.smoothing import smoothed
+from dpheatmap.experiments.populations import Place
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 
 EPSILONS = ("1", "2", "5", "10")

@@ -9,8 +9,8 @@ import numpy as np
 import opendp.prelude as dp
 
 from common import bar, cpu_seconds
-from dpheatmap.budget import UNITS
-from dpheatmap.curator.noise import DiscreteLaplace
+from dpheatmap.curator.core.noise import DiscreteLaplace
+from dpheatmap.design.budget import UNITS
 
 RATE = Fraction(1, 3) / UNITS
 SIZE = 2**21

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap._util.jit import njit
 from dpheatmap.collect.shares import Words
-from dpheatmap.compiled import njit
 
 Bytes = NDArray[np.uint8]
 

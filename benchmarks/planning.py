@@ -20,12 +20,12 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.domain import Floats
 from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
-from dpheatmap.experiments.places import Place
-from dpheatmap.smoothing import smoothed
+from dpheatmap.experiments.populations import Place
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 from shapes import DOMAINS, SQUARE, scattered
 

@@ -13,10 +13,10 @@ from functools import partial
 import numpy as np
 
 from common import bar, cpu_seconds
-from dpheatmap.domain import Domain
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.estimate.likelihood import LAPLACE
-from dpheatmap.estimate.posterior import Observations, infer
+from dpheatmap.estimate.posterior.likelihood import LAPLACE
+from dpheatmap.estimate.posterior.posterior import Observations, infer
+from dpheatmap.place.domain import Domain
 
 BARS = {1_000: 0.2, 10_000: 2.0}
 FIRST, DEPTH = 2, 14

@@ -22,7 +22,7 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar, cpu_seconds, peak_megabytes
-from dpheatmap.embedded import connect
+from dpheatmap._util.duckdb_connection import connect
 
 PEOPLE = 2_000_000
 SPREAD = 85  # so that 10^8 events lie in 67 million cells of level 16

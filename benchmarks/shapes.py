@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 import dpheatmap as dph
-from dpheatmap.domain import Floats
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.experiments.places import Place
+from dpheatmap.experiments.populations import Place
+from dpheatmap.place.domain import Floats
 
 SEED, SIDE = 20_262, 128
 GAUSSIANS = {"2 Gaussians": 0.01, "6 Gaussians": 0.04, "30 Gaussians": 0.2, "120 Gaussians": 0.7}

@@ -16,9 +16,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from common import bar, cpu_seconds
-from dpheatmap.budget import UNITS
+from dpheatmap.design.budget import UNITS
 from dpheatmap.estimate.forest import Level, Masses, solve
-from dpheatmap.quadtree import Ints, children, encode, largest
+from dpheatmap.place.quadtree import Ints, children, encode, largest
 
 PEOPLE, CLUSTERS, EPSILON = 100_000, 60, 1.0
 

@@ -22,8 +22,8 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar, cpu_seconds, peak_megabytes
-from dpheatmap.budget import UNITS
-from dpheatmap.embedded import connect
+from dpheatmap._util.duckdb_connection import connect
+from dpheatmap.design.budget import UNITS
 
 LEVEL = 10
 ROUNDS = 3

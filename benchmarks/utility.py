@@ -16,7 +16,7 @@ import dpheatmap as dph
 from common import bar
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
-from dpheatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smoothed
 
 DOMAIN = dph.Domain.unit(8)
 SIGMA = 0.02

@@ -15,7 +15,7 @@ from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
 ROOT = Path(__file__).parents[1]
-TARGET = ROOT / "src/dpheatmap/render/font/inter.ttf"
+TARGET = ROOT / "src/dpheatmap/render/figure/font/inter.ttf"
 PARTS = ("latin", "latin-ext", "vietnamese", "greek", "cyrillic", "cyrillic-ext")
 LETTERS = [
     range(0x20, 0x7F),

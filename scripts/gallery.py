@@ -11,8 +11,8 @@ import pyarrow as pa
 from PIL import Image, ImageDraw
 
 import dpheatmap as dph
-from dpheatmap.domain import Bounds, Domain
 from dpheatmap.experiments import stand_in
+from dpheatmap.place.domain import Bounds, Domain
 from dpheatmap.render import basemap
 from dpheatmap.testing import generated_people
 

@@ -10,10 +10,10 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from browser import launch
 from dpheatmap.experiments.invented import gaze
-from served import BOX, serving, trips
-from visits import Visit, visiting
+from helpers.browser import launch
+from helpers.served import BOX, serving, trips
+from helpers.visits import Visit, visiting
 
 DOCS = Path(__file__).parent.parent / "docs/images/app"
 DOCUMENTED = {"wide-place": 1250, "wide-protection": 960, "wide-map": 1010, "wide-shelf": 1010}

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import Phase, settings
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
-import network
-from browser import launch
+from helpers import network
+from helpers.browser import launch
 
 # Programs that need what the tests don't.
 collect_ignore = ["fuzz/long.py", "mutation/mutate.py", "mutation/reach.py", "mutation/trials.py"]

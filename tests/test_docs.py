@@ -9,12 +9,12 @@ import click
 import pytest
 
 import dpheatmap as dph
-from command_reference import reference
 from dpheatmap.cli import COMMANDS, cli
-from dpheatmap.release_file import describe
+from dpheatmap.releases.release_file import describe
 from dpheatmap.testing import generated_people
+from helpers import ROOT
+from helpers.command_reference import reference
 
-ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")])
 
 

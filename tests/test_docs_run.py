@@ -15,8 +15,8 @@ from PIL import Image
 import dpheatmap as dph
 from dpheatmap.cli import cli, run
 from dpheatmap.testing import generated_people
+from helpers import ROOT
 
-ROOT = Path(__file__).parent.parent
 CITY = (-74.1, 40.6, -73.8, 40.9)
 BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RUN = ("README.md", "docs/guide.md", "docs/maps.md", "docs/places.md", "docs/every-day.md")

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import dpheatmap as dph
-import network
-from dpheatmap.embedded import connect
-from stories import story
+from dpheatmap._util.duckdb_connection import connect
+from helpers import network
+from helpers.stories import story
 
 
 def test_attempts_to_leave_the_machine_are_stopped_and_written_down(
@@ -58,4 +58,6 @@ def test_duckdb_neither_installs_nor_loads_extensions() -> None:
         settings = "current_setting('autoinstall_known_extensions'), current_setting('autoload_known_extensions')"
         assert con.execute(f"SELECT {settings}").fetchone() == (False, False)
     source = "\n".join(path.read_text() for path in Path(str(dph.__file__)).parent.rglob("*.py"))
-    assert len(re.findall(r"duckdb\.connect\(", source)) == 1, "open databases by dpheatmap.embedded.connect"
+    assert len(re.findall(r"duckdb\.connect\(", source)) == 1, (
+        "open databases by dpheatmap._util.duckdb_connection.connect"
+    )

@@ -16,11 +16,12 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.errors import DataError, ReleaseFileError
-from dpheatmap.release_file import KEY, describe
-from stories import START, story, table
-from tables import UNIT, Columns, W, as_csv, as_parquet, outcome, people
+from dpheatmap.releases.release_file import KEY, describe
+from helpers import ROOT
+from helpers.stories import START, story, table
+from helpers.tables import UNIT, Columns, W, as_csv, as_parquet, outcome, people
 
-PAGE = Path(__file__).parent.parent / "docs/reliability.md"
+PAGE = ROOT / "docs/reliability.md"
 COLUMNS = ["--user", "user", "--x", "x", "--y", "y", "--unit", "--depth", "3", "--epsilon", "1", "--no-ledger"]
 
 

@@ -6,74 +6,47 @@ import re
 
 import pytest
 
-from imported import FILES, ROOT, files_of, imports
+from dpheatmap import collect, curator
+from helpers.imported import FILES, ROOT, files_of, imports
 
 PRIVATE = ("curator", "collect")
-COLLECTING = {
-    "client": ["Client", "body_size"],
-    "collection": ["Collection"],
-    "terms": ["Terms"],
-    "simulate": ["simulated"],
-}
-DOORS = {
-    ("dpheatmap.curator.api", "aggregate"),
-    ("dpheatmap.curator.api", "release"),
-    ("dpheatmap.curator.api", "Counts"),
-    # A statement for a warehouse, which holds nothing of the data, and the counts that it answers.
-    ("dpheatmap.curator.warehouses", "sql"),
-    ("dpheatmap.curator.warehouses", "read_counts"),
-    ("dpheatmap.curator.images", "release_images"),
-    ("dpheatmap.curator.ledger", "Ledger"),
-    # Devices, and whoever runs a collection: public terms in, sealed contributions and noisy sums out.
+EXPORTED = {"curator/counts_file.py"}
+"""What counts are saved by, which is no part of the core."""
+DOORS = ("dpheatmap.curator", "dpheatmap.collect")
+PUBLIC = {
+    *(("dpheatmap.curator", name) for name in curator._PUBLIC | curator._RIVALS),
+    *(("dpheatmap.collect", name) for name in collect._PUBLIC),
     ("dpheatmap", "collect"),
-    *((f"dpheatmap.collect.{module}", name) for module, names in COLLECTING.items() for name in names),
-    # Other mechanisms' way to people: noisy answers, each paid for.
-    ("dpheatmap.curator.api", "Curator"),
 }
+"""What whoever may enter asks for: noisy answers that are paid for, counts that say that they are private, devices."""
 EXCEPTIONS = {
     # Seeded noise for tests and demos; what it makes is stamped NOT PRIVATE.
-    "testing.py": {("dpheatmap.curator.api", "release_from")},
+    "testing.py": {("dpheatmap.curator", "release_from")},
+    # The check of a path's budget, which sees no people.
+    "releases/release_file.py": {("dpheatmap.curator", "walk")},
     # Simulations of collections without a curator, whose releases are stamped NOT PRIVATE.
     "experiments/shuffle.py": {
-        ("dpheatmap.collect.simulate", "simulated_together"),
-        ("dpheatmap.collect.shuffle_bound", "paper_shares"),
-        ("dpheatmap.collect.terms", "Terms"),
+        ("dpheatmap.collect", "simulated_together"),
+        ("dpheatmap.collect", "paper_shares"),
+        ("dpheatmap.curator", "walk"),
     },
-    "experiments/local.py": {
-        ("dpheatmap.collect.local", "LocalTerms"),
-        ("dpheatmap.collect.simulate", "simulated_locally"),
-    },
-    # Domain.discover, which is handed a table and answers with noise that is paid for; the others are types.
-    "domain.py": {
-        ("dpheatmap.curator.discover", "discover"),
-        ("dpheatmap.curator.api", "Counts"),
-        ("dpheatmap.curator.ledger", "Ledger"),
-    },
+    "experiments/local_model.py": {("dpheatmap.collect", "simulated_locally")},
     # The audit, which searches a box around invented people many times and reads their file but a few times.
-    "evaluate/audit_discovery.py": {("dpheatmap.curator.discover", "discovered")},
-    # The data holder's look at their own table.
-    "cli/inspect.py": {("dpheatmap.curator.inspect", "inspect_table")},
-    "app/answers/tables.py": {("dpheatmap.curator.inspect", "inspect_table")},
-    # The processes of a collection, started by hand.
-    "cli/collect.py": {
-        (f"dpheatmap.collect.{module}", name)
-        for module, name in [
-            ("collection", "terms_of"),
-            ("demo", "run_demo"),
-            ("keys", "PrivateKey"),
-            ("keys", "PublicKey"),
-            ("network", "Network"),
-            ("receiver", "Role"),
-            ("receiver", "close_early"),
-            ("result", "collected"),
-            ("result", "combined"),
-            ("state", "State"),
-            ("tickets", "make_tickets"),
-            ("web", "kind_of"),
-            ("web", "serve"),
-        ]
+    "evaluate/audit/discovery_shapes.py": {
+        ("dpheatmap.curator", "box_around"),
+        ("dpheatmap.curator", "searched_world"),
     },
+    # The data holder's look at their own table.
+    "cli/inspect_command.py": {("dpheatmap.curator", "inspect_table")},
+    "app/endpoints/tables.py": {("dpheatmap.curator", "inspect_table")},
+    # The processes of a collection, started by hand.
+    "cli/collect_command.py": {("dpheatmap.collect", name) for name in collect._PROCESSES},
 }
+RINGS = {
+    "curator/core/": ("curator/core/",),
+    "curator/ledger/": ("curator/core/", "curator/ledger/"),
+}
+"""What a ring of the private side may import of it: the core is read without anything else."""
 MAY_ENTER = ("__init__.py", "testing.py", "app/", "cli/", "evaluate/", "experiments/")
 EXACT = re.compile(r"\bcounts\.(sums|codes|at)\b")
 OUTSIDE = [file for file in FILES if file.split("/")[0] not in PRIVATE]
@@ -86,24 +59,59 @@ def private(module: str, name: str | None) -> bool:
 
 def test_the_private_side_is_where_it_is_looked_for() -> None:
     """A test of walls must see the house: the files and the doors exist."""
-    assert {"__init__.py", "release.py", "heatmap.py", "curator/api.py", "estimate/paper.py"} <= set(FILES)
-    assert {("dpheatmap.curator.api", name) for name in ("Counts", "aggregate", "release")} <= set(
-        imports("__init__.py")
-    )
-    assert any(private(*entry) for entry in imports("curator/api.py"))
+    assert {
+        "__init__.py",
+        "releases/release.py",
+        "heatmap/heatmap.py",
+        "curator/publish.py",
+        "estimate/paper_estimate.py",
+    } <= set(FILES)
+    assert {("dpheatmap.curator", name) for name in ("Counts", "aggregate", "release")} <= set(imports("__init__.py"))
+    assert any(private(*entry) for entry in imports("curator/publish.py"))
+
+
+def test_every_name_of_a_door_is_there() -> None:
+    for door in (curator, collect):
+        for name in door._HOMES:
+            assert getattr(door, name) is not None
+    assert set(curator.__all__) == set(curator._HOMES)
+    with pytest.raises(AttributeError, match="has no attribute 'count'"):
+        curator.count  # noqa: B018
+
+
+@pytest.mark.parametrize("ring", RINGS)
+def test_a_ring_is_read_without_those_around_it(ring: str) -> None:
+    inside = [file for file in FILES if file.startswith(ring)]
+    assert len(inside) > 3
+    for file in inside:
+        reached = {path for entry in imports(file) for path in files_of(*entry) if path.startswith(PRIVATE)}
+        reached -= {"curator/__init__.py", *(EXPORTED if file == "curator/core/counts.py" else ())}
+        assert {path for path in reached if not path.startswith(RINGS[ring])} == set(), file
+
+
+def test_the_core_is_read_in_an_hour() -> None:
+    lines = sum(len((ROOT / file).read_text().splitlines()) for file in FILES if file.startswith("curator/core/"))
+    assert lines <= 1500
 
 
 @pytest.mark.parametrize("file", OUTSIDE)
 def test_the_private_side_is_entered_by_its_doors_only(file: str) -> None:
     entered = {entry for entry in imports(file) if private(*entry)}
-    assert entered <= (DOORS if file.startswith(MAY_ENTER) else set()) | EXCEPTIONS.get(file, set())
+    assert entered <= (PUBLIC if file.startswith(MAY_ENTER) else set()) | EXCEPTIONS.get(file, set())
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/", "heatmap", "smoothing"))])
+@pytest.mark.parametrize("file", [file for file in FILES if file.startswith("collect/")])
+def test_devices_and_servers_take_their_noise_from_the_door(file: str) -> None:
+    entered = {entry for entry in imports(file) if f"{entry[0]}.".startswith("dpheatmap.curator.")}
+    fitting = {*curator._NOISE, *curator._CHECKS, "Counts"}
+    assert entered <= {("dpheatmap.curator", name) for name in fitting}
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/", "heatmap/"))])
 def test_estimates_and_pictures_cannot_reach_events(file: str) -> None:
     """Not even through another module of ours: whatever they import, and what that imports, stays outside.
 
-    Every domain has a door, `Domain.discover`: they don't knock at it, nor could they, having no table to hand in.
+    Every domain has a door, the old name of `discover`: they don't knock at it, nor could they, having no table.
     """
     assert ".discover(" not in (ROOT / file).read_text(encoding="utf-8")
     seen, queue = set(), [file]
@@ -119,8 +127,8 @@ def test_only_the_private_side_reads_tables() -> None:
     """DuckDB outside the wall reads release files and public research data, and makes invented people; nothing else."""
     users = {file for file in OUTSIDE for module, _ in imports(file) if module.split(".")[0] in ("duckdb", "narwhals")}
     assert {file for file in users if not file.startswith("experiments/")} <= {
-        "embedded.py",
-        "release_file.py",
+        "_util/duckdb_connection.py",
+        "releases/release_file.py",
         "testing.py",
     }
 
@@ -135,7 +143,7 @@ def test_peers_see_people_through_a_curator_only() -> None:
     peers = [file for file in FILES if file.startswith("evaluate/peers/")]
     assert len(peers) > 5
     for file in peers:
-        assert {entry for entry in imports(file) if private(*entry)} <= {("dpheatmap.curator.api", "Curator")}
+        assert {entry for entry in imports(file) if private(*entry)} <= {("dpheatmap.curator", "Curator")}
         assert "_counts" not in (ROOT / file).read_text(encoding="utf-8"), file
 
 
@@ -146,7 +154,7 @@ def test_noise_and_randomness_live_behind_the_wall() -> None:
         text = (ROOT / file).read_text(encoding="utf-8")
         assert "random" not in used, file
         assert "urandom" not in text, file
-        seeded = ("testing.py", "cli/demo.py", "estimate/uncertainty.py", "estimate/place_draws.py")
+        seeded = ("testing.py", "cli/demo_command.py", "heatmap/uncertainty.py", "estimate/place_draws.py")
         if file not in seeded and not file.startswith("experiments/"):
             assert "np.random" not in text, file
 
@@ -164,7 +172,7 @@ def test_in_a_collection_only_devices_see_points() -> None:
     for role in ("receiver", "server", "collector", "shuffler", "analyser", "result", "tally", "web", "state"):
         modules = {module for module, _ in imports(f"collect/{role}.py")}
         assert not {f"dpheatmap.collect.{module}" for module in ("tree", "simulate", "demo")} & modules, role
-        assert not {module for module in modules if module.startswith("dpheatmap.curator") and "noise" not in module}
+        assert not {module for module in modules if module.startswith("dpheatmap.curator.")}
 
 
 def test_the_shuffler_opens_what_devices_send_and_no_message() -> None:

@@ -1,11 +1,11 @@
 // Builds what the package carries, byte for byte the same each time: node build.mjs [FOLDER]
-// The map goes into FOLDER/render/static, the app into FOLDER/app/static.
+// The map goes into FOLDER/render/web/static, the app into FOLDER/app/static.
 import { build } from "esbuild";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const folder = process.argv[2] ?? "../src/dpheatmap";
-const target = join(folder, "render/static");
+const target = join(folder, "render/web/static");
 const app = join(folder, "app/static");
 const common = { bundle: true, minify: true, write: false, format: "iife", target: "es2022", charset: "utf8", legalComments: "none" };
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpheatmap.curator.api import Counts, Curator, release_from
-from dpheatmap.domain import Domain
-from dpheatmap.embedded import connect
-from dpheatmap.release import Release
+from dpheatmap._util.duckdb_connection import connect
+from dpheatmap.curator import Counts, Curator, release_from
+from dpheatmap.place.domain import Domain
+from dpheatmap.releases.release import Release
 
 if TYPE_CHECKING:
     import duckdb

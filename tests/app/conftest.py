@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 import dpheatmap as dph
-from served import Served, serving, trips
+from helpers.served import Served, serving, trips
 
 
 @pytest.fixture(scope="module")

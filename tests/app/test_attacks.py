@@ -14,14 +14,14 @@ import httpx
 import pytest
 
 from dpheatmap.app import peer
-from dpheatmap.app.answers.parts import Parts
+from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.guard import KEY, Guard
 from dpheatmap.app.routes import application
 from dpheatmap.app.session import GUESSES, Session
 from dpheatmap.app.shelf import Shelf, held
 from dpheatmap.cli import run
 from dpheatmap.errors import DpheatmapError
-from served import PATIENCE, PLACE, Served, ended, key_in, serving, trips, wanted
+from helpers.served import PATIENCE, PLACE, Served, ended, key_in, serving, trips, wanted
 
 CHANGES = [
     ("POST", "/api/limit"),

@@ -17,13 +17,13 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.app.jobs import Jobs, recover
+from dpheatmap.app.release_request import Charge, Columns, Source
 from dpheatmap.app.shelf import Record, Shelf
 from dpheatmap.app.texts import say
-from dpheatmap.app.wanted import Charge, Columns, Source
-from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError
+from dpheatmap.place.domain import Domain
 from dpheatmap.render import RELEASE_SUFFIX
-from served import PATIENCE, ended, serving, trips, wanted
+from helpers.served import PATIENCE, ended, serving, trips, wanted
 
 # Failures
 

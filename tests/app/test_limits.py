@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import dpheatmap as dph
-from served import COLUMNS, Served, ended, trips, wanted
+from helpers.served import COLUMNS, Served, ended, trips, wanted
 
 
 def limit(client: httpx.Client, population: str, epsilon: Any) -> httpx.Response:

@@ -17,12 +17,12 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.app.recipe import recipe
+from dpheatmap.app.release_request import domain_of
 from dpheatmap.app.shelf import Record
-from dpheatmap.app.wanted import domain_of
-from dpheatmap.domain import Domain
+from dpheatmap.place.domain import Domain
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX
-from dpheatmap.render.picture import picture_of
-from served import BOX, COLUMNS, PLACE, Served, ended, serving, trips, until, wanted
+from dpheatmap.render.web.picture import picture_of
+from helpers.served import BOX, COLUMNS, PLACE, Served, ended, serving, trips, until, wanted
 
 
 def released(client: httpx.Client, body: dict[str, Any]) -> dict[str, Any]:

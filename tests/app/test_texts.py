@@ -11,9 +11,10 @@ import pytest
 import dpheatmap
 from dpheatmap.app.texts import say
 from dpheatmap.cli import run
+from helpers import ROOT
 
 APP = Path(dpheatmap.__file__).parent / "app"
-PAGE = Path(__file__).parents[2] / "web/src/app"
+PAGE = ROOT / "web/src/app"
 TEXTS = json.loads((APP / "texts.json").read_text(encoding="utf-8"))
 
 

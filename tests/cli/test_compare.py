@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from dpheatmap.cli import run
-from dpheatmap.cli.compare import NOT_COVERED, PRIVATE
+from dpheatmap.cli.compare_command import NOT_COVERED, PRIVATE
 
 METHODS = "paper,baseline,privtree"
 

@@ -9,7 +9,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import run
-from dpheatmap.projection import NORTHERNMOST
+from dpheatmap.place.projection import NORTHERNMOST
 from dpheatmap.testing import generated_people
 
 

@@ -11,8 +11,9 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.testing import generated_people
+from helpers import ROOT
 
-PAGE = (Path(__file__).parents[2] / "docs/every-day.md").read_text()
+PAGE = (ROOT / "docs/every-day.md").read_text()
 DAYS = [f"2024-06-{day:02}" for day in range(3, 10)]
 
 

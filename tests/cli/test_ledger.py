@@ -12,7 +12,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import run
-from dpheatmap.curator.ledger import Ledger
+from dpheatmap.curator.ledger.ledger import Ledger
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import run
-from dpheatmap.curator.ledger import Ledger
+from dpheatmap.curator.ledger.ledger import Ledger
 
 COLUMNS = ["--user", "u", "--x", "x", "--y", "y"]
 TABLE = "u,x,y,image\na,0.5,0.5,a.jpg\nb,0.25,0.25,a.jpg\n"

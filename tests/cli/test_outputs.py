@@ -10,9 +10,9 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import run
-from dpheatmap.curator.ledger import Ledger
+from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.errors import DpheatmapError
-from dpheatmap.heatmap import Heatmap
+from dpheatmap.heatmap.heatmap import Heatmap
 
 COLUMNS = ["--user", "person", "--x", "x", "--y", "y"]
 

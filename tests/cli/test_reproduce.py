@@ -12,7 +12,7 @@ import pytest
 from dpheatmap.cli import run
 from dpheatmap.experiments import figures
 from dpheatmap.experiments.figures import FIGURES, STUDIES, Sources
-from dpheatmap.experiments.places import Dataset
+from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.report import report
 from dpheatmap.experiments.run import run_gallery
 from dpheatmap.experiments.study import Data, Job

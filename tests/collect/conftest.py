@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from collecting import Cast
+from helpers.collecting import Cast
 
 
 @pytest.fixture(autouse=True)

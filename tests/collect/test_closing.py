@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from collecting import CORNER, Cast, also_local, cast, local_terms, refusal_of, terms_of
 from dpheatmap.collect import receiver
 from dpheatmap.collect.network import UnreachableError
+from helpers.collecting import CORNER, Cast, also_local, cast, local_terms, refusal_of, terms_of
 
 
 @also_local

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collecting import local_terms, terms_of
 from dpheatmap.collect.client import Client
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.keys import OVERHEAD, BadSeal, PrivateKey, PublicKey, as_text
 from dpheatmap.collect.tickets import make_tickets, serial_of, ticket_bytes
 from dpheatmap.errors import DataError, ParameterError
+from helpers.collecting import local_terms, terms_of
 
 LATER = datetime.now(UTC) + timedelta(hours=1)
 KEY = PrivateKey.make().public

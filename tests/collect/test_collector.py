@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from collecting import Cast, local_terms, refusal_of
 from dpheatmap.collect import collector as collector_module
 from dpheatmap.collect.client import NONCE, contribution_info
 from dpheatmap.collect.collection import terms_of
@@ -21,10 +20,11 @@ from dpheatmap.collect.local import LocalTerms, Report, report, report_of
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.tickets import SIZE, ticket_bytes
 from dpheatmap.collect.web import kind_of
-from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, ParameterError
-from dpheatmap.release import Release
+from dpheatmap.place.domain import Domain
+from dpheatmap.releases.release import Release
 from dpheatmap.testing import SeededSource
+from helpers.collecting import Cast, local_terms, refusal_of
 
 TERMS = local_terms(7, epsilon=2, n_max=40)
 """Levels 2 to 7: unary answers, and on the last level Hadamard's."""
@@ -61,8 +61,8 @@ def test_the_release_is_that_of_the_reports(tmp_path: Path, monkeypatch: pytest.
     stage.end()
     release = stage.result()
     assert same(release, expected(range(24)))
-    assert (release.mechanism.trusted, release.mechanism.participants) == ("nobody", 24)
-    assert release.mechanism.family == "Gaussian"
+    assert (release.trust.who, release.trust.participants) == ("nobody", 24)
+    assert release.noise.family == "Gaussian"
     assert stage.role(0).state.received() == 0, "reports are deleted"
 
 

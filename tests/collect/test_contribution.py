@@ -6,15 +6,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpheatmap as dph
-from audit import chi_square
-from collecting import ALPHA, OUTSIDE, laplace_p_value, terms_of
 from dpheatmap.collect import contribution
 from dpheatmap.collect import terms as terms_module
 from dpheatmap.collect.contribution import (
@@ -30,11 +27,14 @@ from dpheatmap.collect.shares import split
 from dpheatmap.collect.shuffle_bound import certified_delta
 from dpheatmap.collect.simulate import simulated
 from dpheatmap.collect.terms import Terms
-from dpheatmap.curator.noise import DiscreteLaplace
-from dpheatmap.domain import Domain
+from dpheatmap.curator.core.noise import DiscreteLaplace
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import SeededSource, generated_people
+from helpers import ROOT
+from helpers.audit import chi_square
+from helpers.collecting import ALPHA, OUTSIDE, laplace_p_value, terms_of
 
 PEOPLE = 4
 
@@ -172,8 +172,8 @@ def test_simulated_collections_are_those_of_the_protocol(model: str) -> None:
     """A crowd in one corner is found, and the release says who was trusted with what noise."""
     terms = terms_of(model, 4, epsilon=8, n_min=20, n_max=60)
     release = simulated(terms, [([0.03], [0.03])] * 40)
-    assert release.mechanism.participants == 40
-    assert release.mechanism.summed == 2
+    assert release.trust.participants == 40
+    assert release.noise.summed == 2
     assert release.heatmap(size=16).values.argmax() == 0
     corner = release.measurements.at(2)[1][0] / terms.units
     assert abs(corner - 40) < 20
@@ -189,12 +189,12 @@ def test_a_seed_makes_the_same_release_again() -> None:
 
 
 def test_the_guide_simulates() -> None:
-    page = Path(__file__).parents[2] / "docs/collect.md"
+    page = ROOT / "docs/collect.md"
     code = next(block for block in re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL) if "simulated" in block)
     people = generated_people(50, extent=(0, 0, 320, 240)).fetchnumpy()
     names: dict[str, Any] = {"dph": dph, **people}
     exec(code, names)
-    assert names["release"].mechanism.participants == 50
+    assert names["release"].trust.participants == 50
 
 
 def test_one_server_is_not_enough() -> None:
@@ -238,7 +238,7 @@ def test_the_modulus_has_room_for_the_sums_and_their_noise(n_max: int, units: in
     """P(|noise| > T) on any of m coordinates is at most 1e-6, by the density of a sum of n_max / n_min Laplaces."""
     from scipy.special import gamma, gammaincc
 
-    from dpheatmap.estimate.likelihood import laplace_sum
+    from dpheatmap.estimate.posterior.likelihood import laplace_sum
 
     terms = Terms.of("shuffle", Domain.unit(6), epsilon=2, delta=1e-5, n_min=50, n_max=n_max, units=units)
     law = laplace_sum(n_max // 50)

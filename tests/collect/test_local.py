@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.budget import SHARES
 from dpheatmap.collect.local import LocalTerms, Report, report
 from dpheatmap.collect.responses import NOTHING
 from dpheatmap.collect.simulate import simulated_locally
 from dpheatmap.collect.tally import Tally
+from dpheatmap.design.budget import SHARES
 from dpheatmap.errors import DataError, DomainError, ParameterError
-from dpheatmap.quadtree import encode
+from dpheatmap.place.quadtree import encode
 from dpheatmap.testing import SeededSource
 
 TERMS = LocalTerms.of(dph.Domain.unit(4), epsilon=2)
@@ -57,7 +57,7 @@ def test_reports_add_up_to_where_people_are() -> None:
     assert m.deviations is not None
     truth = np.where(m.codes == 0, 1500, 0)
     assert np.all(np.abs(m.counts / release.units - truth) < 6 * m.deviations / release.units)
-    assert release.mechanism.participants == 2000
+    assert release.trust.participants == 2000
     assert release.heatmap(size=16, sigma=0.01).values[0, 0] > 0.6
 
 
@@ -100,7 +100,7 @@ def test_nobody_is_refused(tmp_path: Path) -> None:
             tally.add(report(TERMS, [], []))
         release = tally.release()
         release.save(tmp_path / "r.parquet")
-        assert dph.load(tmp_path / "r.parquet").mechanism.participants == people
+        assert dph.load(tmp_path / "r.parquet").trust.participants == people
         assert np.isfinite(release.heatmap(size=8).values).all()
 
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-from audit import chi_square
-from collecting import ALPHA, laplace_p_value
 from dpheatmap.collect import polya
 from dpheatmap.collect.polya import PolyaDifference, log_interval, mean_interval, uniform_below
 from dpheatmap.errors import ParameterError
-from dpheatmap.quadtree import Ints
-from reference import real
+from dpheatmap.place.quadtree import Ints
+from helpers.audit import chi_square
+from helpers.collecting import ALPHA, laplace_p_value
+from helpers.reference import real
 
 CASES = [(Fraction(1), 2), (Fraction(1, 3), 5), (Fraction(1, 50), 3), (Fraction(1, 1300), 10), (Fraction(1, 2**33), 4)]
 SIZE = 2**15

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from collecting import local_terms, terms_of
 from dpheatmap.cli import run
 from dpheatmap.collect.client import NONCE, contribution_info
 from dpheatmap.collect.collection import AnyTerms, Collection, Party
@@ -26,7 +25,8 @@ from dpheatmap.collect.result import collected
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.tickets import SIZE
 from dpheatmap.errors import DataError, PrivacyRefusal
-from dpheatmap.release import Release
+from dpheatmap.releases.release import Release
+from helpers.collecting import local_terms, terms_of
 
 DEVICES = 15
 AWAY = (3, 7, 11)
@@ -89,7 +89,7 @@ def test_a_collection_survives_kills_dropouts_and_garbage(model: str, tmp_path: 
         release = stage.result()
         assert np.array_equal(stage.result().measurements.counts, release.measurements.counts)
     there = [number for number in range(DEVICES) if number not in AWAY]
-    assert release.mechanism.participants == len(there)
+    assert release.trust.participants == len(there)
     corner = sum(number % 3 == 0 for number in there)
     check(release, {0: corner, 15: len(there) - corner, 5: 0})
     assert release.heatmap(size=8).values[-1, -1] > 0.2
@@ -263,6 +263,6 @@ def test_the_local_model_by_commands(tmp_path: Path, capsys: pytest.CaptureFixtu
     tally = Tally(terms)
     tally.add_all([opened_report(desk, terms, file) for file in kept])
     assert np.array_equal(release.measurements.counts, tally.release().measurements.counts)
-    assert release.mechanism.participants == 4
+    assert release.trust.participants == 4
     assert release.label["trusted"].startswith("Nobody")
     assert "Traceback" not in (desk.stage.folder_of(0) / "log").read_text()

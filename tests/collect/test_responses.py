@@ -13,9 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 from dpheatmap.collect.responses import LONGEST, NOTHING, Answers, Hadamard, Unary, response
-from dpheatmap.curator.noise import Source
+from dpheatmap.curator.core.noise import Source
 from dpheatmap.errors import DataError
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import SeededSource
 
 BITS = 6

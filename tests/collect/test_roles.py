@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audit import chi_square
-from collecting import ALPHA, CORNER, OUTSIDE, Cast, also_local, cast, each_model, refusal_of, terms_of
 from dpheatmap.collect import server as server_module
 from dpheatmap.collect.client import NONCE, Client, contribution_info, message_size
 from dpheatmap.collect.keys import OVERHEAD, SIGNATURE, BadSeal, PrivateKey
@@ -18,6 +16,8 @@ from dpheatmap.collect.result import combined
 from dpheatmap.collect.shuffler import random_order
 from dpheatmap.collect.tickets import SIZE, make_tickets, ticket_bytes
 from dpheatmap.errors import DataError, PrivacyRefusal
+from helpers.audit import chi_square
+from helpers.collecting import ALPHA, CORNER, OUTSIDE, Cast, also_local, cast, each_model, refusal_of, terms_of
 
 
 def people_in_corner(cast: Cast) -> float:
@@ -36,7 +36,7 @@ def test_a_collection_ends_with_the_right_sums(model: str, tmp_path: Path) -> No
     assert stage.role(0).phase() == "open"
     stage.end()
     release = stage.result()
-    assert release.mechanism.participants == 5
+    assert release.trust.participants == 5
     assert abs(people_in_corner(stage) - 4) < 3
     assert [stage.role(number).phase() for number in (0, 1)] == ["published"] * 2
 
@@ -110,7 +110,7 @@ def test_a_client_is_in_all_sums_or_in_none(tmp_path: Path) -> None:
     stage.role(0).accept(again.contribution(*CORNER)[0])
     stage.role(1).accept(again.contribution(*CORNER)[1])
     stage.end()
-    assert stage.result().mechanism.participants == 3
+    assert stage.result().trust.participants == 3
     assert abs(people_in_corner(stage) - 3) < 3
 
 
@@ -221,7 +221,7 @@ def test_nobody_else_can_publish_a_servers_sum(tmp_path: Path) -> None:
     stage.crowd(3)
     stage.end()
     one, two = (stage.role(number).outcome() for number in (0, 1))
-    assert combined(stage.collection, [one, two]).mechanism.participants == 3
+    assert combined(stage.collection, [one, two]).trust.participants == 3
     forged = PrivateKey.make().sign(one[SIGNATURE:], stage.collection.purpose("sum"))
     altered = one[:-1] + bytes([one[-1] ^ 1])
     for other in (forged, altered, two):
@@ -320,7 +320,7 @@ def ended_with_garbage(folder: Path, people: int, part: float = 1.0) -> Cast:
 
 def test_garbage_is_left_out(tmp_path: Path) -> None:
     stage = ended_with_garbage(tmp_path, 4)
-    assert stage.result().mechanism.participants == 4
+    assert stage.result().trust.participants == 4
     assert abs(people_in_corner(stage) - 4) < 3
 
 
@@ -344,7 +344,7 @@ def test_a_message_that_comes_twice_counts_once(tmp_path: Path) -> None:
     stage.role(0).accept(stage.client(4).contribution(*CORNER)[0])
     stage.role(0).state.write("UPDATE contributions SET content = ? WHERE serial = 4", first)
     stage.end()
-    assert stage.result().mechanism.participants == 4
+    assert stage.result().trust.participants == 4
 
 
 def test_only_the_shuffler_sends_batches(tmp_path: Path) -> None:

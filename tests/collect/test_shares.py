@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit import chi_square
-from collecting import ALPHA
 from dpheatmap.collect.message_sums import add_messages
 from dpheatmap.collect.shares import signed, split
+from helpers.audit import chi_square
+from helpers.collecting import ALPHA
 
 SIZE = 2**17
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from collecting import MODELS, cast
 from dpheatmap.collect.client import message_size
 from dpheatmap.collect.keys import OVERHEAD
 from dpheatmap.collect.state import State
 from dpheatmap.errors import DataError
+from helpers.collecting import MODELS, cast
 
 
 def test_a_state_belongs_to_one_process_one_role_and_one_collection(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collecting import terms_of
 from dpheatmap.collect import tree
 from dpheatmap.collect.contribution import vector_of
-from dpheatmap.domain import Domain
 from dpheatmap.errors import ParameterError
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
+from helpers.collecting import terms_of
 
 WEIGHTS = st.lists(st.integers(0, 2**31), min_size=1, max_size=40).map(lambda w: np.array(w, dtype=np.int64))
 POINTS = st.lists(st.tuples(st.floats(-0.2, 1.2), st.floats(-0.2, 1.2)), max_size=30)
@@ -83,7 +83,7 @@ def test_each_level_has_a_persons_whole_weight(points: list[tuple[float, float]]
 @pytest.mark.parametrize("domain", [Domain.unit(5), Domain.image(50, 20), Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12)])
 def test_coordinates_are_those_of_the_release(domain: Domain) -> None:
     """A person in one cell shows up, in the release's own order, in that cell and in all that it lies in."""
-    from dpheatmap.design import all_at_once
+    from dpheatmap.design.paper import all_at_once
 
     design = all_at_once(domain)
     built = tree.tree_of(domain, design.first, design.last)

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from collecting import Cast, terms_of
 from dpheatmap.collect import network
 from dpheatmap.collect.collection import Party
 from dpheatmap.collect.keys import PrivateKey
@@ -21,6 +20,7 @@ from dpheatmap.collect.network import Network
 from dpheatmap.collect.receiver import Receiver
 from dpheatmap.collect.tickets import SIZE
 from dpheatmap.collect.web import application
+from helpers.collecting import Cast, terms_of
 
 
 class Endless(BaseHTTPRequestHandler):

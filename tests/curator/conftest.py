@@ -6,8 +6,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-import postgres
-from dpheatmap.curator import noise
+from dpheatmap.curator.core import noise
+from helpers import postgres
 
 
 @pytest.fixture(params=["words", "tables"])

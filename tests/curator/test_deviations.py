@@ -10,17 +10,17 @@ import pytest
 from numpy.typing import NDArray
 
 import dpheatmap as dph
-from audit import chi_square
-from dpheatmap.budget import UNITS
-from dpheatmap.curator import questions
-from dpheatmap.curator.api import Curator
-from dpheatmap.curator.deviations import half_deviations
-from dpheatmap.curator.noise import DiscreteLaplace, discrete_laplace
+from dpheatmap.curator import Curator
+from dpheatmap.curator import rivals as questions
+from dpheatmap.curator.core.noise import DiscreteLaplace, discrete_laplace
+from dpheatmap.curator.rivals import half_deviations
+from dpheatmap.design.budget import UNITS
 from dpheatmap.errors import ParameterError
-from dpheatmap.evaluate.confidence import epsilon_lower_bound
+from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.evaluate.peers.dawa import least_cost
-from dpheatmap.quadtree import Ints
-from dpheatmap.selection import all_cells
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.selection import all_cells
+from helpers.audit import chi_square
 
 EPSILON = Fraction(2)
 

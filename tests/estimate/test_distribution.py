@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpheatmap.domain import Domain
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.quadtree import Ints, children, decode, encode
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints, children, decode, encode
 
 DOMAINS = [
     Domain.unit(0),

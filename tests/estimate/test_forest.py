@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dpheatmap.domain import Floats
 from dpheatmap.estimate import forest
 from dpheatmap.estimate.forest import Level, Masses, solve
+from dpheatmap.place.domain import Floats
 
 
 def level(values: Sequence[float] | Floats, kids: Sequence[int], left_out: Sequence[int]) -> Level:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dpheatmap.domain import Floats
 from dpheatmap.estimate.median import assign, exchange, k_median, nobody_served, reassign
+from dpheatmap.place.domain import Floats
 
 
 def cost_of(x: Floats, y: Floats, weight: Floats, centres: Floats, *, euclidean: bool = False) -> float:

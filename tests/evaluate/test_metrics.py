@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpheatmap.domain import Floats
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.metrics import Bracket, emd, emd_norm, kl, pearson, similarity
-from evaluate.grids import maps
+from dpheatmap.place.domain import Floats
+from helpers.grids import maps
 
 PAIRS: list[Callable[[Floats, Floats], object]] = [similarity, pearson, kl, emd]
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 7))

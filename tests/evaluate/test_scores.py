@@ -14,8 +14,8 @@ from scipy import stats
 
 from dpheatmap.evaluate import metrics
 from dpheatmap.evaluate.methods import METHODS
+from dpheatmap.evaluate.score_table import as_csv, as_text, records, series_of
 from dpheatmap.evaluate.scores import METRICS, Scores, mean_of, ratio_of, score
-from dpheatmap.evaluate.table import as_csv, as_text, records, series_of
 from dpheatmap.evaluate.trial import gathered, seed_of
 
 

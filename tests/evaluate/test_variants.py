@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
-from dpheatmap.curator.api import Curator
+from dpheatmap.curator import Curator
+from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.evaluate.methods import METHODS, Method
 from dpheatmap.evaluate.peers.private_tree import privtree
 from dpheatmap.evaluate.variants import ABLATIONS, RIVALS_WITH_POSTERIOR, NotMeasuredAgain, Recorder

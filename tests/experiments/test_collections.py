@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.budget import UNITS
 from dpheatmap.collect.simulate import simulated, simulated_together
 from dpheatmap.collect.terms import Terms
-from dpheatmap.design import PaperDesign
-from dpheatmap.domain import Floats
+from dpheatmap.design.budget import UNITS
+from dpheatmap.design.paper import PaperDesign
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean, Scores
-from dpheatmap.evaluate.table import Series
-from dpheatmap.experiments import local, shuffle
+from dpheatmap.experiments import local_model as local
+from dpheatmap.experiments import shuffle
 from dpheatmap.experiments.figures import Sources
-from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import Job, Results, panels_of
-from dpheatmap.quadtree import encode
-from dpheatmap.release import Release
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import encode
+from dpheatmap.releases.release import Release
 from dpheatmap.testing import SeededSource
 
 INVENTED = Sources(invented=True)
@@ -94,7 +95,7 @@ def test_a_curator_asks_for_a_part_of_the_same_tree() -> None:
     design = asked.design
     assert isinstance(design, PaperDesign)
     assert not design.at_once
-    assert asked.mechanism.trusted == "curator"
+    assert asked.trust.who == "curator"
     sizes = [len(asked.measurements.at(level)[0]) for level in range(2, 7)]
     assert sizes == [16, 64, 80, 80, 80]
     maps = [release.heatmap(size=64, method="paper").values for release in (every, asked)]

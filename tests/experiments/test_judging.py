@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean
-from dpheatmap.evaluate.table import Series
-from dpheatmap.experiments import comparison, resolution, synthetic, users
+from dpheatmap.experiments import epsilon as comparison
+from dpheatmap.experiments import resolution, synthetic, users
 from dpheatmap.experiments.judging import better_ones, cases_lost, improves, listed, path, worsens
 from dpheatmap.experiments.study import Finding, paragraph
 

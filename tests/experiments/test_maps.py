@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dpheatmap.domain import Domain
 from dpheatmap.experiments.maps import CITY, GAZE, SHOWN, Gallery, side_by_side
-from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.run import run_gallery
+from dpheatmap.place.domain import Domain
 
 
 class Invented:

@@ -7,7 +7,7 @@ import pytest
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.experiments.places import Place
+from dpheatmap.experiments.populations import Place
 
 
 def occupied(place: Place) -> int:

@@ -9,7 +9,8 @@ import pytest
 
 from dpheatmap.evaluate.scores import METRICS, Mean, Scores
 from dpheatmap.evaluate.variants import EVERY_METHOD
-from dpheatmap.experiments import ablation, comparison, rivals
+from dpheatmap.experiments import ablation, rivals
+from dpheatmap.experiments import epsilon as comparison
 from dpheatmap.experiments.figures import Sources
 from dpheatmap.experiments.study import Job, Results
 

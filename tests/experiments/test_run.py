@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dpheatmap.domain import Domain
-from dpheatmap.evaluate.table import Series
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.experiments import run as running
-from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.run import run_study
 from dpheatmap.experiments.study import Data, Finding, Job, Study, run_job
+from dpheatmap.place.domain import Domain
 
 EPSILONS = (1, 4)
 

@@ -9,7 +9,7 @@ from dpheatmap.flow import multilevel
 from dpheatmap.flow.multilevel import SCALE
 from dpheatmap.flow.network_simplex import Grid, flow_of
 from dpheatmap.flow.proof import cost, value
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 
 SHAPES = [(1, 2), (2, 1), (1, 7), (7, 1), (2, 2), (3, 5), (5, 3), (8, 8), (9, 16), (17, 11)]
 

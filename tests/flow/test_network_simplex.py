@@ -10,7 +10,7 @@ from dpheatmap.flow import multilevel
 from dpheatmap.flow import network_simplex as simplex
 from dpheatmap.flow.network_simplex import Edges, Grid, Tree
 from dpheatmap.flow.proof import cost, value
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 
 
 def or_tools(supply: Ints, grid: Grid) -> int:

@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 
 import dpheatmap as dph
-from collecting import Cast, terms_of
-from dpheatmap import release_file as files
-from dpheatmap.budget import read_epsilon
-from dpheatmap.cli.budget import budget_from
+from dpheatmap.cli.ledger_options import budget_from
 from dpheatmap.cli.options import domain_from
 from dpheatmap.collect.keys import SIGNATURE, as_text
 from dpheatmap.collect.receiver import Refused
-from dpheatmap.curator.ledger_chain import Row, replay
-from dpheatmap.curator.predicate import row_predicate
+from dpheatmap.curator.ledger.chain import Row, replay
+from dpheatmap.curator.read.predicate import row_predicate
+from dpheatmap.design.budget import read_epsilon
 from dpheatmap.errors import DpheatmapError
+from dpheatmap.releases import release_file as files
+from helpers.collecting import Cast, terms_of
 
 SECRET = "zq9secret"
 """Stands in rows of the tables, and must not stand in any error."""
@@ -104,7 +104,7 @@ def release_metadata(data: bytes) -> None:
         except (ValueError, RecursionError):
             return
         if isinstance(metadata, dict):
-            files.understood(metadata, COLUMNS, "it")
+            files.release_of(metadata, COLUMNS, "it")
 
     refusing(call)
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent))
-import network
+from helpers import network
 
 sys.path.pop()
 network.watch()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-import postgres  # noqa: E402
+from helpers import postgres  # noqa: E402
 from mutation.mutants import Mutant, in_order, modules, mutants  # noqa: E402
 from mutation.reach import Reach, Recorder, test_files  # noqa: E402
 from mutation.record import Record, report  # noqa: E402
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument(
         "--control", action="store_true", help="repeat kills (--again: the later ones), nothing changed"
     )
-    parser.add_argument("--only", nargs="+", choices=modules(), metavar="MODULE", help="such as curator/noise.py")
+    parser.add_argument("--only", nargs="+", choices=modules(), metavar="MODULE", help="such as curator/core/noise.py")
     parser.add_argument("--folder", type=Path, default=ROOT / ".mutation", help="where the record is kept")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()

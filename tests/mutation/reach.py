@@ -14,10 +14,10 @@ import pytest
 
 from mutation.mutants import PACKAGE, ROOT, modules, original
 
-KERNELS = {"curator/noise_kernels.py": "curator/noise.py"}
+KERNELS = {"curator/core/noise_kernels.py": "curator/core/noise.py"}
 """Compiled code is not seen line by line: it is reached by whatever reaches what calls it."""
 
-ALONE = {"tests/curator/test_spark.py": "curator/engines/spark.py"}
+ALONE = {"tests/curator/engines/test_spark.py": "curator/engines/spark.py"}
 """Tests that start a Java machine, which takes longer than all others together: only for the module they are about."""
 
 IMPORT = ""
@@ -27,8 +27,9 @@ TOO_LONG = {"test_privacy.py"}
 """Audits of whole releases by repeating them: most take longer than all tests that a mutant meets."""
 
 THROUGH_IT = (
-    "test_budget.py", "test_dense.py", "test_design.py", "test_hostile_files.py", "test_parameters.py",
-    "test_release_file.py", "cli/test_commands.py", "cli/test_every_day.py", "cli/test_ledger.py",
+    "design/test_budget.py", "design/test_dense.py", "design/test_design.py", "releases/test_hostile_files.py",
+    "_util/test_parameters.py", "releases/test_release_file.py", "cli/test_commands.py", "cli/test_every_day.py",
+    "cli/test_ledger.py",
 )  # fmt: skip
 """The tests outside `tests/curator/` that go through the private side."""
 
@@ -162,7 +163,7 @@ def file_of(test: str) -> str:
 def test_files() -> list[str]:
     """What may notice a change: the tests of the private side and its examples, and the tests that go through it."""
     tests = ROOT / "tests"
-    of_curator = sorted(path for path in tests.glob("curator/test_*.py") if path.name not in TOO_LONG)
+    of_curator = sorted(path for path in tests.glob("curator/**/test_*.py") if path.name not in TOO_LONG)
     found = [*of_curator, *(tests / name for name in THROUGH_IT)]
     return [str(path.relative_to(ROOT)) for path in [*found, *(PACKAGE / module for module in modules())]]
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dpheatmap.domain import Domain, Floats
-from dpheatmap.estimate.uncertainty import Uncertainty
-from dpheatmap.heatmap import Heatmap
-from dpheatmap.release import Release
-from dpheatmap.render.figure import Figure
+from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.heatmap.uncertainty import Uncertainty
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.releases.release import Release
+from dpheatmap.render.figure.figure import Figure
 from dpheatmap.testing import generated_people, seeded_release
 
 MakeHeat = Callable[..., Heatmap]
@@ -70,7 +71,7 @@ def make_heat() -> MakeHeat:
             values = np.random.default_rng(0).exponential(size=(finest.rows, finest.columns))
         about = {
             "sigma": 0.02 * domain.longer_side,
-            "epsilon": Fraction(1, 3),
+            "loss": PureLoss(Fraction(1, 3)),
             "made": datetime(2026, 1, 31, tzinfo=UTC),
             "seeded": False,
             "empty": False,

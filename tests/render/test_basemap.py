@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpheatmap.domain import Bounds, Floats
+from dpheatmap.place.domain import Bounds, Floats
 from dpheatmap.render import basemap
 
 WORLD = Bounds(-180.0, -90.0, 180.0, 90.0)

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpheatmap.domain import Domain
-from dpheatmap.heatmap import Heatmap
-from dpheatmap.projection import EARTH_CIRCUMFERENCE
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.render.wording import density_in_words, epsilon_in_words, length_in_words
 
 MakeHeat = Callable[..., Heatmap]

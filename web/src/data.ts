@@ -1,4 +1,4 @@
-/** What a page is given: written by `dpheatmap.render.page` in Python, where each field is explained. */
+/** What a page is given: written by `dpheatmap.render.web.page` in Python, where each field is explained. */
 export interface MapData {
   title: string;
   kind: "bbox" | "image" | "unit";

@@ -6,16 +6,16 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
+from dpheatmap._util.files import replace_whole
 from dpheatmap.app import pictures
 from dpheatmap.app.pages import edition
 from dpheatmap.app.shelf import BACKGROUND, MAP, Record, Shelf
 from dpheatmap.app.texts import say
 from dpheatmap.app.worker import Worker
-from dpheatmap.domain import Domain
 from dpheatmap.errors import DpheatmapError, ParameterError
-from dpheatmap.files import replace_whole
+from dpheatmap.heatmap.smoothing import default_sigma
+from dpheatmap.place.domain import Domain
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX, refuse
-from dpheatmap.smoothing import default_sigma
 
 _NEEDS = {".tif": "rasterio", ".parquet": "pyarrow", ".pmtiles": "pmtiles", ".nc": "xarray"}
 

@@ -25,15 +25,14 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Protocol
 
+from dpheatmap._util.files import check_writable
+from dpheatmap.app.release_request import Charge, Columns, Source
 from dpheatmap.app.shelf import BACKGROUND, CANCELLED, DONE, FAILED, LOST, MAP, PLACE, STOPPED, UNDER_WAY, Record, Shelf
 from dpheatmap.app.texts import say
-from dpheatmap.app.wanted import Charge, Columns, Source
-from dpheatmap.curator.api import Counts, release
-from dpheatmap.curator.ledger import Ledger
-from dpheatmap.domain import Domain
+from dpheatmap.curator import Ledger, RowReport, discover, release
 from dpheatmap.errors import DpheatmapError
-from dpheatmap.files import check_writable
-from dpheatmap.release import LedgerEntry
+from dpheatmap.place.domain import Domain
+from dpheatmap.releases.release import LedgerEntry
 
 
 class _Cancelled(BaseException):
@@ -60,10 +59,9 @@ class Job:
         if self.cancel.is_set():
             raise _Cancelled
 
-    def seen(self, counts: Counts) -> None:
+    def seen(self, report: RowReport) -> None:
         """Keep what the reading found, for the data holder."""
-        if counts.report is not None:
-            self.private = vars(counts.report)
+        self.private = vars(report)
 
 
 class JournalledLedger(Ledger):
@@ -258,7 +256,7 @@ class _Discovery:
     def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
         """The place, which is public by then, and what is claimed of it."""
         with self.source.named():
-            found = Domain.discover(
+            found = discover(
                 self.source.events,
                 epsilon=self.charge.epsilon,
                 ledger=ledger,

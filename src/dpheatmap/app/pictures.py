@@ -6,14 +6,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dpheatmap.difference import difference
-from dpheatmap.heatmap import Heatmap
-from dpheatmap.parameters import check
-from dpheatmap.release import Release, load
+from dpheatmap._util.parameters import check
+from dpheatmap.heatmap.difference import difference
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.releases.release import Release, load
 from dpheatmap.render import options_of
-from dpheatmap.render.page import data_of, surroundings
-from dpheatmap.render.picture import Picture, picture_of, picture_of_difference
-from dpheatmap.render.thumbnail import thumbnail
+from dpheatmap.render.figure.thumbnail import thumbnail
+from dpheatmap.render.web.page import data_of, surroundings
+from dpheatmap.render.web.picture import Picture, picture_of, picture_of_difference
 
 SIDE = 724
 """Pixels on the longer side of a map in the page; files have them all."""

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap.budget import exact_text
-from dpheatmap.curator.api import aggregate, release
-from dpheatmap.domain import Domain
+from dpheatmap._util.parameters import LARGEST_EPSILON
+from dpheatmap.curator import aggregate, release
+from dpheatmap.design.budget import exact_text
 from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.heatmap import Heatmap
-from dpheatmap.label import odds_in_words
-from dpheatmap.parameters import LARGEST_EPSILON
-from dpheatmap.plan import length, plan
-from dpheatmap.render.picture import picture_of
-from dpheatmap.render.thumbnail import thumbnail
-from dpheatmap.smoothing import smoothed
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Domain
+from dpheatmap.planning.plan import length, plan
+from dpheatmap.releases.label import odds_in_words
+from dpheatmap.render.figure.thumbnail import thumbnail
+from dpheatmap.render.web.picture import picture_of
 from dpheatmap.testing import generated_people
 
 MOST = 50_000

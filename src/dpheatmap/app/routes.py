@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from dpheatmap.app.answers.entrance import Entrance
-from dpheatmap.app.answers.maps import Maps
-from dpheatmap.app.answers.parts import Parts
-from dpheatmap.app.answers.prices import Prices
-from dpheatmap.app.answers.releases import Releases
-from dpheatmap.app.answers.tables import Tables
+from dpheatmap.app.endpoints.entrance import Entrance
+from dpheatmap.app.endpoints.epsilon_price import Prices
+from dpheatmap.app.endpoints.release_jobs import Releases
+from dpheatmap.app.endpoints.released_maps import Maps
+from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.endpoints.tables import Tables
 from dpheatmap.app.guard import refused
 from dpheatmap.app.jobs import tell
 from dpheatmap.app.uploads import TooLarge

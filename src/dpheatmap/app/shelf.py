@@ -22,10 +22,10 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from dpheatmap._util.files import replace_whole
 from dpheatmap.app.texts import say
 from dpheatmap.errors import DataError, DpheatmapError
-from dpheatmap.files import replace_whole
-from dpheatmap.release import Release, load
+from dpheatmap.releases.release import Release, load
 
 UNDER_WAY = ("waiting", "reading", "charging", "drawing")
 DONE, FAILED, CANCELLED, STOPPED, LOST = "done", "failed", "cancelled", "stopped", "lost"

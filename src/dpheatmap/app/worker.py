@@ -83,4 +83,4 @@ def _end_with_parent() -> None:
 
 def _load() -> None:
     import dpheatmap.app.pictures
-    import dpheatmap.estimate.posterior  # noqa: F401
+    import dpheatmap.estimate.posterior.posterior  # noqa: F401

@@ -11,8 +11,8 @@ from importlib import import_module
 import click
 
 from dpheatmap import __version__
+from dpheatmap._util.interrupt import INTERRUPTED, SAYING, loaded
 from dpheatmap.errors import BrokenRecord, DpheatmapError
-from dpheatmap.starting import INTERRUPTED, SAYING, loaded
 
 COMMANDS = {
     "demo": "A whole run on generated people.",
@@ -45,7 +45,7 @@ class LazyGroup(click.Group):
             for meant in get_close_matches(cmd_name, COMMANDS, 1) if not ctx.resilient_parsing else ():
                 ctx.fail(f"There is no command {cmd_name!r}. Did you mean {meant!r}?")
             return None
-        command: click.Command = import_module(f"dpheatmap.cli.{cmd_name}").command
+        command: click.Command = import_module(f"dpheatmap.cli.{cmd_name}_command").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from dpheatmap.domain import Domain
+from dpheatmap._util.files import check_writable, matching
+from dpheatmap._util.parameters import check
 from dpheatmap.errors import DomainError, ParameterError, PrivacyRefusal
-from dpheatmap.files import check_writable, matching
-from dpheatmap.parameters import check
+from dpheatmap.place.domain import Domain
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX, is_release, options_of, refuse
 
 Command = TypeVar("Command", bound=Callable[..., Any])

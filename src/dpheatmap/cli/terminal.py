@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpheatmap.files import replace_whole
+from dpheatmap._util.files import replace_whole
 
 if TYPE_CHECKING:
-    from dpheatmap.curator.api import Counts
+    from dpheatmap.curator import RowReport
 
 
 def say(text: str) -> None:
@@ -45,12 +45,11 @@ def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
         yield tick
 
 
-def private_reports(readings: list[Counts], path: str | None) -> None:
+def private_reports(reports: list[RowReport], path: str | None) -> None:
     """Exact numbers of each reading of a table to the data holder: the file they named, and the terminal.
 
     Never to a log or a pipe. The file has the numbers of the only reading, or a list of those of several.
     """
-    reports = [counts.report for counts in readings if counts.report is not None]
     if path is not None and reports:
         numbers = vars(reports[0]) if len(reports) == 1 else {"readings": [vars(report) for report in reports]}
         write_private(path, numbers)

@@ -3,11 +3,66 @@
 * Secure aggregation: :mod:`~dpheatmap.collect.server`. Two or more servers of which one is honest.
 * Shuffle model: :mod:`~dpheatmap.collect.shuffler` and :mod:`~dpheatmap.collect.analyser`, who don't collude.
 * Local model: :mod:`~dpheatmap.collect.local` and :mod:`~dpheatmap.collect.collector`. One noisy report a person.
+
+This is the only door: nothing outside imports what is inside but by the names below.
 """
 
-from dpheatmap.collect.client import Client
-from dpheatmap.collect.collection import Collection
-from dpheatmap.collect.local import LocalTerms
-from dpheatmap.collect.terms import Terms
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpheatmap._util.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from dpheatmap.collect.client import Client as Client
+    from dpheatmap.collect.client import body_size as body_size
+    from dpheatmap.collect.collection import Collection as Collection
+    from dpheatmap.collect.collection import terms_of as terms_of
+    from dpheatmap.collect.demo import run_demo as run_demo
+    from dpheatmap.collect.keys import PrivateKey as PrivateKey
+    from dpheatmap.collect.keys import PublicKey as PublicKey
+    from dpheatmap.collect.local import LocalTerms as LocalTerms
+    from dpheatmap.collect.network import Network as Network
+    from dpheatmap.collect.receiver import Role as Role
+    from dpheatmap.collect.receiver import close_early as close_early
+    from dpheatmap.collect.result import collected as collected
+    from dpheatmap.collect.result import combined as combined
+    from dpheatmap.collect.shuffle_bound import paper_shares as paper_shares
+    from dpheatmap.collect.simulate import simulated_locally as simulated_locally
+    from dpheatmap.collect.simulate import simulated_together as simulated_together
+    from dpheatmap.collect.state import State as State
+    from dpheatmap.collect.terms import Terms as Terms
+    from dpheatmap.collect.tickets import make_tickets as make_tickets
+    from dpheatmap.collect.web import kind_of as kind_of
+    from dpheatmap.collect.web import serve as serve
 
 __all__ = ["Client", "Collection", "LocalTerms", "Terms"]
+
+# For devices, and for whoever opens a collection: public terms in, sealed contributions and noisy sums out.
+_PUBLIC = {"Client": "client", "Collection": "collection", "LocalTerms": "local", "Terms": "terms"}
+# The processes of a collection, which `dpheatmap collect` starts.
+_PROCESSES = {
+    "Network": "network",
+    "PrivateKey": "keys",
+    "PublicKey": "keys",
+    "Role": "receiver",
+    "State": "state",
+    "body_size": "client",
+    "close_early": "receiver",
+    "collected": "result",
+    "combined": "result",
+    "kind_of": "web",
+    "make_tickets": "tickets",
+    "run_demo": "demo",
+    "serve": "web",
+    "terms_of": "collection",
+}
+# Simulations for experiments, whose releases are stamped NOT PRIVATE.
+_SIMULATIONS = {
+    "paper_shares": "shuffle_bound",
+    "simulated_locally": "simulate",
+    "simulated_together": "simulate",
+}
+
+_HOMES = _PUBLIC | _PROCESSES | _SIMULATIONS
+__getattr__ = lazy_names(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})

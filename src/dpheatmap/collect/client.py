@@ -21,17 +21,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpheatmap._util.files import replace_whole
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.local import LocalTerms, report_of
 from dpheatmap.collect.terms import WORD
-from dpheatmap.curator.noise import Source
+from dpheatmap.curator import Source
 from dpheatmap.errors import DataError, ParameterError
-from dpheatmap.files import replace_whole
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 
 if TYPE_CHECKING:
     from dpheatmap.collect.network import Network
-    from dpheatmap.curator.counts import Counts
+    from dpheatmap.curator import Counts
 
 NONCE = 16
 

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from dpheatmap._util.files import replace_whole
+from dpheatmap._util.parameters import check
 from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.terms import Terms
-from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
-from dpheatmap.files import replace_whole
-from dpheatmap.parameters import check
+from dpheatmap.place.domain import Domain
 
 if TYPE_CHECKING:
     from dpheatmap.collect.keys import PrivateKey, PublicKey

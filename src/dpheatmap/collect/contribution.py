@@ -26,8 +26,8 @@ from dpheatmap.collect.polya import polya_difference
 from dpheatmap.collect.shares import Words, signed, split
 from dpheatmap.collect.terms import WORD, Terms
 from dpheatmap.collect.tree import rounded
-from dpheatmap.curator.noise import LARGEST, DiscreteLaplace, Source, discrete_laplace
-from dpheatmap.quadtree import Ints
+from dpheatmap.curator import LARGEST, DiscreteLaplace, Source, discrete_laplace
+from dpheatmap.place.quadtree import Ints
 
 
 def vector_of(terms: Terms, codes: Ints, weights: Ints, source: Source = os.urandom) -> Ints:

@@ -22,8 +22,8 @@ from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.receiver import close_early
 from dpheatmap.collect.result import collected
 from dpheatmap.collect.tickets import make_tickets
-from dpheatmap.domain import Domain, Floats
-from dpheatmap.release import Release
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.releases.release import Release
 from dpheatmap.testing import CITY, generated_people
 
 FINE, COARSE = 200, 2000  # metres

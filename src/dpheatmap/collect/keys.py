@@ -111,7 +111,7 @@ class PrivateKey:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it to a file that only its owner may read."""
-        from dpheatmap.files import replace_whole
+        from dpheatmap._util.files import replace_whole
 
         with replace_whole(path, private=True) as temporary:
             temporary.write_text(json.dumps({"private key": as_text(self._raw), "public key": self.public.text}) + "\n")

@@ -22,17 +22,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.budget import read_epsilon
+from dpheatmap._util.parameters import check
 from dpheatmap.collect.polya import uniform_below
 from dpheatmap.collect.responses import NOTHING, Hadamard, Unary, malformed, response
 from dpheatmap.collect.tree import Tree, tree_of
-from dpheatmap.curator.noise import Source, random_words
-from dpheatmap.design import PAPER_WIDTH, PaperDesign, one_level_each
-from dpheatmap.domain import Domain
+from dpheatmap.curator import Source, random_words
+from dpheatmap.design.budget import read_epsilon
+from dpheatmap.design.paper import PaperDesign, one_level_each
+from dpheatmap.design.settings import PAPER_WIDTH
 from dpheatmap.errors import DomainError, ParameterError
-from dpheatmap.parameters import check
-from dpheatmap.quadtree import Ints
-from dpheatmap.selection import all_cells
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.selection import all_cells
 
 EPSILONS = Fraction(1, 100), Fraction(50)
 MOST_CELLS = 2**20

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpheatmap._util.jit import njit
 from dpheatmap.collect.shares import Words, signed
 from dpheatmap.collect.terms import Terms
-from dpheatmap.compiled import njit
 from dpheatmap.errors import DataError
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 
 
 class MessageSums:

@@ -9,7 +9,7 @@ Further ones added to it are independent noise on top, which can't weaken what t
 over k >= 1 of q^k / (k L) z^k``: a Polya variable is a Poisson number, of mean L / n, of *parts* with the logarithmic
 law ``P(k) = q^k / (k L)``. A difference of two is a Poisson number, of mean 2 L / n, of parts with random signs.
 
-1. The number of parts is drawn by inversion (`Factor` of `curator/noise.py`): integer intervals around the distribution
+1. The number of parts is drawn by inversion (`Factor` of `noise.py`): integer intervals around the distribution
    function, refined until they decide.
 2. A part is drawn by rejection. Propose j = 0, 1, ... with weight ``q^(2^j)``, by inversion, and k evenly from ``2^j ..
    2^(j+1) - 1``: weight ``q^(2^j) / 2^j``. Accept with the probability ``2^j / k``, by a uniform integer below k, times
@@ -30,9 +30,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpheatmap.curator.noise import Factor, Interval, Source, discrete_laplace, exp_interval, random_words
+from dpheatmap.curator import Factor, Interval, Source, discrete_laplace, exp_interval, random_words
 from dpheatmap.errors import ParameterError
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 
 TAIL_BITS = 128
 TOTAL_VARIATION = Fraction(1, 2**118)

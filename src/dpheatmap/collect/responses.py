@@ -31,10 +31,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.curator.noise import Source, exp_interval, random_words
-from dpheatmap.domain import Floats
+from dpheatmap.curator import Source, exp_interval, random_words
 from dpheatmap.errors import DataError
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
 
 BITS = 62
 NOTHING = -1

@@ -13,7 +13,7 @@ from dpheatmap.collect.network import PAUSE, Network, UnreachableError
 from dpheatmap.collect.shares import Words
 from dpheatmap.collect.tally import Tally
 from dpheatmap.errors import DataError
-from dpheatmap.release import Release
+from dpheatmap.releases.release import Release
 
 _HEADER = 8 + 32
 

@@ -11,8 +11,8 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.curator.noise import Source
-from dpheatmap.quadtree import Ints
+from dpheatmap.curator import Source
+from dpheatmap.place.quadtree import Ints
 
 Words = NDArray[np.uint64]
 

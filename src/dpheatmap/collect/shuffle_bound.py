@@ -45,8 +45,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpheatmap.domain import Floats
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
 
 MOST_PEOPLE = 1000
 MOST_SHARES = 64

@@ -16,8 +16,8 @@ import numpy as np
 from dpheatmap.collect.client import message_size
 from dpheatmap.collect.keys import OVERHEAD
 from dpheatmap.collect.receiver import Receiver
-from dpheatmap.curator.noise import Source, random_words
-from dpheatmap.quadtree import Ints
+from dpheatmap.curator import Source, random_words
+from dpheatmap.place.quadtree import Ints
 
 BATCH = 2**22
 """Bytes in a batch."""

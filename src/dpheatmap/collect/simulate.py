@@ -13,18 +13,18 @@ from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.shares import signed
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.terms import Terms
-from dpheatmap.curator.noise import Source
-from dpheatmap.quadtree import Ints
-from dpheatmap.release import Release
+from dpheatmap.curator import Source
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.release import Release
 
 
 def simulated(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source = os.urandom) -> Release:
     """The release of these people, each given by the x and y of their points, on these terms.
 
-    >>> from dpheatmap.domain import Domain
+    >>> from dpheatmap.place.domain import Domain
     >>> terms = Terms.of("servers", Domain.unit(4), epsilon=1, n_min=2, n_max=100)
-    >>> simulated(terms, [([0.1, 0.2], [0.1, 0.1])] * 50).mechanism
-    Mechanism(trusted='servers', summed=Fraction(2, 1), participants=50)
+    >>> simulated(terms, [([0.1, 0.2], [0.1, 0.1])] * 50).trust
+    Trust(who='servers', participants=50)
     """
     total, count = np.zeros(terms.tree.size, dtype=np.int64), 0
     for x, y in people:
@@ -50,7 +50,7 @@ def simulated_together(
     ``(E - E') / eps_i`` to within 1 / B. From a generator in the same state all terms on a domain have the *same* noise
     up to that; the first of several servers adds what would be the only one's.
 
-    >>> from dpheatmap.domain import Domain
+    >>> from dpheatmap.place.domain import Domain
     >>> coarse, fine = (
     ...     Terms.of("shuffle", Domain.unit(2), epsilon=1, delta=1e-3, n_min=5, n_max=5, units=units)
     ...     for units in (2**6, 2**20)
@@ -78,7 +78,7 @@ def simulated_together(
 def simulated_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Release:
     """The release of so many people, given by the code of one finest cell each or `NOTHING`, all at once; not private.
 
-    >>> from dpheatmap.domain import Domain
+    >>> from dpheatmap.place.domain import Domain
     >>> terms = LocalTerms.of(Domain.unit(3), epsilon=4)
     >>> r = simulated_locally(terms, np.zeros(100_000, np.int64), np.random.default_rng(0))
     >>> bool(abs(r.measurements.counts[0] / r.units - 100_000) < 5000)

@@ -13,13 +13,15 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.budget import UNITS
 from dpheatmap.collect.local import LocalTerms, Report
 from dpheatmap.collect.responses import malformed
+from dpheatmap.design.budget import UNITS
+from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.errors import ParameterError
-from dpheatmap.mechanism import local
-from dpheatmap.quadtree import Ints
-from dpheatmap.release import Release
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.noise_law import GaussianNoise
+from dpheatmap.releases.release import Release
+from dpheatmap.releases.trust import Trust
 
 _UNKNOWN = 10.0
 """The standard deviation, in all people, of the cells of a level that nobody reported."""
@@ -29,11 +31,11 @@ class Tally:
     """Sums of reports on the same terms.
 
     >>> from dpheatmap.collect.local import report
-    >>> from dpheatmap.domain import Domain
+    >>> from dpheatmap.place.domain import Domain
     >>> terms = LocalTerms.of(Domain.unit(4), epsilon=1)
     >>> tally = Tally(terms)
     >>> tally.add(report(terms, [0.2, 0.3, 7.0], [0.2, 0.2, 0.2]))
-    >>> tally.release().mechanism.trusted
+    >>> tally.release().trust.who
     'nobody'
     """
 
@@ -96,6 +98,6 @@ class Tally:
             counts.append(np.rint(part * people * UNITS).astype(np.int64))
             deviations.append(np.ceil(deviation * people * UNITS).astype(np.int64))
         return Release.collected(
-            self.terms.domain, self.terms.design, np.concatenate(counts), epsilon=self.terms.epsilon,
-            mechanism=local(people), deviations=np.concatenate(deviations), seeded=seeded,
+            self.terms.domain, self.terms.design, np.concatenate(counts), loss=PureLoss(self.terms.epsilon),
+            trust=Trust("nobody", people), noise=GaussianNoise(), deviations=np.concatenate(deviations), seeded=seeded,
         )  # fmt: skip

@@ -22,19 +22,22 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap.budget import PAPER_DECAY, part, read_epsilon
+from dpheatmap._util.parameters import as_epsilon, check
 from dpheatmap.collect.local import check_numbers
 from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
 from dpheatmap.collect.shuffle_bound import MOST_SHARES, shares_needed
 from dpheatmap.collect.tree import Tree, tree_of
-from dpheatmap.curator.aggregate import checked_domain
-from dpheatmap.design import PAPER_WIDTH, PaperDesign, all_at_once
-from dpheatmap.domain import Domain
+from dpheatmap.curator import public_domain
+from dpheatmap.design.budget import PAPER_DECAY, part, read_epsilon
+from dpheatmap.design.paper import PaperDesign, all_at_once
+from dpheatmap.design.privacy_loss import loss_of
+from dpheatmap.design.settings import PAPER_WIDTH
 from dpheatmap.errors import ParameterError, PrivacyRefusal
-from dpheatmap.mechanism import served, shuffled
-from dpheatmap.parameters import as_epsilon, check
-from dpheatmap.quadtree import Ints
-from dpheatmap.release import Release
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.noise_law import LaplaceNoise, shuffled_noise
+from dpheatmap.releases.release import Release
+from dpheatmap.releases.trust import Trust
 
 BETA = 1e-6
 """The probability that any of the sums leaves the range that the modulus has room for."""
@@ -89,7 +92,7 @@ class Terms:
         >>> paper.tree.size, paper.modulus_bits, paper.shares
         (102400, 17, 16)
         """
-        checked_domain(domain)
+        public_domain(domain)
         check(model=model, n_min=n_min, n_max=n_max, width=width, decay=decay)
         if model not in UNITS:
             raise ParameterError(
@@ -251,10 +254,14 @@ class Terms:
                 f"{participants} contributions are fewer than n_min, {self.n_min}, and make no release. "
                 "Collect again, for longer."
             )
-        mechanism = (
-            served(participants, self.servers) if self.model == "servers" else shuffled(participants, self.n_min)
-        )
+        by_servers = self.model == "servers"
         return Release.collected(
-            self.domain, self.design, sums, epsilon=self.epsilon, delta=self.delta, mechanism=mechanism,
-            units=self.units, seeded=seeded,
-        )  # fmt: skip
+            self.domain,
+            self.design,
+            sums,
+            loss=loss_of(self.epsilon, self.delta),
+            trust=Trust("servers" if by_servers else "shuffler", participants),
+            noise=LaplaceNoise(Fraction(self.servers)) if by_servers else shuffled_noise(participants, self.n_min),
+            units=self.units,
+            seeded=seeded,
+        )

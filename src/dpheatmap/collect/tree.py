@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpheatmap.collect.polya import uniform_below
-from dpheatmap.curator.noise import Source
-from dpheatmap.domain import Domain
+from dpheatmap.curator import Source
 from dpheatmap.errors import ParameterError
-from dpheatmap.quadtree import Ints, encode
-from dpheatmap.selection import all_cells
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints, encode
+from dpheatmap.place.selection import all_cells
 
 
 class Tree:

@@ -1,1 +1,103 @@
-"""The private side of the wall: the only code that sees people's data."""
+"""THE PRIVATE SIDE: the only code that sees people's data. This is its only door.
+
+Inside, one folder for each question of a reviewer:
+
+* ``core/``: is one release epsilon-DP? ``core/README.md`` leads through it.
+* ``ledger/``: do releases together stay within the limit?
+* ``read/`` and ``engines/``: is a row its own person's, and are the integers the same everywhere?
+
+Nothing outside imports what is inside but by the names below, and a test holds everybody to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpheatmap._util.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.aggregation import aggregate, public_domain
+    from dpheatmap.curator.bounding_box import box_around, discover, searched_world
+    from dpheatmap.curator.core.counts import Counts, RowReport
+    from dpheatmap.curator.core.noise import (
+        LARGEST,
+        DiscreteLaplace,
+        Factor,
+        Interval,
+        Source,
+        discrete_laplace,
+        exp_interval,
+        random_words,
+    )
+    from dpheatmap.curator.core.walk import walk
+    from dpheatmap.curator.groups import release_images
+    from dpheatmap.curator.ledger.ledger import Ledger
+    from dpheatmap.curator.publish import release, release_from
+    from dpheatmap.curator.read.inspection import inspect_table
+    from dpheatmap.curator.rivals import Curator
+    from dpheatmap.curator.statement import read_counts, sql
+
+# For everybody: a table in, and out come noisy values, which are paid for, or counts, which say that they are private.
+_PUBLIC = {
+    "Counts": "core.counts",
+    "Ledger": "ledger.ledger",
+    "RowReport": "core.counts",
+    "aggregate": "aggregation",
+    "discover": "bounding_box",
+    "read_counts": "statement",
+    "release": "publish",
+    "release_images": "groups",
+    "sql": "statement",
+}
+# Other mechanisms' way to people: noisy answers, each paid for.
+_RIVALS = {"Curator": "rivals"}
+# The data holder's look at their own table.
+_HOLDER = {"inspect_table": "read.inspection"}
+# The check of a path's budget, for whoever loads a release: it sees no people.
+_CHECKS = {"public_domain": "aggregation", "walk": "core.walk"}
+# Exact noise, for devices and servers that add their own.
+_NOISE = dict.fromkeys(
+    (
+        "DiscreteLaplace",
+        "Factor",
+        "Interval",
+        "LARGEST",
+        "Source",
+        "discrete_laplace",
+        "exp_interval",
+        "random_words",
+    ),
+    "core.noise",
+)
+# Seeded noise, for tests and audits; what it makes is stamped NOT PRIVATE.
+_TESTS = {"box_around": "bounding_box", "release_from": "publish", "searched_world": "bounding_box"}
+
+_HOMES = _PUBLIC | _RIVALS | _HOLDER | _CHECKS | _NOISE | _TESTS
+__getattr__ = lazy_names(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
+
+__all__ = [
+    "LARGEST",
+    "Counts",
+    "Curator",
+    "DiscreteLaplace",
+    "Factor",
+    "Interval",
+    "Ledger",
+    "RowReport",
+    "Source",
+    "aggregate",
+    "box_around",
+    "discover",
+    "discrete_laplace",
+    "exp_interval",
+    "inspect_table",
+    "public_domain",
+    "random_words",
+    "read_counts",
+    "release",
+    "release_from",
+    "release_images",
+    "searched_world",
+    "sql",
+    "walk",
+]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.domain import Domain, Floats
-from dpheatmap.quadtree import Ints, decode, encode
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints, decode, encode
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,9 +50,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpheatmap.compiled import njit
-from dpheatmap.domain import Floats
-from dpheatmap.quadtree import Ints
+from dpheatmap._util.jit import njit
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
 
 _NONE = np.iinfo(np.int64).max  # above every slope: no segment is left
 

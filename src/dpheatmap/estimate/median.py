@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpheatmap.compiled import njit
-from dpheatmap.domain import Floats
-from dpheatmap.quadtree import Ints
+from dpheatmap._util.jit import njit
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
 
 GOLDEN = 0.6180339887498949
 TINY = 1e-12

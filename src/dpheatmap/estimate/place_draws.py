@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpheatmap.domain import Floats
-from dpheatmap.estimate.cluster import Plane, nearest_centre, points_of
-from dpheatmap.estimate.posterior import draws, posterior, seed_of
-from dpheatmap.release import Release
+from dpheatmap.estimate.kmedian import Plane, nearest_centre, points_of
+from dpheatmap.estimate.posterior.posterior import draws, posterior, seed_of
+from dpheatmap.place.domain import Floats
+from dpheatmap.releases.release import Release
 
 DRAWS = 100
 WIDER = 1.5

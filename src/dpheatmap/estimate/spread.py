@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpheatmap.compiled import njit
-from dpheatmap.domain import Floats
+from dpheatmap._util.jit import njit
+from dpheatmap.place.domain import Floats
 
 
 @njit(cache=True)

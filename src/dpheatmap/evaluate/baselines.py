@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpheatmap.curator.api import Counts, Curator
-from dpheatmap.domain import Domain
+from dpheatmap._util.parameters import check
+from dpheatmap.curator import Counts, Curator
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.parameters import check
+from dpheatmap.place.domain import Domain
 
 MOST_CELLS = 2**24
 TOPS = (0.001, 0.01, 0.1, 1.0)

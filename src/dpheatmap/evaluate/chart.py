@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpheatmap.errors import MissingDependency
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Metric
-from dpheatmap.evaluate.table import Series
 from dpheatmap.evaluate.variants import TITLES
 
 if TYPE_CHECKING:

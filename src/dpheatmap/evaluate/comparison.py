@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpheatmap.budget import read_epsilon
-from dpheatmap.curator.api import Counts
-from dpheatmap.domain import Domain
+from dpheatmap._util.parameters import check
+from dpheatmap.curator import Counts
+from dpheatmap.design.budget import read_epsilon
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.baselines import MOST_CELLS
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.pool import run_all
-from dpheatmap.evaluate.table import Series, series_of
+from dpheatmap.evaluate.score_table import Series, series_of
 from dpheatmap.evaluate.trial import Trial, gathered, run_trial
-from dpheatmap.parameters import check
-from dpheatmap.smoothing import default_sigma
+from dpheatmap.heatmap.smoothing import default_sigma
+from dpheatmap.place.domain import Domain
 
 LARGEST_SIZE = 256
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from dpheatmap.curator.api import Counts, Curator, release
+from dpheatmap.curator import Counts, Curator, release
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.baselines import TOPS, noise_on_every_cell
 from dpheatmap.evaluate.peers import PEERS

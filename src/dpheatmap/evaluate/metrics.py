@@ -12,8 +12,8 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.domain import Floats
 from dpheatmap.errors import ParameterError
+from dpheatmap.place.domain import Floats
 
 _TINY = 2.2204e-16  # the epsilon of the MIT saliency benchmark's divergence
 
@@ -84,7 +84,7 @@ def emd(a: ArrayLike, b: ArrayLike, tolerance: float | None = None) -> float | B
     >>> lower <= 0.75 <= upper <= 1.001 * lower
     True
     """
-    from dpheatmap.evaluate import emd as solvers
+    from dpheatmap.flow import emd as solvers
 
     first, second = _pair(a, b)
     if tolerance is None:
@@ -106,7 +106,7 @@ def emd_norm(v: ArrayLike) -> float:
     >>> emd_norm([[1.0, 0.0, 0.0, -3.0]])
     4.75
     """
-    from dpheatmap.evaluate import emd as solvers
+    from dpheatmap.flow import emd as solvers
 
     values = _plane("v", v)
     return solvers.norm(values)

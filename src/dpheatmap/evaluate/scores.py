@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dpheatmap.domain import Floats
 from dpheatmap.evaluate import metrics
+from dpheatmap.place.domain import Floats
 
 TOLERANCE = 0.001
 """The width of the certified bracket of EMD, of which the middle is reported."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpheatmap.curator.api import Counts
+from dpheatmap.curator import Counts
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.evaluate.variants import EVERY_METHOD, TITLES
-from dpheatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smoothed
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpheatmap.curator.api import Counts
+from dpheatmap.curator import Counts
 from dpheatmap.estimate.distribution import Distribution
 
 

@@ -11,23 +11,24 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpheatmap.adaptive import FIRST_CELLS, AdaptiveDesign
-from dpheatmap.curator.api import Counts, Curator
-from dpheatmap.design import Question
-from dpheatmap.domain import Domain, Floats
-from dpheatmap.estimate.cells import cell_tree
+from dpheatmap.curator import Counts, Curator
+from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.design.design import Question
+from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.estimate.likelihood import LAPLACE
-from dpheatmap.estimate.posterior import Observations, infer
+from dpheatmap.estimate.posterior.cells import cell_tree
+from dpheatmap.estimate.posterior.likelihood import LAPLACE
+from dpheatmap.estimate.posterior.posterior import Observations, infer
 from dpheatmap.evaluate.methods import METHODS, Method
 from dpheatmap.evaluate.peers.federated import federated_heatmap
 from dpheatmap.evaluate.peers.grids import BALANCE, TOTAL_SHARE
 from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
 from dpheatmap.evaluate.peers.private_measure import pmm
 from dpheatmap.evaluate.peers.private_tree import privtree
-from dpheatmap.quadtree import Ints
-from dpheatmap.release import Release
-from dpheatmap.selection import all_cells
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.selection import all_cells
+from dpheatmap.releases.release import Release
 from dpheatmap.testing import SeededSource, seeded_release
 
 Reconstruction = Callable[[Release], Distribution]
@@ -36,9 +37,9 @@ Reconstruction = Callable[[Release], Distribution]
 class NotMeasuredAgain(AdaptiveDesign):
     """Closed cells are left as they are: what their paths have left is not spent."""
 
-    def after(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> list[Question]:
+    def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
         """Everything but the second measurement of a cell."""
-        following = super().after(domain, epsilon, asked, noisy)
+        following = super().after(domain, loss, asked, noisy)
         return [q for q in following if q.level > asked.level]
 
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpheatmap.evaluate.table import Series
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.evaluate.variants import ABLATIONS, EVERY_METHOD
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Study
 
 EPSILONS = ("0.5", "1", "2", "5", "10")

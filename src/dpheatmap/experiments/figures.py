@@ -8,12 +8,8 @@ from pathlib import Path
 
 from dpheatmap.experiments import (
     ablation,
-    bounds,
-    comparison,
     gaze,
     invented,
-    kmedian,
-    local,
     maps,
     resolution,
     rivals,
@@ -24,7 +20,11 @@ from dpheatmap.experiments import (
     synthetic,
     users,
 )
-from dpheatmap.experiments.places import Dataset
+from dpheatmap.experiments import epsilon as comparison
+from dpheatmap.experiments import kmedian_cost as kmedian
+from dpheatmap.experiments import local_model as local
+from dpheatmap.experiments import theory as bounds
+from dpheatmap.experiments.populations import Dataset
 
 STUDIES = {
     m.STUDY.name: m.STUDY

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpheatmap.evaluate.table import Series
-from dpheatmap.experiments.comparison import best_of_all, better_than_baselines, poor_baseline
-from dpheatmap.experiments.places import Dataset
+from dpheatmap.evaluate.score_table import Series
+from dpheatmap.experiments.epsilon import best_of_all, better_than_baselines, poor_baseline
+from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import WITH_RIVALS, Data, Finding, Job, Study, over_epsilon
 
 EPSILONS = ("1", "2", "5", "8", "10", "20")

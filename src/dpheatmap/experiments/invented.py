@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpheatmap.domain import Domain
-from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.experiments.populations import Dataset, Place
+from dpheatmap.place.domain import Domain
 from dpheatmap.testing import generated_people
 
 TITLE = "invented people: no data, no evidence for any claim"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Metric
-from dpheatmap.evaluate.table import Series
 from dpheatmap.evaluate.variants import EVERY_METHOD
 
 

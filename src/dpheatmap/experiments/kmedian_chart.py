@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpheatmap.evaluate.chart import GREY, INK, OUR_COLOUR, PAPER_COLOUR, PEER_COLOURS, new_figure
-from dpheatmap.experiments.kmedian import EPSILONS, KS, RIVAL, TITLE, TITLES, Ratios
+from dpheatmap.experiments.kmedian_cost import EPSILONS, KS, RIVAL, TITLE, TITLES, Ratios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpheatmap.domain import Floats
 from dpheatmap.evaluate.chart import GREY, INK, new_figure
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.experiments import comparison, gaze
+from dpheatmap.experiments import epsilon as comparison
+from dpheatmap.experiments import gaze
 from dpheatmap.experiments.study import SIGMA
 from dpheatmap.experiments.users import one_cell
-from dpheatmap.render.colour import STEPS, colours
-from dpheatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Floats
+from dpheatmap.render.figure.colour import STEPS, colours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpheatmap.experiments.places import Dataset, Place
+    from dpheatmap.experiments.populations import Dataset, Place
     from dpheatmap.experiments.study import Data
 
 WIDTH, GAP, TITLE = 14.4, 0.15, 0.32  # of a figure, between maps, and above each, in inches

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import ParameterError
-from dpheatmap.experiments.places import Place
-from dpheatmap.quadtree import Ints, encode
+from dpheatmap.experiments.populations import Place
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints, encode
 
 SPREAD = 0.05
 DENSEST = 0.9

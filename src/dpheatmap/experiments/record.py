@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from dpheatmap._util.files import replace_whole
 from dpheatmap.evaluate.scores import Scores
-from dpheatmap.files import replace_whole
 
 ScoresByMethod = dict[str, Scores]
 Result = TypeVar("Result")

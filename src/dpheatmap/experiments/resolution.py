@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpheatmap.evaluate.table import Series
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.experiments.judging import listed, mean, path, worsens
-from dpheatmap.experiments.places import Dataset
+from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import SIGMA, WITH_RIVALS, Data, Finding, Job, Study
 from dpheatmap.experiments.users import one_cell
 

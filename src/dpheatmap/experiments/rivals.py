@@ -19,7 +19,7 @@ from dpheatmap.evaluate.variants import EVERY_METHOD, RIVALS_WITH_POSTERIOR
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.judging import listed
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Results, Study
 
 EPSILONS = ("0.1", "0.5", "1", "2", "5", "10")

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from dpheatmap import __version__
+from dpheatmap._util.files import replace_whole
 from dpheatmap.evaluate.chart import four_metrics
 from dpheatmap.evaluate.pool import run_all
-from dpheatmap.evaluate.table import Series, as_csv, records
+from dpheatmap.evaluate.score_table import Series, as_csv, records
 from dpheatmap.experiments.maps import Gallery, side_by_side
-from dpheatmap.experiments.places import Dataset
+from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.record import SCORES, Record
 from dpheatmap.experiments.study import PAPER_METHODS, Data, Finding, Job, Study, panels_of, paragraph, run_job
-from dpheatmap.files import replace_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

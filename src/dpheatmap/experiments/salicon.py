@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.domain import Domain, Floats
 from dpheatmap.errors import DataError, MissingDependency
-from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.experiments.populations import Dataset, Place
+from dpheatmap.place.domain import Domain, Floats
 
 IMAGES = 38
 LEAST_PEOPLE = 50

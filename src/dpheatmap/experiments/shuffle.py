@@ -19,25 +19,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpheatmap.budget import UNITS
-from dpheatmap.collect.shuffle_bound import paper_shares
-from dpheatmap.collect.simulate import simulated_together
-from dpheatmap.collect.terms import Terms
-from dpheatmap.design import PaperDesign, Question, walk
-from dpheatmap.domain import Domain
+from dpheatmap.collect import Terms, paper_shares, simulated_together
+from dpheatmap.curator import walk
+from dpheatmap.design.budget import UNITS
+from dpheatmap.design.design import Question
+from dpheatmap.design.paper import PaperDesign
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import Mean, Scores, ratio_of, score
-from dpheatmap.evaluate.table import Series
 from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.evaluate.variants import TITLES
 from dpheatmap.experiments.gaze import PEOPLE, SIGMA
 from dpheatmap.experiments.judging import mean
-from dpheatmap.experiments.places import Dataset
+from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.salicon import MAP
 from dpheatmap.experiments.study import Data, Finding, Job, Results, Study, panels_of
-from dpheatmap.quadtree import Ints
-from dpheatmap.release import Measurements, Release
-from dpheatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.release import Measurements, Release
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,10 +76,10 @@ def asked_of(release: Release) -> Release:
         return m.counts[rows[-1]]
 
     lazy = replace(design, at_once=False)
-    walk(lazy, release.domain, release.epsilon, answer)
+    walk(lazy, release.domain, release.loss, answer)
     seen = np.concatenate(rows)
     measured = Measurements(m.levels[seen], m.codes[seen], m.counts[seen], m.shares[seen])
-    return Release(release.domain, release.epsilon, measured, lazy, units=release.units, seeded=True)
+    return Release(release.domain, release.loss, measured, lazy, units=release.units, seeded=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpheatmap.evaluate.chart import GREY, INK, OUR_COLOUR, PAPER_COLOUR, dress, frame, new_figure
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean
-from dpheatmap.evaluate.table import Series
 from dpheatmap.experiments.shuffle import NAMES, SCALINGS, SERVERS, Pairs, megabytes
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dpheatmap.domain import Bounds, Domain, Floats
 from dpheatmap.errors import DataError
-from dpheatmap.experiments.places import Dataset, Place
-from dpheatmap.experiments.reading import columns_of
-from dpheatmap.quadtree import Ints
+from dpheatmap.experiments.populations import Dataset, Place
+from dpheatmap.experiments.public_files import columns_of
+from dpheatmap.place.domain import Bounds, Domain, Floats
+from dpheatmap.place.quadtree import Ints
 
 AREA = Bounds(-135.0, 0.0, -60.0, 50.0)
 """Longitudes and latitudes strictly between these."""

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.domain import Domain
 from dpheatmap.errors import DataError
-from dpheatmap.experiments.places import Dataset, Place
-from dpheatmap.experiments.reading import columns_of
+from dpheatmap.experiments.populations import Dataset, Place
+from dpheatmap.experiments.public_files import columns_of
 from dpheatmap.experiments.salicon import MAP, on_map
 from dpheatmap.experiments.snap import SOURCES, name_of_cell
+from dpheatmap.place.domain import Domain
 
 VARIABLE = "DPHEATMAP_DATA"
 _DEFAULT = Path("../shared/data")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from dpheatmap.evaluate.score_table import Series, series_of
 from dpheatmap.evaluate.scores import Scores
-from dpheatmap.evaluate.table import Series, series_of
 from dpheatmap.evaluate.trial import Trial, gathered, run_trial, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpheatmap.experiments.places import Dataset, Place
+    from dpheatmap.experiments.populations import Dataset, Place
 
 PAPER_METHODS = ("paper", "baseline", "top-0.001", "top-0.01", "top-0.1", "top-1")
 """What the paper's own figures show."""

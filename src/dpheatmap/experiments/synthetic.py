@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS
-from dpheatmap.evaluate.table import Series
 from dpheatmap.evaluate.trial import seed_of
 from dpheatmap.experiments.judging import ends, improved, listed, path
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.experiments.places import Dataset
+from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import SIGMA, WITH_RIVALS, Data, Finding, Job, Study
 
 FIXED, VARIED = "20 Gaussians", "5 to 80 Gaussians"

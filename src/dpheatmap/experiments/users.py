@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS
-from dpheatmap.evaluate.table import Series
-from dpheatmap.experiments.comparison import THRESHOLDED
+from dpheatmap.experiments.epsilon import THRESHOLDED
 from dpheatmap.experiments.judging import better_ones, improves, listed, mean, path
-from dpheatmap.experiments.places import Dataset, Place
+from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import SIGMA, WITH_RIVALS, Data, Finding, Job, Study
 
 PEOPLE = (50, 100, 200, 300, 400, 500)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpheatmap.domain import Floats
 from dpheatmap.flow.network_simplex import bits_of_perturbation
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
 
 _FLOAT_ERROR = 2.0**-49  # of a difference of two shares, each made by a few operations with errors of 2^-53
 _CLOSE = 2.0**22

@@ -32,9 +32,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.compiled import njit
+from dpheatmap._util.jit import njit
 from dpheatmap.flow.network_simplex import Edges, Flow, Grid, Nodes, Tree, perturbed, plant, sweep
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 
 SCALE = 16
 """Potentials between those of trees are multiples of 1 / 16."""

@@ -35,8 +35,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.compiled import njit
-from dpheatmap.quadtree import Ints
+from dpheatmap._util.jit import njit
+from dpheatmap.place.quadtree import Ints
 
 Nodes = NDArray[np.int32]
 Flags = NDArray[np.bool_]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.flow import multilevel
 from dpheatmap.flow.network_simplex import Flow, Grid, flow_of
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 
 _FLAW = "The least cost of a flow failed its own proof: {}. This is a fault of dpheatmap; please report it."
 

@@ -15,25 +15,25 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from dpheatmap._util.files import replace_whole, suffix_of
 from dpheatmap.errors import ParameterError
-from dpheatmap.files import replace_whole, suffix_of
 
 if TYPE_CHECKING:
-    from dpheatmap.domain import Domain
-    from dpheatmap.heatmap import Heatmap
+    from dpheatmap.heatmap.heatmap import Heatmap
+    from dpheatmap.place.domain import Domain
 
 FORMATS = {
-    ".png": "dpheatmap.render.png",
-    ".svg": "dpheatmap.render.vector",
-    ".pdf": "dpheatmap.render.vector",
-    ".tif": "dpheatmap.render.geotiff",
-    ".geojson": "dpheatmap.render.geojson",
-    ".parquet": "dpheatmap.render.geoparquet",
-    ".pmtiles": "dpheatmap.render.tiles",
-    ".csv": "dpheatmap.render.csv",
-    ".npz": "dpheatmap.render.npz",
-    ".nc": "dpheatmap.render.netcdf",
-    ".html": "dpheatmap.render.html",
+    ".png": "dpheatmap.render.formats.png",
+    ".svg": "dpheatmap.render.figure.vector",
+    ".pdf": "dpheatmap.render.figure.vector",
+    ".tif": "dpheatmap.render.formats.geotiff",
+    ".geojson": "dpheatmap.render.formats.geojson",
+    ".parquet": "dpheatmap.render.formats.geoparquet",
+    ".pmtiles": "dpheatmap.render.formats.pmtiles",
+    ".csv": "dpheatmap.render.formats.csv",
+    ".npz": "dpheatmap.render.formats.npz",
+    ".nc": "dpheatmap.render.formats.netcdf",
+    ".html": "dpheatmap.render.formats.html",
 }
 """Suffixes of the files a heatmap can be saved as, and the modules that write them."""
 
@@ -86,7 +86,7 @@ def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict
     """Small files that go beside a map: a picture that is nothing but the heat does not say where it lies."""
     if not options.get("bare") or heat.domain.kind != "bbox":
         return {}
-    from dpheatmap.render.overlay import world_files
+    from dpheatmap.render.figure.overlay import world_files
 
     return world_files(heat, Path(path))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpheatmap.domain import Domain, Floats
-from dpheatmap.heatmap import Heatmap
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain, Floats
 
 NOT_PRIVATE = "NOT PRIVATE: made with a seed"
 NO_SIGNAL = "No signal above the noise: every cell has the same share"
@@ -66,8 +66,8 @@ def promise_in_words(heat: Heatmap) -> str:
 
 def trust_in_words(heat: Heatmap) -> tuple[str, ...]:
     """Who was trusted instead of a curator, if there was none."""
-    trusted = {"shuffler": "a shuffler", "servers": f"one of {heat.mechanism.summed} servers", "nobody": "nobody"}
-    return (f"trusted: {trusted[heat.mechanism.trusted]}",) if heat.mechanism.collected else ()
+    trusted = {"shuffler": "a shuffler", "servers": f"one of {heat.noise.summed} servers", "nobody": "nobody"}
+    return (f"trusted: {trusted[heat.trust.who]}",) if heat.trust.collected else ()
 
 
 def length_in_words(length: float, domain: Domain) -> str:

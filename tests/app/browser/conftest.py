@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from served import Served, serving
-from visits import Visit, visiting
+from helpers.served import Served, serving
+from helpers.visits import Visit, visiting
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ import httpx
 from playwright.sync_api import Browser, Route, expect
 
 import dpheatmap as dph
-from dpheatmap.discovery import Discovery
-from served import BOX, PATIENCE, serving, trips, wanted
-from visits import Visit, next_step, open_path, type_box, visiting
+from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.releases.discovery import Discovery
+from helpers.served import BOX, PATIENCE, serving, trips, wanted
+from helpers.visits import Visit, next_step, open_path, type_box, visiting
 
 EDGES = ("West", "South", "East", "North")
 
@@ -48,7 +49,7 @@ def test_a_place_is_discovered_for_the_price_that_is_shown(visit: Visit, tmp_pat
     assert bounds[0] < (BOX[0] + BOX[2]) / 2 < bounds[2]
     assert bounds[1] < (BOX[1] + BOX[3]) / 2 < bounds[3]
     noisy = float(re.findall(r"number of people is (-?\d+)\.", told.inner_text())[0])
-    assert told.inner_text() == Discovery(domain, True, 0.95, 0.95, Fraction(1, 2), noisy).in_words
+    assert told.inner_text() == Discovery(domain, True, 0.95, 0.95, PureLoss(Fraction(1, 2)), noisy).in_words
     page.wait_for_selector(".boxmap[data-ready]")
     visit.judge()
 

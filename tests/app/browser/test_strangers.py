@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 import dpheatmap as dph
-from browser import window
-from served import Served, trips, until
-from visits import Visit, next_step, open_path, type_box
+from helpers.browser import window
+from helpers.served import Served, trips, until
+from helpers.visits import Visit, next_step, open_path, type_box
 
 EDGES = ("West", "South", "East", "North")
 

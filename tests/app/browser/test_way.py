@@ -12,11 +12,11 @@ from PIL import Image
 from playwright.sync_api import expect
 
 import dpheatmap as dph
-from browser import pointed
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX
-from dpheatmap.render.picture import picture_of
-from served import BOX, trips
-from visits import Visit, next_step, open_path, type_box
+from dpheatmap.render.web.picture import picture_of
+from helpers.browser import pointed
+from helpers.served import BOX, trips
+from helpers.visits import Visit, next_step, open_path, type_box
 
 
 def release(visit: Visit, population: str, epsilon: str = "1") -> None:

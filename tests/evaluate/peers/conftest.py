@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpheatmap.curator.api import Curator
+from dpheatmap.curator import Curator
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpheatmap.budget import UNITS
-from dpheatmap.domain import Domain, Floats
+from dpheatmap.design.budget import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.peers import PEERS, Peer
 from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.quadtree import decode
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import decode
 from dpheatmap.testing import seeded_curator
-from people import every_domain, on_finest_cells, people_in, some_in_one_cell
+from helpers.people import every_domain, on_finest_cells, people_in, some_in_one_cell
 
 TREES_OF_ALL_CELLS = ("hay", "hb")
 """They measure every cell on every level, which is hopeless with few people."""

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.curator.api import Curator
-from dpheatmap.domain import Domain, Floats
+from dpheatmap.curator import Curator
 from dpheatmap.evaluate.peers import federated
 from dpheatmap.evaluate.peers.federated import _grown, federated_heatmap
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import generated_people, seeded_curator
 
 

@@ -9,17 +9,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpheatmap.budget import UNITS
-from dpheatmap.curator.api import Curator
-from dpheatmap.curator.counts import Counts
-from dpheatmap.domain import Domain, Floats
+from dpheatmap.curator import Curator
+from dpheatmap.curator.core.counts import Counts
+from dpheatmap.design.budget import UNITS
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.peers import grids
 from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
 from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import seeded_curator
-from people import on_finest_cells, people_in
+from helpers.people import on_finest_cells, people_in
 
 Peer = Callable[[Curator], Distribution]
 GRIDS = [grids.uniform_grid, grids.adaptive_grid]

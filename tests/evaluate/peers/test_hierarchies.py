@@ -9,10 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpheatmap.budget import UNITS
-from dpheatmap.curator.api import Curator
-from dpheatmap.curator.counts import Counts
-from dpheatmap.domain import Domain, Floats
+from dpheatmap.curator import Curator
+from dpheatmap.curator.core.counts import Counts
+from dpheatmap.design.budget import UNITS
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.peers import hierarchies
 from dpheatmap.evaluate.peers.hierarchies import (
@@ -26,9 +25,10 @@ from dpheatmap.evaluate.peers.hierarchies import (
 )
 from dpheatmap.evaluate.peers.inference import ask, block_labels, block_sides, block_sums, consistent, to_children
 from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import seeded_curator
-from people import on_finest_cells, people_in, some_in_one_cell
+from helpers.people import on_finest_cells, people_in, some_in_one_cell
 
 Peer = Callable[[Curator], Distribution]
 

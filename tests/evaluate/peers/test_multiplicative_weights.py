@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.domain import Domain
 from dpheatmap.evaluate.peers.multiplicative_weights import _evenly, _workload, mwem, replay
-from dpheatmap.selection import all_cells
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.selection import all_cells
 from dpheatmap.testing import generated_people, seeded_curator
 
 

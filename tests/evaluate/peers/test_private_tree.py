@@ -9,10 +9,10 @@ import pytest
 from scipy.optimize import nnls
 
 import dpheatmap as dph
-from dpheatmap.curator.api import Curator
+from dpheatmap.curator import Curator
 from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
 from dpheatmap.evaluate.peers.private_tree import privtree
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import generated_people, seeded_curator
 
 

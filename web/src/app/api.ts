@@ -1,4 +1,4 @@
-/** What the page asks the server: `dpheatmap.app.answers` in Python answers. */
+/** What the page asks the server: `dpheatmap.app.endpoints` in Python answers. */
 import type { Basemap, MapData } from "../data";
 import { shown } from "./key";
 import { t } from "./texts";

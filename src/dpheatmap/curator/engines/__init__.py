@@ -12,13 +12,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpheatmap.databases import is_database
+from dpheatmap._util.database_url import is_database
 from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpheatmap.curator.answer import Answer
-    from dpheatmap.curator.read.question import Question
-    from dpheatmap.curator.table import Table
+    from dpheatmap.curator.core.answer import Answer
+    from dpheatmap.curator.read.grouping import Grouping
+    from dpheatmap.curator.read.reading import Reading
+    from dpheatmap.curator.read.table import Table
 
 Progress = Callable[[float, float], None]
 
@@ -27,25 +28,10 @@ TABLE = "dpheatmap_table"
 
 
 @dataclass(frozen=True)
-class RowReport:
-    """What the aggregation read: exact numbers, for the data holder's eyes only."""
-
-    rows: int
-    without_person: int
-    invalid: int
-    outside: int
-    inside: int
-    people: int
-    seconds: float
-    broken_lines: int = 0
-    empty_lines: int = 0
-
-
-@dataclass(frozen=True)
-class Source:
+class OpenTable:
     """A table that is open: its columns, and what answers an aggregation of it, and how many seconds that took.
 
-    It is given the statement in DuckDB's dialect, and whether that is about several pictures. Before, ``keep`` is given
+    It is given the statement in DuckDB's dialect, and whether that is about several groups. Before, ``keep`` is given
     the relation that the statement will read more than once, and returns what to read in its place. Afterwards
     ``lines_left_out`` tells how many lines of text files were broken, and how many empty.
     """
@@ -56,24 +42,22 @@ class Source:
     lines_left_out: Callable[[], tuple[int, int]] = lambda: (0, 0)
 
 
-def opened(
-    events: Any, *, question: Question, bad_lines: str, engine: str | None, table: str | None, memory: int | None
-) -> AbstractContextManager[Source]:  # fmt: skip
+def open_events(events: Any, reading: Reading, grouping: Grouping | None = None) -> AbstractContextManager[OpenTable]:
     """The table, opened by the engine that its kind asks for."""
-    if engine == "spark" or _is_spark_frame(events):
+    if reading.engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
 
-        _refuse("Spark", table=table, memory=memory)
-        return spark.opened(events)
+        _refuse("Spark", table=reading.table, memory=reading.memory)
+        return spark.open_frame(events)
     if is_database(events):
         from dpheatmap.curator.engines import postgres
 
-        _refuse("PostgreSQL", memory=memory, engine=engine)
-        return postgres.opened(events, table)
+        _refuse("PostgreSQL", memory=reading.memory, engine=reading.engine)
+        return postgres.open_database(events, reading.table)
     from dpheatmap.curator.engines import duckdb
 
-    _refuse("the embedded engine", table=table)
-    return duckdb.opened(events, question, bad_lines, memory)
+    _refuse("the embedded engine", table=reading.table)
+    return duckdb.open_table(events, reading, grouping)
 
 
 def _is_spark_frame(events: object) -> bool:

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 import numpy as np
 
-from dpheatmap.curator.answer import Answer, in_tree_order
-from dpheatmap.curator.engines import Progress, Source
+from dpheatmap._util.duckdb_connection import connect
+from dpheatmap._util.files import not_a_pattern
+from dpheatmap.curator.core.answer import Answer, in_tree_order
+from dpheatmap.curator.engines import OpenTable, Progress
 from dpheatmap.curator.engines.waiting import waited
-from dpheatmap.embedded import connect
 from dpheatmap.errors import DataError
-from dpheatmap.files import not_a_pattern
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.quadtree import Ints
 
 if TYPE_CHECKING:
-    from dpheatmap.curator.read.question import Question
+    from dpheatmap.curator.read.grouping import Grouping
+    from dpheatmap.curator.read.reading import Reading
     from dpheatmap.curator.read.record_stream import RecordStream
-    from dpheatmap.curator.table import Table
+    from dpheatmap.curator.read.table import Table
 
 Result = TypeVar("Result")
 
@@ -42,25 +43,26 @@ UNWANTED = {"join_order", "build_side_probe_side"}
 
 
 @contextmanager
-def opened(events: Any, question: Question, bad_lines: str, memory: int | None) -> Iterator[Source]:
+def open_table(events: Any, reading: Reading, grouping: Grouping | None) -> Iterator[OpenTable]:
     """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
-    from dpheatmap.curator.event_files import unchanged
-    from dpheatmap.curator.events import open_table
+    from dpheatmap.curator.read.canonical import read_events
+    from dpheatmap.curator.read.event_files import unchanged
+    from dpheatmap.curator.read.question import Question
 
-    with connection(MEMORY if memory is None else memory) as (con, folder), unchanged(events):
-        table = open_table(con, events, folder, bad_lines, question)
+    with connection(reading.memory or MEMORY) as (con, folder), unchanged(events):
+        table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, grouping))
         stream = table.stream
 
-        def answered(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
-            work = partial(run, con, sql, folder, tick, partial(in_tree_order, pictures=pictures))
+        def answered(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
+            work = partial(run, con, sql, folder, tick, partial(in_tree_order, grouped=grouped))
             columns, seconds = readably(table, work)
-            return Answer(columns["code"], columns["weight"], columns.get("picture")), seconds
+            return Answer(columns["code"], columns["weight"], columns.get("group_number")), seconds
 
         if stream is None:
-            yield Source(table, answered)
+            yield OpenTable(table, answered)
         else:
             kept = partial(keep_rows, con, stream=stream, folder=folder)
-            yield Source(table, answered, kept, lambda: (stream.broken, stream.empty))
+            yield OpenTable(table, answered, kept, lambda: (stream.broken, stream.empty))
 
 
 def keep_rows(

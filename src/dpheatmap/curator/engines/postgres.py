@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpheatmap.curator.answer import Answer
-from dpheatmap.curator.dialects import carried
-from dpheatmap.curator.engines import TABLE, Progress, Source
+from dpheatmap._util.database_url import WAIT, driver, shown
+from dpheatmap.curator.core.answer import Answer
+from dpheatmap.curator.engines import TABLE, OpenTable, Progress
+from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.engines.waiting import waited
-from dpheatmap.curator.geometry import Geometry
-from dpheatmap.curator.table import TEXT, Table, quoted
-from dpheatmap.databases import WAIT, driver, shown
+from dpheatmap.curator.read.geometry import Geometry
+from dpheatmap.curator.read.table import TEXT, Table, quoted
 from dpheatmap.errors import DataError, ParameterError
 
 Result = TypeVar("Result")
@@ -46,7 +46,7 @@ _COLUMNS = """
 
 
 @contextmanager
-def opened(url: str, table: str | None) -> Iterator[Source]:
+def open_database(url: str, table: str | None) -> Iterator[OpenTable]:
     """A table or view of the database, in a transaction that can only read."""
     name = shown(url, "database")
     if table is None:
@@ -57,12 +57,12 @@ def opened(url: str, table: str | None) -> Iterator[Source]:
         con.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         described, relation = _quietly(lambda: _described(con, table, name), name)
 
-        def run(sql: str, pictures: bool, tick: Progress | None) -> tuple[Answer, float]:
-            text = carried(sql, "postgres").replace("WITH ", f"WITH {relation}, ", 1)
-            work = lambda: _quietly(lambda: _answer(con, text, pictures), name)  # noqa: E731
+        def run(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
+            text = transpile(sql, "postgres").replace("WITH ", f"WITH {relation}, ", 1)
+            work = lambda: _quietly(lambda: _answer(con, text, grouped), name)  # noqa: E731
             return waited(work, tick, lambda: -1.0, con.cancel)
 
-        yield Source(described, run)
+        yield OpenTable(described, run)
 
 
 def _described(con: Any, table: str, database: str) -> tuple[Table, str]:
@@ -100,9 +100,9 @@ def _of_point(at: str, base: str, postgis: str | None) -> tuple[str, str] | None
     return of_point % "X", of_point % "Y"
 
 
-def _answer(con: Any, sql: str, pictures: bool) -> Answer:
+def _answer(con: Any, sql: str, grouped: bool) -> Answer:
     """The answer by COPY's binary format: records of one length, for there are no nulls in it."""
-    names = [*(["picture"] if pictures else []), "cx", "cy", "weight"]
+    names = [*(["group_number"] if grouped else []), "cx", "cy", "weight"]
     # Without statistics PostgreSQL takes a table for tiny, and would go through all people for each event.
     con.execute("SET LOCAL enable_nestloop = off")
     with con.cursor() as cursor, cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy:

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpheatmap.curator.answer import Answer
-from dpheatmap.curator.dialects import carried
-from dpheatmap.curator.engines import Progress, Source
+from dpheatmap.curator.core.answer import Answer
+from dpheatmap.curator.engines import OpenTable, Progress
+from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.engines.waiting import waited
-from dpheatmap.curator.table import TEXT, Table, quoted
+from dpheatmap.curator.read.table import TEXT, Table, quoted
 from dpheatmap.errors import DataError, MissingDependency
 
 Result = TypeVar("Result")
@@ -41,7 +41,7 @@ STEADY = {
 
 
 @contextmanager
-def opened(events: Any) -> Iterator[Source]:
+def open_frame(events: Any) -> Iterator[OpenTable]:
     """A Spark data frame, the name of a table, a path or paths; until it is closed, the session knows it as a view."""
     frame = _frame(events)
     if frame.isStreaming:
@@ -59,7 +59,7 @@ def opened(events: Any) -> Iterator[Source]:
             _quietly(lambda: frame.persist().count())
         _quietly(lambda: frame.selectExpr(*bytewise).createOrReplaceTempView(view))
         table = Table(quoted(view), columns, "the data frame", portable=True)
-        yield Source(table, lambda sql, pictures, tick: _run(frame.sparkSession, sql, tick))
+        yield OpenTable(table, lambda sql, grouped, tick: _run(frame.sparkSession, sql, tick))
     finally:
         frame.sparkSession.catalog.dropTempView(view)
         if not steady:
@@ -133,7 +133,7 @@ def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
 
     def work() -> Answer:
         context.setJobGroup(group, "dpheatmap: people's events to cells", interruptOnCancel=True)
-        found = session.sql(carried(sql, "spark")).toArrow()
+        found = session.sql(transpile(sql, "spark")).toArrow()
         return Answer.of({name: found[name].to_numpy().astype(np.int64) for name in found.column_names})
 
     def cancel() -> None:

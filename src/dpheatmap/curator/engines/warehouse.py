@@ -19,20 +19,20 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dpheatmap.budget import UNITS
-from dpheatmap.curator.counts import Counts
-from dpheatmap.curator.dialects import carried
-from dpheatmap.curator.engines import RowReport
+from dpheatmap.curator.core.counts import Counts, RowReport
+from dpheatmap.curator.core.part import Part
+from dpheatmap.curator.core.query import COUNTERS, aggregation
 from dpheatmap.curator.engines.duckdb import connection, quietly, run
-from dpheatmap.curator.event_files import open_files, unchanged
-from dpheatmap.curator.events import canonical
-from dpheatmap.curator.ledger_chain import Part
-from dpheatmap.curator.query import COUNTERS, aggregation
+from dpheatmap.curator.engines.transpile import transpile
+from dpheatmap.curator.read.canonical import canonical_relation
+from dpheatmap.curator.read.event_files import open_files, unchanged
+from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.record_stream import own_problem
-from dpheatmap.curator.table import Table, quoted
-from dpheatmap.domain import Domain
+from dpheatmap.curator.read.table import Table, quoted
+from dpheatmap.design.budget import UNITS
 from dpheatmap.errors import DataError, ParameterError
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
 
 _NAMES = ("cx", "cy", "weight")
 _COMMENT = """\
@@ -48,26 +48,28 @@ _USER = (
 )
 
 
-def statement(domain: Domain, dialect: str, table: str, part: Part | None, **columns: Any) -> str:
-    """The aggregation in a warehouse's dialect, below a comment that tells what to do with it.
-
-    ``columns`` are user, x, y, weight, where and each_row_is_a_person, as of `aggregate`.
-    """
-    chosen: dict[str, Any] = {role: _spelled(columns[role], dialect) for role in ("user", "x", "y", "weight")}
-    where = None if columns["where"] is None else _where(columns["where"], dialect)
-    theirs = part and part._replace(column=_spelled(part.column, dialect) or "")
-    relation = canonical(
-        Table(_table(table, dialect), _Anything(), table, portable=True),
-        part=theirs, where=where, each_row_is_a_person=columns["each_row_is_a_person"], **chosen,
-    )  # fmt: skip
-    weighted, each = columns["weight"] is not None, columns["each_row_is_a_person"]
+def statement(domain: Domain, dialect: str, table: str, reading: Reading) -> str:
+    """The aggregation in a warehouse's dialect, below a comment that tells what to do with it."""
+    theirs = Table(_table(table, dialect), _Anything(), table, portable=True)
+    relation = canonical_relation(theirs, _as_spelled(reading, dialect))
+    weighted, each, part = reading.weight is not None, reading.each_row_is_a_person, reading.people
     sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=each, stamp=stamp(domain, part))
     comment = _COMMENT.format(
         user="Each row counts as another person." if each else _USER,
         weight=", weights of whole numbers" if weighted else "",
         place=_options(domain, part),
     )
-    return comment + carried(sql, dialect)
+    return comment + transpile(sql, dialect)
+
+
+def _as_spelled(reading: Reading, dialect: str) -> Reading:
+    """A reading with columns as the warehouse spells them."""
+    spelled: dict[str, Any] = {role: _spelled(getattr(reading, role), dialect) for role in ("user", "x", "y", "weight")}
+    where = None if reading.where is None else _where(reading.where, dialect)
+    partition = reading.partition and {
+        _spelled(column, dialect) or "": values for column, values in reading.partition.items()
+    }
+    return replace(reading, **spelled, where=where, partition=partition)
 
 
 def stamp(domain: Domain, part: Part | None) -> int:

@@ -15,14 +15,14 @@ import duckdb
 import narwhals as nw
 import numpy as np
 
+from dpheatmap._util.files import not_a_pattern
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.arrow import readable_arrow, readable_polars
 from dpheatmap.curator.read.columns import readable
 from dpheatmap.curator.read.parquet import geometries_of
 from dpheatmap.curator.read.question import Question
-from dpheatmap.curator.table import Table, describe, literal, quoted
+from dpheatmap.curator.read.table import Table, describe, literal, quoted
 from dpheatmap.errors import DataError
-from dpheatmap.files import not_a_pattern
 
 Result = TypeVar("Result")
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap.compiled import njit
+from dpheatmap._util.jit import njit
 from dpheatmap.curator.read.kernels import (
     CR,
     LF,

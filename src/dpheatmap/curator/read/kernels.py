@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap.compiled import load_eight, njit, trailing_zeros
+from dpheatmap._util.jit import load_eight, njit, trailing_zeros
 
 LF, CR, QUOTE = 10, 13, 34
 LONGEST = 2 << 20

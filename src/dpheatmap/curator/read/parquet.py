@@ -18,14 +18,14 @@ from pathlib import Path
 
 import duckdb
 
-from dpheatmap.curator import geometry
+from dpheatmap._util.files import not_a_pattern
 from dpheatmap.curator.counts_file import KEY as COUNTS
 from dpheatmap.curator.engines.duckdb import quietly
+from dpheatmap.curator.read import geometry
 from dpheatmap.curator.read.declared import Files
 from dpheatmap.curator.read.question import Question
-from dpheatmap.curator.table import Table, describe, literal
+from dpheatmap.curator.read.table import Table, describe, literal
 from dpheatmap.errors import DataError, PrivacyRefusal
-from dpheatmap.files import not_a_pattern
 
 Geometries = dict[str, geometry.Geometry]
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import duckdb
 
-from dpheatmap.curator.table import Table, literal, quoted
-from dpheatmap.embedded import connect
+from dpheatmap._util.duckdb_connection import connect
+from dpheatmap.curator.read.table import Table, literal, quoted
 from dpheatmap.errors import DataError, DpheatmapError
 
 Role = Callable[[Table], str]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from dpheatmap.curator.predicate import columns_of
-
-ROLES = ("user", "x", "y", "geometry", "weight")
+from dpheatmap.curator.read.grouping import Grouping
+from dpheatmap.curator.read.predicate import columns_of
+from dpheatmap.curator.read.reading import Reading
 
 
 @dataclass(frozen=True)
@@ -23,13 +22,14 @@ class Question:
     points: bool = False
 
     @classmethod
-    def of(cls, columns: Mapping[str, Any], *others: str | None) -> Question:
-        """What a caller's columns by their roles, their ``where`` and ``others`` name."""
-        given = [*(columns.get(role) for role in ROLES), *others]
+    def of(cls, reading: Reading, grouping: Grouping | None = None) -> Question:
+        """What a reading names, its ``where`` and its grouping included."""
+        coordinates = (reading.x, reading.y, reading.geometry)
+        by = (one.column for one in (reading.people, grouping) if one is not None)
+        given = (reading.user, *coordinates, reading.weight, *by)
         named = frozenset(name for name in given if name is not None)
-        where = columns.get("where")
-        points = all(columns.get(role) is None for role in ("x", "y", "geometry"))
-        return cls(named if where is None else named | columns_of(where), columns["user"], points)
+        looked_at = frozenset[str]() if reading.where is None else columns_of(reading.where)
+        return cls(named | looked_at, reading.user, points=all(name is None for name in coordinates))
 
     def among(self, names: Iterable[str], points: Iterable[str] = ()) -> list[str]:
         """Those of a table's names that are asked for, in its order; ``points`` are those that it describes."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dpheatmap.curator.read.blocks import Block, Opened
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile, column
-from dpheatmap.curator.table import Table, literal, quoted
+from dpheatmap.curator.read.table import Table, literal, quoted
 from dpheatmap.errors import DataError, ParameterError
 
 EVENTS = "dpheatmap_records"

@@ -1,6 +1,6 @@
 """What users would pick instead: other differentially private ways to a map, each from its authors' paper.
 
-A peer is a function of a :class:`~dpheatmap.curator.api.Curator`, who answers its questions with the same exact noise
+A peer is a function of a :class:`~dpheatmap.curator.Curator`, who answers its questions with the same exact noise
 as a release and refuses to spend more than epsilon. What a peer does with the answers is post-processing, so each is
 epsilon-DP for adding or removing one person with any weights; none is told the number of people for free.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpheatmap.curator.api import Curator
+from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.peers.dawa import dawa
 from dpheatmap.evaluate.peers.federated import federated_heatmap

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.curator.api import Curator
-from dpheatmap.domain import Floats
+from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.baselines import finest_grid
 from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
-from dpheatmap.quadtree import Ints, encode
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints, encode
 
 PARTITION = Fraction(1, 4)
 GROWTH = 2.0**0.2

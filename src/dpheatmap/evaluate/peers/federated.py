@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.curator.api import Curator
-from dpheatmap.domain import Domain, Floats
+from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.quadtree import Ints, children, decode
-from dpheatmap.selection import all_cells
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints, children, decode
+from dpheatmap.place.selection import all_cells
 
 TOTAL = Fraction(1, 20)
 BRANCHES = 4

@@ -15,12 +15,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpheatmap.curator.api import Curator
-from dpheatmap.domain import Floats
+from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.baselines import finest_grid
 from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
-from dpheatmap.quadtree import Ints
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
 
 BALANCE = 10.0
 """The authors' c."""

@@ -16,11 +16,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpheatmap.curator.api import Curator
-from dpheatmap.domain import Floats
+from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.baselines import finest_grid
 from dpheatmap.evaluate.peers.inference import ask, block_sides, block_sums, consistent, to_children
+from dpheatmap.place.domain import Floats
 
 HALVES = 2
 TALLEST = 10

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpheatmap.curator.api import Curator
-from dpheatmap.domain import Floats
-from dpheatmap.quadtree import Ints
+from dpheatmap.curator import Curator
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
 
 
 def block_sides(longest: int, fan_out: int, finest: int = 1) -> list[int]:

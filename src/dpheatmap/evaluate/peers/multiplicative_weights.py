@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpheatmap.curator.api import Curator
-from dpheatmap.domain import Domain, Floats
+from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.quadtree import Ints
-from dpheatmap.selection import all_cells, area_inside
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.selection import all_cells, area_inside
 
 TOTAL = Fraction(1, 20)
 BRANCHES = 4

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpheatmap.domain import Floats
+from dpheatmap.place.domain import Floats
 
 
 def nearest_non_negative(counts: Floats) -> Floats:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.domain import Bounds, Floats
+from dpheatmap.place.domain import Bounds, Floats
 
 CREDIT = "Natural Earth · GeoNames, CC BY 4.0"
 """Whose data it is; goes on every map that shows it."""

@@ -1,0 +1,1 @@
+"""Files, connections and compiled kernels: what is about no map."""

@@ -1,0 +1,29 @@
+"""Names of a package that are loaded when they are first asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package whose names live in other modules: ``homes`` tells where.
+
+    A home is a module's name, which holds the name asked for; or, after a colon, nothing but the module is meant.
+
+    >>> lookup = lazy_names("dpheatmap", {"Domain": "dpheatmap.place.domain", "bounds": ":dpheatmap.planning.bounds"})
+    >>> lookup("Domain").__name__, lookup("bounds").__name__
+    ('Domain', 'dpheatmap.planning.bounds')
+    """
+
+    def lookup(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = homes[name]
+        found = import_module(home[1:]) if home.startswith(":") else getattr(import_module(home), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return lookup

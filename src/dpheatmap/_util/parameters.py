@@ -1,0 +1,282 @@
+"""The rules that parameters keep, as data: one name means one thing in the whole interface.
+
+``check(width=width, depth=depth)`` looks each name up in :data:`RULES` and raises one uniform
+:class:`~dpheatmap.errors.ParameterError` for whatever does not fit. A test goes through the table and proves
+that every public function that takes a name refuses what its rule refuses.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from os import PathLike
+from urllib.parse import urlsplit
+
+from dpheatmap.errors import ParameterError
+
+DEEPEST = 28
+"""The deepest level: a Morton code of 2 x 28 bits stays far inside 64-bit integers."""
+
+MOST_IMAGES = 10_000
+"""Images in one release: each gets a quadtree of its own."""
+
+LARGEST_EPSILON = 10**6
+"""Far above anything that protects anybody; noise of that epsilon is next to none."""
+
+MOST_DIGITS = 400
+"""Digits of an epsilon's numerator and of its denominator: enough for every float, and each can be written out."""
+
+LONGEST_NUMBER = 1000
+"""Characters of a number that is read from text, whatever it is worth."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter must be, in words and as a test, and what to do about it otherwise."""
+
+    words: str
+    holds: Callable[[object], bool]
+    advice: str
+
+
+def _whole(low: int, high: int, advice: str) -> Rule:
+    def holds(value: object) -> bool:
+        return not isinstance(value, bool) and isinstance(value, numbers.Integral) and low <= int(value) <= high
+
+    return Rule(f"a whole number from {low} to {high}", holds, advice)
+
+
+def _real(words: str, inside: Callable[[float], bool], advice: str) -> Rule:
+    def holds(value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            return False
+        try:
+            return math.isfinite(value) and inside(float(value))
+        except OverflowError:  # a whole number or a fraction beyond all floats
+            return False
+
+    return Rule(words, holds, advice)
+
+
+def one_of(*options: str) -> Rule:
+    """A text that is one of these."""
+    words = "one of " + ", ".join(repr(option) for option in options)
+    return Rule(words, lambda value: isinstance(value, str) and value in options, "Pick one of these.")
+
+
+def _text(words: str, advice: str) -> Rule:
+    return Rule(words, lambda value: isinstance(value, str), advice)
+
+
+def _is_epsilon(value: object) -> bool:
+    try:
+        exact = as_epsilon(value)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+    return 0 < exact <= LARGEST_EPSILON and has_digits(exact, MOST_DIGITS)
+
+
+def _is_delta(value: object) -> bool:
+    try:
+        exact = as_epsilon(value)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+    return 0 <= exact <= Fraction(1, 10) and has_digits(exact, MOST_DIGITS)
+
+
+def has_digits(value: Fraction, most: int) -> bool:
+    """Whether numerator and denominator have at most so many digits each.
+
+    >>> has_digits(Fraction(1, 99), 2), has_digits(Fraction(1, 100), 2)
+    (True, False)
+    """
+    bound: int = 10**most
+    return max(abs(value.numerator), value.denominator) < bound
+
+
+def _is_list_of_names(value: object) -> bool:
+    names = isinstance(value, list) and all(isinstance(name, str) and name for name in value)
+    return isinstance(value, list) and names and 1 <= len(value) <= MOST_IMAGES and len(set(value)) == len(value)
+
+
+def _are_zooms(value: object) -> bool:
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and all(isinstance(zoom, numbers.Integral) and not isinstance(zoom, bool) for zoom in value)
+        and 0 <= value[0] <= value[1] <= DEEPEST
+    )
+
+
+def as_epsilon(value: object) -> Fraction:
+    """Read an epsilon exactly: a float as the decimal it prints as, so that ten times 0.1 is 1.
+
+    >>> as_epsilon(0.1) * 10
+    Fraction(1, 1)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, str, Fraction, Decimal, numbers.Real)):
+        raise TypeError(f"{type(value).__name__} is not a number")
+    if isinstance(value, str) and len(value) > LONGEST_NUMBER:  # of which the arithmetic would take for ever
+        raise ValueError("too long")
+    if isinstance(value, str) and "/" not in value:
+        value = Decimal(value)
+    if isinstance(value, Decimal) and len(value.as_tuple().digits) > LONGEST_NUMBER:
+        raise ValueError("too long")
+    if isinstance(value, Decimal) and abs(value.adjusted()) > MOST_DIGITS:  # or it could not be written out
+        raise ValueError("out of range")
+    return Fraction(value if isinstance(value, (int, str, Fraction, Decimal)) else repr(float(value)))
+
+
+def _is_partition(value: object) -> bool:
+    """One column with a list of different texts."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return False
+    ((column, values),) = value.items()
+    listed = isinstance(column, str) and isinstance(values, (list, tuple)) and len(values) > 0
+    return listed and all(isinstance(v, str) for v in values) and len(set(values)) == len(values)
+
+
+def origin_of_tiles(address: str) -> str | None:
+    """Scheme, host and port of the address of map tiles, or None if it is no such address.
+
+    >>> origin_of_tiles("https://tiles.example:8080/{z}/{x}/{y}.png"), origin_of_tiles("https://tiles.example/")
+    ('https://tiles.example:8080', None)
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    plain = host.isascii() and all(c.isalnum() or c in "-." for c in host)
+    if parts.scheme not in ("https", "http") or not host or not plain:
+        return None
+    if not all(place in address for place in ("{z}", "{x}", "{y}")):
+        return None
+    return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+
+
+_EPSILON = f"a number above 0 and at most {LARGEST_EPSILON}, of at most {MOST_DIGITS} digits"
+RULES: dict[str, Rule] = {
+    "epsilon": Rule(
+        _EPSILON,
+        _is_epsilon,
+        "Give it as a number or a fraction such as '1/3'; 1 is a common choice, smaller protects more.",
+    ),
+    "was": Rule(_EPSILON, _is_epsilon, "It is the limit that is to be changed; dpheatmap ledger show tells it."),
+    "depth": _whole(0, DEEPEST, "Each level halves the side of a cell; 8 gives 256 x 256 cells."),
+    "width": _whole(1, 2**20, "It is the number of cells kept at each level; the paper uses 20."),
+    "decay": _real("a number above 0 and at most 1", lambda v: 0 < v <= 1, "The paper uses 1/sqrt(2)."),
+    "first_level": _whole(0, DEEPEST, "It is the first level measured; leave it out to have it chosen by the width."),
+    "users": _whole(1, 10**12, "It is a public guess of the number of people, never a count taken from the data."),
+    "places": _whole(1, 10**12, "It is the number of finest cells that people are in, or about so many."),
+    "emd": _real("a number of sides from 0 to 2", lambda v: 0 <= v <= 2, "It is an earth mover's distance."),
+    "sigma": _real(
+        "a number above 0",
+        lambda v: v > 0,
+        "It is in ground metres, pixels or fractions of the side, as the domain is.",
+    ),
+    "top": _real("a percentage above 0 and at most 100", lambda v: 0 < v <= 100, "The paper tries 0.001 to 1."),
+    "size": _whole(1, 8192, "It is the number of pixels on the longer side of the map."),
+    "resolution": _real("a number of metres above 0", lambda v: v > 0, "It is the widest a cell may be."),
+    "image_width": _whole(1, 2**DEEPEST, "It is the width of the image in pixels."),
+    "image_height": _whole(1, 2**DEEPEST, "It is the height of the image in pixels."),
+    "engine": one_of("duckdb", "spark"),
+    "dialect": one_of("bigquery", "databricks", "duckdb", "postgres", "redshift", "snowflake", "spark", "trino"),
+    "table": _text("the name of a table", "Give it as text, such as 'trips' or 'schema.trips'."),
+    "memory": _whole(64, 2**20, "It is in megabytes; 800 is enough for a hundred million rows."),
+    **{
+        role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")
+        for role in ("user", "x", "y", "geometry", "weight", "image")
+    },
+    "images": Rule(
+        f"a list of 1 to {MOST_IMAGES} names, each once",
+        _is_list_of_names,
+        "It is the public list of the images to release, never one taken from the data.",
+    ),
+    "bad_lines": one_of("stop", "skip"),
+    "split": one_of("weight", "epsilon"),
+    "where": _text("a predicate as text", "Write one such as: time >= '2024-01-01'"),
+    "each_row_is_a_person": Rule(
+        "True or False",
+        lambda value: isinstance(value, bool),
+        "True says that there is no user column because every row is another person.",
+    ),
+    "confidence": _real("a number above 0.5 and below 1", lambda v: 0.5 < v < 1, "0.9 or 0.95 are common."),
+    "k": _whole(1, 1000, "It is the number of places to find."),
+    "metric": one_of("l1", "euclidean"),
+    "share": _real("a number above 0 and below 1", lambda v: 0 < v < 1, "0.95 asks for 95 % of people."),
+    "control": one_of("discovery", "family"),
+    "title": _text("text", "It stands above the map."),
+    "scale": one_of("linear", "log"),
+    "style": one_of("heat", "contour"),
+    "background": Rule(
+        "the path of a picture, or 'pitch'",
+        lambda value: isinstance(value, (str, PathLike)),
+        "The heat is drawn over it; 'pitch' is a football pitch.",
+    ),
+    "basemap": Rule("True or False", lambda value: isinstance(value, bool), "False draws no coast, borders and towns."),
+    "bare": Rule("True or False", lambda value: isinstance(value, bool), "True draws the heat and nothing else."),
+    "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
+    "tiles": Rule(
+        "an address that starts with https:// and holds {z}, {x} and {y}",
+        lambda value: isinstance(value, str) and origin_of_tiles(value) is not None,
+        "Give one such as https://tile.openstreetmap.org/{z}/{x}/{y}.png",
+    ),
+    "zooms": Rule("two zooms from 0 to 28, as in (6, 13)", _are_zooms, "They are the tiles' first and last zoom."),
+    "population": Rule(
+        "the name of a population, in up to 200 printable characters",
+        lambda value: (
+            isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable() and value == value.strip()
+        ),
+        "All releases about the same people name the same one.",
+    ),
+    "partition": Rule(
+        "one column and the public list of its values",
+        _is_partition,
+        "Give it such as {'district': ['north', 'south']}; the value must be a function of the person.",
+    ),
+    "part": _text("a value of the partition as text", "Give one of the values on the partition's list."),
+    "model": one_of("servers", "shuffle", "local"),
+    "n_min": _whole(2, 2**20, "It is the number of honest contributions that the promise needs."),
+    "n_max": _whole(2, 2**20, "It is the number of contributions that there is room for."),
+    "units": _whole(1, 2**30, "It is what one person's weight is rounded to: the paper's B."),
+    "servers": _whole(0, 16, "It is the number of servers that each add noise; two are enough."),
+    "delta": Rule(
+        f"a number from 0 to 0.1, of at most {MOST_DIGITS} digits",
+        _is_delta,
+        "It is the probability that epsilon is not kept; 1e-6 is a common choice.",
+    ),
+    "trusted": one_of("curator", "shuffler", "servers", "nobody"),
+}
+"""Every checked parameter of the interface and its rule; those of designs are added where these are listed."""
+
+
+def check(**values: object) -> None:
+    """Raise a :class:`ParameterError` for the first of the named values that breaks its rule.
+
+    >>> check(width=20, depth=8)
+    >>> check(width=0)
+    Traceback (most recent call last):
+    ...
+    dpheatmap.errors.ParameterError: width must be a whole number from 1 to 1048576; it was 0. It is the number of \
+cells kept at each level; the paper uses 20.
+    """
+    for name, value in values.items():
+        rule = RULES[name]
+        if not rule.holds(value):
+            raise ParameterError(f"{name} must be {rule.words}; it was {_shown(value)}. {rule.advice}")
+
+
+def _shown(value: object) -> str:
+    """A value as it is written, cut short if it is long; of a whole column or list, which may be people's, its type."""
+    if value is not None and not isinstance(value, (str, numbers.Number, PathLike)):
+        return f"of the type {type(value).__name__}"
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of many thousand digits
+        text = f"an enormous {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:60]}..."

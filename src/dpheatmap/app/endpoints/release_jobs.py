@@ -1,0 +1,118 @@
+"""Questions about releases: beginning one, how it gets on, and the shelf that it ends up on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from dpheatmap.app.endpoints.request import json_of
+from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.release_request import (
+    Charge,
+    Columns,
+    Source,
+    body_of,
+    charge_of,
+    columns_of,
+    domain_of,
+    source_of,
+    text_of,
+)
+from dpheatmap.app.shelf import MAP, Record, shown_of
+from dpheatmap.curator import Ledger
+from dpheatmap.design.budget import exact_text
+from dpheatmap.render.figure.background import background_of
+
+ONE = "/api/releases/{id}"
+
+
+class Releases:
+    """What is charged for, and kept."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._uploads, self._shelf, self._jobs, self._ledger = parts.uploads, parts.shelf, parts.jobs, parts.ledger
+
+    def routes(self) -> list[Route]:
+        """Where each question is asked."""
+        return [
+            Route("/api/releases", self.shelved, methods=["GET"]),
+            Route("/api/releases", self.release, methods=["POST"]),
+            Route("/api/discover", self.discover, methods=["POST"]),
+            Route(ONE, self.state, methods=["GET"]),
+            Route(ONE, self.delete, methods=["DELETE"]),
+            Route(f"{ONE}/cancel", self.cancel, methods=["POST"]),
+            Route(f"{ONE}/restore", self.restore, methods=["POST"]),
+        ]
+
+    async def release(self, request: Request) -> Response:
+        """Begin a release, or give the one that the same request made before."""
+        return JSONResponse(await run_in_threadpool(self._release, await json_of(request)))
+
+    def _release(self, body: Any) -> dict[str, Any]:
+        source, columns = self._table_of(body)
+        domain, charge = domain_of(body.get("place")), charge_of(body)
+        picture = None if body.get("picture") is None else self._uploads.get(text_of(body, "picture")).path
+        if picture is not None:
+            background_of(domain, picture)
+        wanted = {
+            "path": source.path,
+            "columns": asdict(columns),
+            "place": body["place"],
+            "epsilon": exact_text(charge.epsilon),
+            "population": charge.population,
+        }
+        after = None if body.get("after") is None else self._shelf.get(text_of(body, "after")).id
+        warning = self._warning(source, charge)
+        record, repeated = self._jobs.release(source, columns, domain, charge, wanted, after, picture)
+        return {**self._shown(record), "repeated": repeated, "warning": warning}
+
+    async def discover(self, request: Request) -> Response:
+        """Begin to look for a place privately, or give the one that the same request found before."""
+        return JSONResponse(await run_in_threadpool(self._discover, await json_of(request)))
+
+    def _discover(self, body: Any) -> dict[str, Any]:
+        source, columns = self._table_of(body)
+        charge = charge_of(body)
+        wanted = {"path": source.path, "columns": asdict(columns), "epsilon": exact_text(charge.epsilon)}
+        warning = self._warning(source, charge)
+        record, repeated = self._jobs.discover(source, columns, charge, {**wanted, "population": charge.population})
+        return {**self._shown(record), "repeated": repeated, "warning": warning}
+
+    def _warning(self, source: Source, charge: Charge) -> str:
+        """What is told if the same file was charged to other people before; empty if not."""
+        ledger = Ledger(self._ledger)
+        return ledger.warning(charge.population, source.name, ledger.marks_of(source.path))
+
+    def _table_of(self, body: Any) -> tuple[Source, Columns]:
+        return source_of(body_of(body.get("source")), self._uploads), columns_of(body_of(body.get("columns")))
+
+    async def shelved(self, request: Request) -> Response:
+        """All releases."""
+        return JSONResponse([self._shown(record) for record in self._shelf.all() if record.kind == MAP])
+
+    async def state(self, request: Request) -> Response:
+        """How a release is getting on, or went."""
+        return JSONResponse(self._shown(self._shelf.get(request.path_params["id"])))
+
+    async def cancel(self, request: Request) -> Response:
+        """Stop a release, if it is not charged yet."""
+        return JSONResponse(self._shown(self._jobs.cancel(request.path_params["id"])))
+
+    async def delete(self, request: Request) -> Response:
+        """Take a release off the shelf."""
+        self._shelf.delete(request.path_params["id"])
+        return JSONResponse({})
+
+    async def restore(self, request: Request) -> Response:
+        """Undo that."""
+        return JSONResponse(self._shown(self._shelf.restore(request.path_params["id"])))
+
+    def _shown(self, record: Record) -> dict[str, Any]:
+        job = self._jobs.progress(record.id)
+        more = {} if job is None else {"part": job.part, "seconds": job.seconds, "private": job.private}
+        return {**shown_of(record), **more}

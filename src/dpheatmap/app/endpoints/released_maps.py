@@ -1,0 +1,68 @@
+"""Questions about what was released: its map, files to take away, and how it is done without the app."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from dpheatmap.app.endpoints.release_jobs import ONE
+from dpheatmap.app.endpoints.request import sigma_of
+from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.recipe import recipe
+
+
+class Maps:
+    """What a release looks like; all of it is free."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._shelf, self._drawing = parts.shelf, parts.drawing
+
+    def routes(self) -> list[Route]:
+        """Where each question is asked."""
+        return [
+            Route(f"{ONE}/map", self.map, methods=["GET"]),
+            Route(f"{ONE}/about", self.about, methods=["GET"]),
+            Route(f"{ONE}/thumbnail", self.thumbnail, methods=["GET"]),
+            Route(f"{ONE}/minus/{{before}}", self.change, methods=["GET"]),
+            Route(f"{ONE}/file/{{suffix}}", self.file, methods=["GET"]),
+        ]
+
+    async def map(self, request: Request) -> Response:
+        """The data of a map."""
+        text = await run_in_threadpool(self._drawing.map, request.path_params["id"], sigma_of(request))
+        return Response(text, media_type="application/json")
+
+    async def about(self, request: Request) -> Response:
+        """What can be done with a release: formats, smoothing, and how it is done without the app."""
+        record = self._shelf.get(request.path_params["id"])
+        formats = await run_in_threadpool(self._drawing.formats, record.id)
+        made = recipe(record, sigma_of(request))
+        return JSONResponse({"formats": formats, "sigma": self._drawing.sigma(record.id), **made})
+
+    async def thumbnail(self, request: Request) -> Response:
+        """A small picture."""
+        found = await run_in_threadpool(self._drawing.thumbnail, request.path_params["id"])
+        return Response(found, media_type="image/png")
+
+    async def change(self, request: Request) -> Response:
+        """The data of a map of what changed."""
+        after, before = request.path_params["id"], request.path_params["before"]
+        return Response(await run_in_threadpool(self._drawing.change, after, before), media_type="application/json")
+
+    async def file(self, request: Request) -> Response:
+        """A file to take away."""
+        record, suffix = self._shelf.get(request.path_params["id"]), request.path_params["suffix"]
+        folder = TemporaryDirectory(prefix="dpheatmap-")
+        try:
+            path = await run_in_threadpool(self._drawing.file, record.id, suffix, sigma_of(request), Path(folder.name))
+        except BaseException:
+            folder.cleanup()
+            raise
+        name = f"{Path(record.file).name.partition('.')[0] or 'map'}{suffix}"
+        return FileResponse(path, filename=name, background=BackgroundTask(folder.cleanup))

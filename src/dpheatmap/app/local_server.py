@@ -1,0 +1,76 @@
+"""Starts and stops the app."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.guard import Guard
+from dpheatmap.app.routes import application
+from dpheatmap.app.session import Session
+from dpheatmap.app.shelf import held
+from dpheatmap.app.texts import say
+from dpheatmap.app.uploads import LIMIT
+from dpheatmap.errors import DpheatmapError, ParameterError, PrivacyRefusal
+
+LOOPBACK = "127.0.0.1"
+SHORTEST_PASSWORD = 12
+
+
+def check_address(host: str, *, allowed: bool, password: str | None) -> None:
+    """Refuse an address that others can reach, unless that is wanted expressly and there is a password."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        raise ParameterError(say("no_address", host=host)) from None
+    if address.is_unspecified:
+        raise ParameterError(say("every_address", host=host))
+    if address.is_loopback:
+        return
+    if not allowed:
+        raise PrivacyRefusal(say("not_loopback", host=host))
+    if password is None or len(password) < SHORTEST_PASSWORD:
+        raise PrivacyRefusal(say("no_password", least=SHORTEST_PASSWORD))
+
+
+def serve(
+    folder: Path,
+    ledger: str,
+    ready: Callable[[str], None],
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    password: str | None = None,
+) -> None:
+    """Run until told to stop. ``ready`` is told the address to open, which works once."""
+    with held(folder), _listening(host, port) as listening:
+        port = listening.getsockname()[1]
+        session = Session(port, password)
+        here = f"[{host}]" if ":" in host else host
+        names = {here, "localhost"} if ipaddress.ip_address(host).is_loopback else {here}
+        hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
+        parts = Parts(session, folder, ledger, LIMIT)
+        guarded = Guard(application(parts), session, hosts)
+        config = uvicorn.Config(
+            guarded,
+            access_log=False,  # it would have the link in it
+            log_level="critical",  # and tracebacks may quote data
+            server_header=False,
+            timeout_graceful_shutdown=1,
+            limit_concurrency=500,
+        )
+        ready(f"http://{here}:{port}/open?token={session.link}")
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, OverflowError):
+        raise DpheatmapError(say("port_taken", host=host, port=port)) from None

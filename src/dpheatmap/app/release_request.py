@@ -1,0 +1,144 @@
+"""What the page asks for, read from JSON and checked before anything is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dpheatmap._util.files import not_a_pattern
+from dpheatmap._util.parameters import check
+from dpheatmap.app.texts import say
+from dpheatmap.app.uploads import Uploads
+from dpheatmap.design.budget import read_epsilon
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
+from dpheatmap.place.domain import Domain
+
+MOST_PREVIEWED = 10**9
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table: where it is, what people call it, and what tells it from others."""
+
+    events: str
+    name: str
+    identity: str
+    path: str | None
+    """The path that was given; None for what the browser sent."""
+    used: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Keeps the table where it is while it is read."""
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Errors about what the browser sent call it as its owner does."""
+        try:
+            yield
+        except DpheatmapError as error:
+            error.args = (str(error).replace(Path(self.events).name, self.name),)
+            raise
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns are the person and the coordinates."""
+
+    user: str | None
+    x: str
+    y: str
+    weight: str | None
+
+    def options(self) -> dict[str, Any]:
+        """What they are to `release`; broken lines are left out, for a refusal would be an answer about people."""
+        options = {"user": self.user, "x": self.x, "y": self.y, "weight": self.weight, "bad_lines": "skip"}
+        found: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        return found if self.user is not None else {**found, "each_row_is_a_person": True}
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Whose budget pays, and how much."""
+
+    epsilon: Fraction
+    population: str
+
+
+def body_of(value: object) -> Mapping[str, Any]:
+    """A JSON object."""
+    if not isinstance(value, dict):
+        raise ParameterError(say("not_an_object"))
+    return value
+
+
+def text_of(body: Mapping[str, Any], name: str) -> str:
+    """A text that must be there."""
+    value = body.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise ParameterError(say("missing", name=name))
+    return value
+
+
+def source_of(body: Mapping[str, Any], uploads: Uploads) -> Source:
+    """The table that is meant: an upload's id, or a path on this machine."""
+    if body.get("upload") is not None:
+        upload = uploads.get(text_of(body, "upload"))
+        return Source(not_a_pattern(upload.path), upload.name, upload.digest, None, partial(uploads.using, upload.id))
+    path = Path(os.path.expanduser(text_of(body, "path")))
+    if not path.is_file():
+        raise DataError(say("no_file", path=str(path)))
+    found = path.stat()
+    identity = f"{path.resolve()} {found.st_size} {found.st_mtime_ns} {found.st_ino}"
+    return Source(not_a_pattern(path), path.name, identity, str(path))
+
+
+def columns_of(body: Mapping[str, Any]) -> Columns:
+    """The columns; without one of persons, it must be said that each row is another one."""
+    alone = body.get("each_row_is_a_person", False)
+    check(each_row_is_a_person=alone)
+    weight = body.get("weight")
+    return Columns(
+        None if alone else text_of(body, "user"),
+        text_of(body, "x"),
+        text_of(body, "y"),
+        None if weight is None else text_of(body, "weight"),
+    )
+
+
+def domain_of(place: object) -> Domain:
+    """The place: {"kind": "bbox", "bounds": [W, S, E, N], "resolution": m}, {"kind": "image", "size": [w, h]}, unit."""
+    body = body_of(place)
+    kind = body.get("kind")
+    if kind == "bbox":
+        return Domain.bbox(*_numbers(body, "bounds", 4), resolution=body.get("resolution"))
+    if kind == "image":
+        return Domain.image(*_numbers(body, "size", 2))
+    if kind == "unit":
+        return Domain.unit()
+    raise ParameterError(say("no_place"))
+
+
+def charge_of(body: Mapping[str, Any]) -> Charge:
+    """Epsilon and the population that it is charged to."""
+    population = text_of(body, "population").strip()
+    check(population=population)
+    return Charge(read_epsilon(text_of(body, "epsilon").strip()), population)
+
+
+def users_of(body: Mapping[str, Any]) -> int:
+    """A public guess of the number of people."""
+    users = body.get("users")
+    check(users=users)
+    assert isinstance(users, int)
+    return min(users, MOST_PREVIEWED)
+
+
+def _numbers(body: Mapping[str, Any], name: str, count: int) -> list[Any]:
+    values = body.get(name)
+    if not isinstance(values, list) or len(values) != count:
+        raise ParameterError(say("missing", name=name))
+    return values

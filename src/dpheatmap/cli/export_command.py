@@ -1,0 +1,64 @@
+"""``dpheatmap export``: maps from a release that was saved earlier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpheatmap.cli.options import check_outputs, json_option, look_from, map_options
+from dpheatmap.cli.release_command import write_outputs
+from dpheatmap.cli.terminal import answer, progress
+from dpheatmap.errors import ParameterError
+from dpheatmap.heatmap.difference import difference
+from dpheatmap.releases.release import load
+from dpheatmap.render.figure.change import FORMATS as CHANGES
+
+
+@click.command("export")
+@click.argument("release")
+@map_options
+@click.option("--minus", metavar="RELEASE", help="Map what changed since this earlier release of the same place.")
+@json_option
+def command(
+    release: str,
+    outputs: tuple[str, ...],
+    sigma: float | None,
+    size: int | None,
+    method: str,
+    minus: str | None,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """Make maps from RELEASE, a .dph.parquet file. It costs no budget: make as many as you like.
+
+    Example:
+
+    \b
+    dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
+    """
+    settings: dict[str, Any] = {"sigma": sigma, "size": size, "method": method}
+    read = (release, minus, choices["background"])
+    if minus is None:
+        check_outputs(outputs, read=read)
+    else:
+        check_outputs(outputs, CHANGES, read=read)
+    look = look_from(choices, outputs)
+    with progress("Drawing"):
+        if minus is None:
+            written = write_outputs(load(release), outputs, look, **settings)
+        else:
+            written = write_difference(release, minus, outputs, look, **settings)
+    answer(as_json, {"outputs": written}, "\n".join(written))
+
+
+def write_difference(
+    after: str, before: str, outputs: tuple[str, ...], look: dict[str, Any], **settings: Any
+) -> list[str]:
+    """Write the maps of what changed between two releases."""
+    for name in sorted(look.keys() - {"tiles"}):
+        raise ParameterError(f"A map of what changed does not take --{name}. Leave it out.")
+    change = difference(load(after), load(before), **settings)
+    for output in outputs:
+        change.save(output, **(look if output.lower().endswith(".html") else {}))
+    return list(outputs)

@@ -1,0 +1,103 @@
+"""``dpheatmap release`` over several images: which they are, and which files each gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from dpheatmap._util.parameters import check
+from dpheatmap.cli.options import taken, together
+from dpheatmap.errors import ParameterError
+from dpheatmap.releases.label import caution
+from dpheatmap.releases.release import Release
+
+MARK = "{image}"
+
+
+class Batch(NamedTuple):
+    """The column that names images, their public list, and what is split over them: a person's weight, or epsilon."""
+
+    column: str
+    names: list[str]
+    split: str
+
+
+image_options = together(
+    click.option(
+        "--image-column", metavar="COLUMN",
+        help=f"One release for each of several images: the column that names an event's. -o needs {MARK}.",
+    ),
+    click.option("--images", metavar="NAMES", help="The public list of images, separated by commas."),
+    click.option("--images-file", metavar="FILE", help="A file with the public list, one name a line."),
+    click.option(
+        "--split", default="weight", show_default=True,
+        help="Over images: weight (each gets all of epsilon, a person weighs 1 on all together) or epsilon.",
+    ),
+)  # fmt: skip
+"""--image-column, --images, --images-file and --split."""
+
+
+def batch_from(choices: dict[str, Any]) -> Batch | None:
+    """The images that the options name, or None; they are taken out of the options."""
+    column, listed, file, split = taken(choices, ("image_column", "images", "images_file", "split")).values()
+    if column is None and listed is None and file is None and split == "weight":
+        return None
+    if column is None or (listed is None) == (file is None):
+        raise ParameterError(
+            "Several images, and --split, need --image-column and the public list, --images or --images-file. "
+            "The list is not read off the data: that would tell which images were looked at."
+        )
+    if file is not None:
+        if not Path(file).is_file():
+            raise ParameterError(f"There is no list of images {file!r}. Check the path.")
+        names = [line for line in Path(file).read_text(encoding="utf-8").splitlines() if line]
+    else:
+        names = [name for name in listed.split(",") if name]
+    check(images=names, split=split)
+    return Batch(column, names, split)
+
+
+def files_for(templates: tuple[str, ...], names: list[str]) -> dict[str, tuple[str, ...]]:
+    """The files of each image: the templates with its name, without its ending, in the place of the mark."""
+    for template in templates:
+        if MARK not in template:
+            raise ParameterError(
+                f"An output for several images has {MARK} in its name; it was {template!r}. Put it there."
+            )
+    if len({_short(name) for name in names}) != len(names):
+        raise ParameterError(
+            "Two images would be written to one file: their names differ in their folders, endings or signs only. "
+            "Rename them."
+        )
+    return {name: tuple(template.replace(MARK, _short(name)) for template in templates) for name in names}
+
+
+def looks_for(look: dict[str, Any], names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """How the maps of each image are to look: a background may have the mark, too."""
+    under = look.get("background")
+    if under is None:
+        return dict.fromkeys(names, look)
+    return {name: look | {"background": under.replace(MARK, _short(name))} for name in names}
+
+
+def _short(name: str) -> str:
+    """An image's name for files: without folder and ending, and of plain signs."""
+    return re.sub(r"[^\w.-]+", "_", Path(name).stem)
+
+
+def in_words(batch: Batch, made: Mapping[str, Release]) -> str:
+    """What each image got, for people."""
+    whole = sum((release.epsilon for release in made.values()), Fraction(0))
+    if batch.split == "weight":
+        whole = next(iter(made.values())).epsilon
+        rule = "with all of epsilon; a person's weight of 1 is shared over all of them"
+    else:
+        rule = "with a part of epsilon; a person weighs up to 1 on each"
+    lines = [f"{len(made)} images, each {rule}:"]
+    lines += [f"  {name}: epsilon = {release.epsilon}" for name, release in made.items()]
+    return "\n".join([*lines, f"All together: epsilon = {whole} per person.", *filter(None, [caution(whole)])])

@@ -1,0 +1,69 @@
+"""``dpheatmap inspect``: what is in a table, for the data holder."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+
+import click
+
+from dpheatmap.cli.options import check_place, json_option
+from dpheatmap.cli.terminal import answer, say, write_private
+
+
+@click.command("inspect")
+@click.argument("file")
+@click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, nulls, ranges) to this file.")
+@json_option
+def command(file: str, private_report: str | None, as_json: bool) -> None:
+    """Columns of FILE, guesses at user, x and y, and problems.
+
+    Names and types go to stdout. Numbers that depend on people go to your terminal or the private report only.
+    """
+    from dpheatmap.curator import inspect_table
+
+    if private_report is not None:
+        check_place(private_report, read=(file,))
+    terminal = sys.stderr.isatty()
+    found = inspect_table(file, read_rows=terminal or private_report is not None)
+    columns = [f"{name:<24} {kind}" for name, kind in found.columns.items()]
+    columns += [""]
+    columns += [f"{role}: {', '.join(names) or 'no column looks like it'}" for role, names in found.guesses.items()]
+    columns += [f"Problem: {problem}" for problem in found.schema_problems]
+    values = {
+        "columns": dict(found.columns),
+        "guesses": {role: list(names) for role, names in found.guesses.items()},
+        "problems": list(found.schema_problems),
+    }
+    if found.public:
+        answer(as_json, values, "\n".join(columns))
+    else:
+        told = "The keys of JSON stand in people's rows: they are shown on your terminal, or in the private report."
+        answer(as_json, {"columns": {}, "guesses": {}, "problems": [told]}, told)
+    if private_report is not None:
+        write_private(private_report, found.private if found.public else {**values, **found.private})
+    if terminal:
+        say("\nFor your eyes only:")
+        for line in [] if found.public else columns:
+            say(line)
+        for name, numbers in found.private["columns"].items():
+            say(f"{name:<24} " + ", ".join(f"{key} {_shown(value)}" for key, value in numbers.items()))
+        say(f"rows: {found.private['rows']:,}")
+        for hint in found.private["hints"]:
+            say(f"Hint: {hint}")
+    if not as_json and (found.public or terminal):
+        say(f"\nNext: {_release_of(file, found.guesses)}")
+
+
+def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
+    """The command that these guesses lead to, if they are right; the place is not read off the data."""
+    roles = ("user",) if guesses.get("geometry") else ("user", "x", "y")
+    columns = " ".join(f"--{role} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles)
+    place = "--bbox=W,S,E,N (or --image WxH, or --unit)"
+    return f"dpheatmap release {shlex.quote(file)} --epsilon 1 {columns} -o map.dph.parquet -o map.html {place}"
+
+
+def _shown(value: float | None) -> str:
+    """A number for people; there is no lowest of none."""
+    return "none" if value is None else f"{value:,}"

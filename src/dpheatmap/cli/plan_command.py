@@ -1,0 +1,38 @@
+"""``dpheatmap plan``: what to expect, before any data is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpheatmap.cli.options import PLACE, domain_from, json_option, place_options, taken
+from dpheatmap.cli.terminal import answer
+from dpheatmap.planning.plan import plan
+
+
+@click.command("plan")
+@click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
+@click.option("--users", type=int, required=True, help="A public guess of the number of people.")
+@place_options
+@click.option(
+    "--design", default="adaptive", show_default=True, help="What will be measured: adaptive, paper or dense."
+)
+@click.option(
+    "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
+)
+@click.option("--places", type=int, help="About how many cells people are in, if that can be said without looking.")
+@click.option(
+    "--trusted", default="curator", show_default=True, help="Who is: curator, shuffler, servers (one of two) or nobody."
+)
+@json_option
+def command(epsilon: str, users: int, as_json: bool, **options: Any) -> None:
+    """Levels, noise, expected error and advice for a release that reads no data yet.
+
+    Example:
+
+    \b
+    dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
+    """
+    made = plan(domain_from(**taken(options, PLACE)), epsilon=epsilon, users=users, **options)
+    answer(as_json, made.to_dict(), str(made))

@@ -1,0 +1,219 @@
+"""``dpheatmap release``: from a table of people's positions to a release and its maps."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpheatmap._util.files import data_folder
+from dpheatmap._util.parameters import check
+from dpheatmap.cli import terminal
+from dpheatmap.cli.image_batch import Batch, batch_from, files_for, image_options, in_words, looks_for
+from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charged, warn_of_other_names
+from dpheatmap.cli.options import (
+    PLACE,
+    check_maps,
+    check_outputs,
+    check_place,
+    domain_from,
+    engine_options,
+    json_option,
+    look_for,
+    look_from,
+    map_options,
+    place_options,
+    table_options,
+    taken,
+)
+from dpheatmap.design.budget import read_epsilon
+from dpheatmap.design.registry import DESIGNS, check_method
+from dpheatmap.errors import DpheatmapError, ParameterError
+from dpheatmap.place.domain import Domain
+from dpheatmap.releases.release import Release
+from dpheatmap.render import RELEASE_SUFFIX, is_release
+
+
+@click.command("release")
+@click.argument("file", required=False)
+@click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
+@table_options
+@place_options
+@image_options
+@map_options
+@budget_options
+@click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
+@click.option("--design", default="adaptive", show_default=True, help=f"What is measured: {', '.join(DESIGNS)}.")
+@click.option(
+    "--users", type=int, help="The number of people, only if it is public: the dense design's grid follows it."
+)
+@click.option(
+    "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
+)
+@click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
+@engine_options
+@click.option(
+    "--counts", metavar="FILE", help="A warehouse's answer to dpheatmap sql, instead of FILE and its columns."
+)
+@click.option("--memory", type=int, metavar="MB", help="Memory of the aggregation; the rest goes to disk.")
+@json_option
+def command(
+    file: str | None,
+    epsilon: str,
+    outputs: tuple[str, ...],
+    sigma: float | None,
+    size: int | None,
+    method: str,
+    private_report: str | None,
+    counts: str | None,
+    design: str,
+    width: int,
+    decay: float | Fraction | None,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    """Measure where people are in FILE, under differential privacy.
+
+    FILE is CSV, Parquet or JSON, a folder or quoted glob of these, or postgresql://host/name with --table. Example:
+
+    \b
+    dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 \\
+      -o trips.dph.parquet -o map.html
+    """
+    from dpheatmap.curator import RowReport
+    from dpheatmap.design.budget import PAPER_DECAY
+
+    domain = domain_from(**taken(rest, PLACE))
+    check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
+    check_method(method, design)
+    if (file is None) == (counts is None):
+        raise click.UsageError("Give a FILE, or the answer of a warehouse by --counts: one of them.")
+    inputs = (file, counts, rest["ledger"], rest["images_file"])
+    budget = budget_from(file or str(counts), **taken(rest, BUDGET))
+    batch = batch_from(rest)
+    if counts is not None and batch is not None:
+        raise ParameterError(
+            "--counts are about one place, and --image-column is about several. Leave one of them out."
+        )
+    files = {"": outputs} if batch is None else files_for(outputs, batch.names)
+    _check_files(files, inputs, rest["background"], private_report)
+    looks = looks_for(look_from(rest, outputs), files)
+    for name, paths in files.items():
+        check_maps(domain, paths, looks[name])
+    warn_of_other_names(file or str(counts), **budget)
+    rest |= budget
+    rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
+    seen: list[RowReport] = []
+    with terminal.progress("Releasing") as tick:
+        made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest)
+    with terminal.progress("Drawing"):
+        written = write_all(made, files, looks, sigma=sigma, size=size, method=method)
+    terminal.private_reports(seen, private_report)
+    first = next(iter(made.values()))
+    terminal.say(in_words(batch, made) if batch else first.label["how_strongly"])
+    terminal.say(charged(first, **budget))
+    if not any(map(is_release, outputs)):
+        terminal.say(
+            f"The release itself was not saved, so another map would cost again. Keep it by -o NAME{RELEASE_SUFFIX}."
+        )
+    of_images = {name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()}
+    values = {
+        "epsilon": str(read_epsilon(epsilon)),
+        "label": dict(first.label),
+        **({"images": of_images} if batch else {"outputs": written[""]}),
+    }
+    terminal.answer(as_json, values, "\n".join(path for paths in written.values() for path in paths))
+
+
+def _check_files(
+    files: Mapping[str, tuple[str, ...]],
+    inputs: tuple[str | None, ...],
+    background: str | None,
+    private_report: str | None,
+) -> None:
+    """Refuse outputs and a private report that can't be written, or would take the place of what is read."""
+    under = looks_for({"background": background}, files)
+    for name, paths in files.items():
+        read = (*inputs, under[name]["background"])
+        check_outputs(paths, read=read)
+        if private_report is not None:
+            check_place(private_report, read=(*read, *paths))
+
+
+def _releases(
+    file: str | None, counts: str | None, domain: Domain, batch: Batch | None, **options: Any
+) -> Mapping[str, Release]:
+    """The releases of a table's images, or under no name that of a table, or of a warehouse's answer."""
+    from dpheatmap.curator import read_counts, release, release_images
+
+    if counts is not None:
+        made = release(read_counts(counts, domain, **taken(options, ("partition", "part"))), **options)
+        if options.get("ledger") is not None:
+            options["ledger"].note_files(options["population"], options["ledger"].marks_of(counts))
+        return {"": made}
+    if batch is None:
+        return {"": release(file, domain, **options)}
+    return release_images(file, domain, image=batch.column, images=batch.names, split=batch.split, **options)
+
+
+def write_all(
+    made: Mapping[str, Release],
+    files: Mapping[str, Sequence[str]],
+    looks: Mapping[str, dict[str, Any]],
+    **settings: Any,
+) -> dict[str, list[str]]:
+    """Write the files of each release: all releases first, so that what was paid for is safe, then their maps.
+
+    Whatever stops it, a full disk or Ctrl-C, each release is kept somewhere, and it is said where.
+    """
+    written: dict[str, list[str]] = {}
+    try:
+        for name, release in made.items():
+            written[name] = save_release(release, files[name])
+        for name, release in made.items():
+            written[name] += write_maps(release, files[name], looks[name], **settings)
+    except BaseException:
+        safe = [(written.get(name) or _rescued(release, files[name][0]))[0] for name, release in made.items()]
+        terminal.say(f"What the budget bought is kept, and dpheatmap export draws it: {', '.join(safe)}")
+        raise
+    return written
+
+
+def _rescued(release: Release, output: str) -> list[str]:
+    """Save a release that was to be drawn alone: beside its map, else in the data folder."""
+    name = f"{Path(output).stem}-{secrets.token_hex(4)}{RELEASE_SUFFIX}"
+    path = Path(output).with_name(name)
+    try:
+        release.save(path)
+    except DpheatmapError:
+        path = data_folder() / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        release.save(path)
+    return [str(path)]
+
+
+def write_outputs(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
+    """Write the files of one release; returns them in the order of writing."""
+    return [*save_release(release, outputs), *write_maps(release, outputs, look, **settings)]
+
+
+def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
+    """Write those of the outputs that are the release itself."""
+    wanted = [output for output in outputs if is_release(output)]
+    for output in wanted:
+        release.save(output)
+    return wanted
+
+
+def write_maps(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
+    """Write those of the outputs that are maps, each with its own of the options."""
+    wanted = [output for output in outputs if not is_release(output)]
+    if wanted:
+        heat = release.heatmap(**settings)
+        for output in wanted:
+            heat.save(output, **look_for(output, look))
+    return wanted

@@ -1,0 +1,41 @@
+"""``dpheatmap sql``: the aggregation as text, for a warehouse that is told by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpheatmap.cli import terminal
+from dpheatmap.cli.ledger_options import partition_from
+from dpheatmap.cli.options import PLACE, column_options, domain_from, json_option, place_options, taken
+
+
+@click.command("sql")
+@click.option(
+    "--dialect", required=True, help="bigquery, databricks, duckdb, postgres, redshift, snowflake, spark or trino."
+)
+@click.option("--table", default="trips", show_default=True, metavar="NAME", help="The table, as it is called there.")
+@column_options
+@place_options
+@click.option(
+    "--partition", metavar="COLUMN=V1,V2,...",
+    help="A public list of values that part people, not rows: one value a person.",
+)  # fmt: skip
+@click.option("--part", metavar="V", help="The people of this value alone.")
+@json_option
+def command(as_json: bool, partition: str | None, x: str | None, y: str | None, **rest: Any) -> None:
+    """Print the aggregation as SQL, with a comment on what to do with the answer.
+
+    Reads no data. Run it in your warehouse, save the answer as Parquet or CSV, and release that. Example:
+
+    \b
+    dpheatmap sql --dialect bigquery --table city.trips --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9
+    """
+    from dpheatmap.curator import sql
+
+    domain = domain_from(**taken(rest, PLACE))
+    if x is None or y is None:
+        raise click.UsageError("Name the columns of the coordinates with --x and --y.")
+    text = sql(domain, x=x, y=y, partition=partition_from(partition), **rest)
+    terminal.answer(as_json, {"dialect": rest["dialect"], "sql": text}, text)

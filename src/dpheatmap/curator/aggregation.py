@@ -1,0 +1,102 @@
+"""People's events to counts: of one place, and of several groups of events there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+from dpheatmap._util.options import shows_options
+from dpheatmap.curator.core.counts import Counts, RowReport
+from dpheatmap.curator.read.grouping import Grouping
+from dpheatmap.curator.read.reading import Reading, ReadingOptions
+from dpheatmap.design.budget import UNITS
+from dpheatmap.errors import PrivacyRefusal
+from dpheatmap.place.domain import Domain
+
+Progress = Callable[[float, float], None]
+
+
+@shows_options(Reading)
+def aggregate(
+    events: Any, domain: Domain, *, progress: Progress | None = None, **options: Unpack[ReadingOptions]
+) -> Counts:
+    """People's events to integer weights per cell. The result is private: it holds exact counts.
+
+    Parameters
+    ----------
+    events : path, data frame, relation or URL
+        A path, glob or folder (CSV, Parquet, GeoParquet, JSON), a pandas, Polars or Arrow table, a DuckDB relation, a
+        Spark data frame, or the URL of a PostgreSQL database.
+    domain : Domain
+        The public place.
+    progress : callable, optional
+        Called while the query runs, with the part done (below 0 if unknown) and the seconds gone by.
+    **options
+        How the table is read.
+
+    Returns
+    -------
+    Counts
+        For :func:`release`, any number of times. Never publish it.
+
+    Examples
+    --------
+    >>> import dpheatmap as dph
+    >>> from dpheatmap.testing import generated_people
+    >>> counts = dph.aggregate(generated_people(100), dph.Domain.unit(6), user="person", x="x", y="y")
+    >>> counts
+    <Counts of a unit domain, private: 1073741824 units a person>
+    """
+    return count(events, domain, Reading(**options), progress=progress)[0]
+
+
+def count(
+    events: Any,
+    domain: Domain,
+    reading: Reading,
+    *,
+    grouping: Grouping | None = None,
+    progress: Progress | None = None,
+) -> list[Counts]:
+    """The counts of each group, or of the one place if there is no grouping.
+
+    Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
+    whose sum is at most W. The report, over all of them, is the same in each.
+    """
+    from dpheatmap.curator.core.query import COUNTERS, aggregation
+    from dpheatmap.curator.engines import open_events
+    from dpheatmap.curator.read.canonical import canonical_relation
+
+    public_domain(domain)
+    with open_events(events, reading, grouping) as source:
+        relation = canonical_relation(source.table, reading, grouping=grouping, degrees=domain.geographic)
+        relation, reading_seconds = source.keep(relation, progress)
+        grouped = grouping is not None
+        weighted, alone = reading.weight is not None, reading.each_row_is_a_person
+        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, grouped=grouped)
+        answer, seconds = source.run(sql, grouped, progress)
+        broken, empty = source.lines_left_out()
+    seconds += reading_seconds
+    counters = dict(zip(COUNTERS, answer.counters, strict=True))
+    report = RowReport(**counters, seconds=seconds, broken_lines=broken, empty_lines=empty)
+    found = answer.counts(domain, 1 if grouping is None else len(grouping.names))
+    _verify(found, report)
+    return [replace(counts, part=reading.people, report=report) for counts in found]
+
+
+def public_domain(domain: object) -> Domain:
+    """The public domain, or the refusal to go on without one."""
+    if not isinstance(domain, Domain):
+        raise PrivacyRefusal(
+            "No public domain was given, and one taken from the data would tell where people are. "
+            "Make one with Domain.bbox, Domain.image or Domain.unit."
+        )
+    return domain
+
+
+def _verify(counts: Sequence[Counts], report: RowReport) -> None:
+    """Stop if the query broke its contract: this is about the engine, not about the data."""
+    adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
+    if not adds_up or sum(of_group.total for of_group in counts) > UNITS * report.people:
+        raise AssertionError("the aggregation broke its contract: rows or weights don't add up; please report this")

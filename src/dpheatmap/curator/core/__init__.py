@@ -1,0 +1,1 @@
+"""Is one release epsilon-DP? Everything that the answer rests on."""

@@ -1,0 +1,143 @@
+"""Integer weights per cell, as a sparse quadtree sized by the occupied cells. Private: never publish it.
+
+The tree is two sorted arrays. All descendants of a cell are one range of Morton codes, so the weight of any cell of
+any level is a difference of two prefix sums found by bisection: nothing is stored per level or per empty cell, and a
+question touches as much of the arrays as a bisection does. So they may as well lie on disk (`counts_file.py`).
+
+Prefix sums of more than 8 billion people don't fit into 64 bits. They are kept modulo 2^64, with the few positions at
+which they turn over, so that differences are exact however many people there are: to refuse a table for its number of
+people would tell about them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dpheatmap.curator.core.part import Part
+from dpheatmap.design.budget import FARTHEST, UNITS
+from dpheatmap.errors import MissingDependency, PrivacyRefusal
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints, decode, encode
+
+NOT_ADDED = (
+    "Counts can't be added up: a person's weight of 1 is shared over all their events, so one who is in several of "
+    "them would weigh more than 1. Aggregate all events at once, or release each for an epsilon of its own."
+)
+
+
+@dataclass(frozen=True)
+class RowReport:
+    """What the aggregation read: exact numbers, for the data holder's eyes only."""
+
+    rows: int
+    without_person: int
+    invalid: int
+    outside: int
+    inside: int
+    people: int
+    seconds: float
+    broken_lines: int = 0
+    empty_lines: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts:
+    """Weights of the occupied cells at the finest level, in units of 1/W of a person.
+
+    Contract: the weights are integers >= 0, and adding one person's data to the table adds non-negative integers
+    to them whose sum is at most W. Then every level, as a vector over its cells, changes by at most W in L1 norm.
+    With a ``part`` they are about the people of that part alone: adding anybody else adds nothing.
+    """
+
+    domain: Domain
+    codes: Ints
+    sums: Ints
+    report: RowReport | None = None
+    part: Part | None = None
+    turns: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @classmethod
+    def from_cells(cls, domain: Domain, x: Ints, y: Ints, weight: Ints, report: RowReport | None = None) -> Counts:
+        """Sort the cells of the finest level, which must be distinct, by Morton code and add their weights up."""
+        codes = encode(x, y)
+        order = np.argsort(codes)
+        return replace(cls.in_order(domain, codes[order], np.asarray(weight, dtype=np.int64)[order]), report=report)
+
+    @classmethod
+    def in_order(cls, domain: Domain, codes: Ints, weights: Ints) -> Counts:
+        """The counts of distinct finest cells in the order of their Morton codes."""
+        if np.min(weights, initial=0) < 0:
+            raise AssertionError("an engine gave a cell less than nobody; please report this")
+        sums = np.zeros(len(weights) + 1, dtype=np.int64)
+        np.cumsum(weights, out=sums[1:])
+        return cls(domain, codes, sums, turns=_turns(sums))
+
+    @property
+    def total(self) -> int:
+        """The weight of everybody."""
+        return (len(self.turns) << 64) + int(self.sums[-1:].view(np.uint64)[0])
+
+    def at(self, level: int, codes: Ints) -> Ints:
+        """The weights of cells of a level, given by their Morton codes; those above 2^61 units are held there.
+
+        Holding a weight at a bound moves neighbours' weights no further apart, and noisy values are held there, too.
+        """
+        shift = 2 * (self.domain.depth - level)
+        low, high = (self.codes.searchsorted(start << shift) for start in (codes, codes + 1))
+        before, after = self.sums[low].view(np.uint64), self.sums[high].view(np.uint64)
+        weights = np.minimum(after - before, np.uint64(FARTHEST))
+        if len(self.turns):
+            passed = self.turns.searchsorted(high, side="right") - self.turns.searchsorted(low, side="right")
+            weights[passed > (after < before)] = FARTHEST  # a whole turn or more lies between
+        held: Ints = weights.astype(np.int64)
+        return held
+
+    def to_arrow(self) -> Any:
+        """The occupied cells as an Arrow table: x, y, weight. Private: exact weights of people."""
+        try:
+            import pyarrow as pa
+        except ImportError as error:
+            raise MissingDependency("pyarrow", "to_arrow") from error
+        x, y = decode(self.codes)
+        return pa.table({"x": x, "y": y, "weight": np.diff(self.sums)})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write them to a Parquet file that only you may read. Private: exact weights of people.
+
+        >>> import tempfile
+        >>> from dpheatmap import Counts
+        >>> here = np.array([3, 5])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Counts.from_cells(Domain.unit(4), here, here, here * UNITS).save(f"{folder}/city.counts.parquet")
+        ...     Counts.load(f"{folder}/city.counts.parquet").total // UNITS
+        8
+        """
+        from dpheatmap.curator.counts_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Counts:
+        """The counts that :meth:`save` wrote, mapped into memory: what is not looked at stays on disk."""
+        from dpheatmap.curator.counts_file import load
+
+        return load(path)
+
+    def __add__(self, other: object) -> NoReturn:
+        """Refused: a person who is in both would weigh up to twice as much, and be protected half as well."""
+        raise PrivacyRefusal(NOT_ADDED)
+
+    __radd__ = __add__
+
+    def __repr__(self) -> str:
+        return f"<Counts of a {self.domain.kind} domain, private: {UNITS} units a person>"
+
+
+def _turns(sums: Ints) -> Ints:
+    """The positions at which prefix sums modulo 2^64, of weights below 2^63 each, are smaller than the one before."""
+    unsigned = sums.view(np.uint64)
+    return np.flatnonzero(unsigned[1:] < unsigned[:-1]) + 1

@@ -1,0 +1,85 @@
+"""Counts to a Release: the one place where data crosses the wall.
+
+**Contract of `measure_counts`.** Given counts in which one person weighs at most W units, and a design, the returned
+measurements are epsilon-DP for adding or removing one person's whole data.
+
+**Why.** Let v run over the cells that were measured, and let b_v be the sum of the parts of epsilon of all measurements
+of v. Two things hold for every design. The b_v along each path from the top to a finest cell add up to at most epsilon:
+the walk through the questions (`walk.py`) checks at every step that no path is given more than it has left. And which
+cells are measured next, and with which part, is a function of the public domain, of epsilon and of noisy values
+measured before: a design is handed nothing else.
+
+1. *One measurement.* A count gets its own discrete Laplace noise of rate b / W. For any integer z, moving the true
+   count by d units multiplies the probability of seeing z by at most ``exp(|d| b / W)``. This is exact: counts and
+   noise are integers, and the noise has exactly that law (`noise.py`).
+2. *The whole output.* Fix any output. By the second of the two the questions asked on the way to it are the same for
+   both neighbours, so its probability is the product, over its measurements, of the probabilities of their values. Let
+   the neighbours differ by a person with p(v) units in cell v. The ratio of the two products is at most
+   ``exp(sum over v of b_v p(v) / W)``.
+3. *Along the paths.* p(v) is the sum of the person's units in the finest cells under v. Exchanging sums,
+   ``sum over v of b_v p(v) = sum over finest cells c of p(c) * (sum of b_v over the measured v on the path to c)``, and
+   by the first of the two this is at most ``epsilon * sum of p(c) <= epsilon W``. So the ratio is at most exp(epsilon),
+   for every output and in both directions.
+
+No composition theorem is needed, and epsilon is not divided over the levels but over each path. That is what lets a
+cell in which little happens be measured a second time, or its children once, with all that its path has left.
+
+For the paper's design this is its Algorithm 1: each level has a share, a path meets each level at most once, and the
+shares add up to epsilon.
+
+**Lazy noise has the law of full noise.** Algorithm 1 as printed adds independent noise to every cell of every level;
+the selection then looks at the cells it reaches only. Drawing a cell's noise when it is reached instead of beforehand
+changes nothing: noise is independent of everything else, so the joint law of (measured cells, their noisy values) is
+the same. The set of measured cells is a function of published values, so publishing it tells nothing new.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+import numpy as np
+
+from dpheatmap.curator.core.counts import Counts
+from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
+from dpheatmap.curator.core.walk import walk
+from dpheatmap.design.budget import UNITS
+from dpheatmap.design.design import Design, Question
+from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.release import Measurements
+
+
+def measure_counts(counts: Counts, loss: PrivacyLoss, design: Design, source: Source = os.urandom) -> Measurements:
+    """Answer the questions of a design: true counts, each with its own noise of the rate that the share stands for."""
+    noise = _noise_of(loss, design, counts.domain)
+    found: list[tuple[Ints, Ints, Ints, Ints]] = []
+
+    def answer(asked: Question) -> Ints:
+        cells = asked.cells
+        noisy = saturating_add(counts.at(asked.level, cells), noise[asked.share].sample(len(cells), source))
+        found.append((np.full(len(cells), asked.level), cells, noisy, np.full(len(cells), asked.share)))
+        return noisy
+
+    walk(design, counts.domain, loss, answer)
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    order = np.lexsort((columns[1], columns[0]))  # by level, then by code, then in time
+    return Measurements(*(column[order] for column in columns))
+
+
+def check_noise(loss: PrivacyLoss, design: Design, domain: Domain) -> None:
+    """Refuse an epsilon that is too small for exact noise, before any data is read."""
+    _noise_of(loss, design, domain)
+
+
+def _noise_of(loss: PrivacyLoss, design: Design, domain: Domain) -> Mapping[int, DiscreteLaplace]:
+    return noise_of_shares(loss, tuple(sorted(design.possible_shares(domain) - {0})))
+
+
+@lru_cache(maxsize=16)
+def noise_of_shares(loss: PrivacyLoss, shares: tuple[int, ...]) -> Mapping[int, DiscreteLaplace]:
+    """The noise of each share: rate b / W, as exact fractions."""
+    return MappingProxyType({share: discrete_laplace(loss.part(share) / UNITS) for share in shares})

@@ -1,0 +1,205 @@
+"""The one aggregation: people's events to integer weights per cell, written once.
+
+Each person has W units. An event inside the domain of a person with t such events weighs ``W // t``; with a weight
+column, ``W * w // T`` where T is the sum of the person's weights inside. Integer division rounds down, so a person's
+events weigh at most W together, exactly: this is the whole of the sensitivity argument.
+
+**Groups.** If events are grouped (images, hours, districts), a public list of groups is given, and `group_number` is
+the number of an event's group in it. Only events in listed groups are inside, and t and T are over all of them: a
+person's events in *all* listed groups weigh at most W together. Each group has cells of its own.
+
+The statement reads the table twice, once to count each person's events and once to place them, inside one statement,
+so both readings see the same rows, as long as nothing changes the table meanwhile (files are checked for that; a data
+frame in memory must be left alone). It ends with the occupied cells ``(cx, cy, weight)`` and, marked by ``cx = -1``,
+the counters of `COUNTERS` for the data holder.
+
+**Any engine.** The statement is text for DuckDB, which `dialects.py` carries to the others. All of them give the same
+integers, because it has only what they all compute alike:
+
+- Arithmetic that IEEE 754 rounds in one way (see `projection.py`), with constants as casts of text.
+- Integer division as ``FLOOR((P - P % T) / T + 1/2)``. Whether ``/`` divides integers, decimals or floats, the quotient
+  is a whole number q <= W = 2^30 but for a float's rounding, below 2^-20, and the floor is q. P is at most W 2^31.
+- The total T of a person's weights as a decimal, which does not overflow. There is none above W 2^31, where all of the
+  person's events would weigh ``W * w // T = 0``: they are left out.
+- No user-defined functions, and nothing that engines know by different names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpheatmap.design.budget import UNITS
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.projection import mercator_column, mercator_row
+
+COUNTERS = ("rows", "without_person", "invalid", "outside", "inside", "people")
+LARGEST_WEIGHT = 2**31
+STEP = "step"
+"""How the names of the projection's steps begin. Each uses the one before several times, so none should be inlined."""
+
+_FINITE = 1.7976931348623157e308
+
+
+@dataclass(frozen=True)
+class Sql:
+    """An SQL expression that can be computed with like a number."""
+
+    text: str
+
+    def __mul__(self, other: Sql | float) -> Sql:
+        return Sql(f"({self.text} * {_sql(other)})")
+
+    def __truediv__(self, other: Sql | float) -> Sql:
+        return Sql(f"({self.text} / {_sql(other)})")
+
+    def __radd__(self, other: float) -> Sql:
+        return Sql(f"({_sql(other)} + {self.text})")
+
+    def __rsub__(self, other: float) -> Sql:
+        return Sql(f"({_sql(other)} - {self.text})")
+
+    def __rmul__(self, other: float) -> Sql:
+        return Sql(f"({_sql(other)} * {self.text})")
+
+    def __sub__(self, other: Sql | float) -> Sql:
+        return Sql(f"({self.text} - {_sql(other)})")
+
+
+def _sql(value: Sql | float) -> str:
+    # The shortest decimal that every engine reads back as the same float.
+    return value.text if isinstance(value, Sql) else f"CAST('{value!r}' AS DOUBLE)"
+
+
+def aggregation(
+    relation: str,
+    domain: Domain,
+    *,
+    weighted: bool,
+    each_row_is_a_person: bool,
+    grouped: bool = False,
+    stamp: int | None = None,
+) -> str:
+    """The statement, for a relation with the columns person (unless each row is one), x, y and, if weighted, weight.
+
+    If it is ``grouped`` it also has the column group_number, null outside the list, and so has the answer. A ``stamp``
+    comes back behind the counters, as if it were one.
+    """
+    place = "group_number, cx, cy" if grouped else "cx, cy"
+    totals, placed = (_of_rows if each_row_is_a_person else _of_people)(weighted, place)
+    steps = {
+        "dpheatmap_rows": relation,
+        "events": _events(domain, weighted, grouped),
+        **totals,
+        **dict(_located(domain)),
+        "placed": placed,
+        "counters": _counters(),
+    }
+    known = ", ".join(f"{name} AS {_kept(name)} ({step})" for name, step in steps.items())
+    returned = [f"counter{k}" for k in range(len(COUNTERS))] + ([] if stamp is None else [f"CAST({stamp} AS BIGINT)"])
+    numbers = " UNION ALL ".join(f"SELECT {k} AS number" for k in range(len(returned)))
+    chosen = " ".join(f"WHEN number = {k} THEN {value}" for k, value in enumerate(returned))
+    mark = "-1 AS group_number, -1 AS cx" if grouped else "-1 AS cx"
+    return f"""
+        WITH {known}, numbers AS ({numbers})
+        SELECT {place}, CAST(SUM(units) AS BIGINT) AS weight FROM placed GROUP BY {place}
+        UNION ALL SELECT {mark}, number AS cy, CASE {chosen} END AS weight FROM counters CROSS JOIN numbers"""
+
+
+def _kept(name: str) -> str:
+    """People's totals are needed twice and small, and worth keeping; the rest flows through."""
+    return "MATERIALIZED" if name == "totals" else "NOT MATERIALIZED"
+
+
+def _events(domain: Domain, weighted: bool, grouped: bool) -> str:
+    listed = " AND group_number IS NOT NULL" if grouped else ""
+    return f"SELECT *, {_valid(weighted)} AS valid, {_inside(domain)}{listed} AS inside FROM dpheatmap_rows"
+
+
+_TALLIES = """COUNT(*) AS row_count, COUNT(CASE WHEN valid THEN 1 END) AS valid_count,
+            COUNT(CASE WHEN valid AND inside THEN 1 END) AS inside_count"""
+
+
+def _of_people(weighted: bool, place: str) -> tuple[dict[str, str], str]:
+    """Each person's events and their total (the unknown person's too, for the counters), and the events' units.
+
+    A null person equals nothing, so the join leaves their rows out.
+    """
+    tallies, sums = f"SELECT person, {_TALLIES} FROM events GROUP BY person", "inside_count"
+    if weighted:
+        tallies = f"""SELECT person, {_TALLIES},
+            COALESCE(SUM(CASE WHEN valid AND inside THEN CAST(weight AS DECIMAL(19, 0)) END), 0) AS sum_of_weights
+            FROM events GROUP BY person"""
+        sums = "sum_of_weights"
+    bounded = f"""SELECT *, person IS NOT NULL AS known, CASE WHEN inside_count > 0 THEN 1 ELSE 0 END AS people,
+            CASE WHEN {sums} BETWEEN 1 AND {UNITS * LARGEST_WEIGHT} THEN CAST({sums} AS BIGINT) END AS total
+            FROM tallies"""
+    totals, units = f"SELECT *, {_quotient(f'{UNITS}', 'total')} AS share FROM bounded", "totals.share"
+    if weighted:
+        totals, units = "SELECT * FROM bounded", _quotient(f"({UNITS} * located.weight)", "totals.total")
+    placed = f"""SELECT {place}, {units} AS units FROM located JOIN totals ON located.person = totals.person
+            WHERE totals.total IS NOT NULL"""
+    return {"tallies": tallies, "bounded": bounded, "totals": totals}, placed
+
+
+def _of_rows(weighted: bool, place: str) -> tuple[dict[str, str], str]:
+    """The same where each row is a person: it has all W units, unless its weight is 0."""
+    units = f"CASE WHEN weight > 0 THEN {UNITS} ELSE 0 END" if weighted else f"{UNITS}"
+    totals = f"SELECT *, TRUE AS known, inside_count AS people FROM (SELECT {_TALLIES} FROM events) AS tallies"
+    return {"totals": totals}, f"SELECT {place}, {units} AS units FROM located"
+
+
+def _quotient(whole: str, by: str) -> str:
+    """``whole // by``, for whole numbers above 0."""
+    return f"CAST(FLOOR(({whole} - {whole} % {by}) / {by} + {_sql(0.5)}) AS BIGINT)"
+
+
+def _counters() -> str:
+    values = (
+        "row_count",
+        "CASE WHEN known THEN 0 ELSE row_count END",
+        "CASE WHEN known THEN row_count - valid_count ELSE 0 END",
+        "CASE WHEN known THEN valid_count - inside_count ELSE 0 END",
+        "CASE WHEN known THEN inside_count ELSE 0 END",
+        "CASE WHEN known THEN people ELSE 0 END",
+    )
+    sums = ", ".join(f"CAST(COALESCE(SUM({value}), 0) AS BIGINT) AS counter{k}" for k, value in enumerate(values))
+    return f"SELECT {sums} FROM totals"
+
+
+def _valid(weighted: bool) -> str:
+    """Finite coordinates and, if there is one, a weight in range; null counts as not valid."""
+    tests = [f"{c} BETWEEN {_sql(-_FINITE)} AND {_sql(_FINITE)}" for c in ("x", "y")]
+    if weighted:
+        tests.append(f"weight BETWEEN 0 AND {LARGEST_WEIGHT}")
+    return f"COALESCE({' AND '.join(tests)}, FALSE)"
+
+
+def _inside(domain: Domain) -> str:
+    e = domain.extent
+    return f"x BETWEEN {_sql(e.x0)} AND {_sql(e.x1)} AND y BETWEEN {_sql(e.y0)} AND {_sql(e.y1)}"
+
+
+def _located(domain: Domain) -> Iterator[tuple[str, str]]:
+    """The valid rows inside, with the column and row of their finest cell; `Domain.locate` does the same in NumPy."""
+    steps = ["SELECT *, x AS px, y AS py FROM events WHERE valid AND inside"]
+
+    def let(step: Sql) -> Sql:
+        name = f"s{len(steps)}"
+        steps.append(f"SELECT *, {step.text} AS {name} FROM {STEP}{len(steps) - 1}")
+        return Sql(name)
+
+    x, y = Sql("px"), Sql("py")
+    if domain.kind == "bbox":
+        u, v = mercator_column(x), mercator_row(y, lambda step: Sql(f"SQRT({step.text})"), let)
+    else:
+        u, v = x / domain.root_side, y / domain.root_side
+    finest, side = domain.cells(domain.depth), float(2**domain.depth)
+    column = _clamped(let(Sql(f"CAST(FLOOR({(u * side).text}) AS INTEGER)")), finest.x0, finest.x1 - 1)
+    row = _clamped(let(Sql(f"CAST(FLOOR({(v * side).text}) AS INTEGER)")), finest.y0, finest.y1 - 1)
+    yield from ((f"{STEP}{k}", step) for k, step in enumerate(steps))
+    yield "located", f"SELECT *, {column} AS cx, {row} AS cy FROM {STEP}{len(steps) - 1}"
+
+
+def _clamped(value: Sql, low: int, high: int) -> str:
+    return f"CASE WHEN {value.text} < {low} THEN {low} WHEN {value.text} > {high} THEN {high} ELSE {value.text} END"

@@ -1,0 +1,51 @@
+"""The one aggregation in the words of other engines, carried there by sqlglot.
+
+What is done to it beyond that changes no number:
+
+- ``/`` stays a plain ``/``: the statement is written so that its kind does not matter (see `query.py`).
+- PostgreSQL and its kin stop with an error when a float underflows. Coordinates nearer to 0 than `TINY` become 0 there,
+  which moves no point to another cell: 1/2 + x / 360 is 1/2 for both, and x times a side is in the first cell for both.
+- PostgreSQL would inline the steps of the projection, each of which uses the one before several times, to one
+  expression of thousands of terms. OFFSET 0 keeps it from that, without storing anything.
+"""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+
+from dpheatmap.curator.core.query import STEP
+
+TINY = "1e-100"
+
+_KIN_OF_POSTGRES = ("postgres", "redshift")
+_KNOW_MATERIALIZED = ("duckdb", "postgres")
+
+
+def transpile(sql: str, dialect: str) -> str:
+    """A statement of DuckDB's in another dialect: a step a line."""
+    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    assert isinstance(tree, exp.Query)
+    for division in tree.find_all(exp.Div):
+        division.set("typed", True)
+        division.set("safe", False)
+    for cte in tree.ctes:
+        if dialect not in _KNOW_MATERIALIZED:
+            cte.set("materialized", None)
+        if dialect in _KIN_OF_POSTGRES and cte.alias.startswith(STEP):
+            cte.set("this", _fenced(cte.this))
+    steps = [cte.sql(dialect=dialect) for cte in tree.ctes]
+    tree.set("with_", None)
+    return "WITH " + ",\n".join(steps) + "\n" + tree.sql(dialect=dialect)
+
+
+def _fenced(step: exp.Select) -> exp.Select:
+    for column in step.expressions:
+        if isinstance(column, exp.Alias) and isinstance(column.this, exp.Column):
+            column.set("this", _snapped(column.this))
+    return step.offset(0)
+
+
+def _snapped(column: exp.Column) -> exp.Case:
+    zero, low, high = (exp.cast(exp.Literal.string(text), "double") for text in ("0", f"-{TINY}", TINY))
+    return exp.Case().when(column.copy().between(low, high), zero).else_(column.copy())

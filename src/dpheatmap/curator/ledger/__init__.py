@@ -1,0 +1,1 @@
+"""Do releases together stay within the limit?"""

@@ -1,0 +1,291 @@
+"""The ledger: what was spent on which population, durable, and a limit that can't be overspent.
+
+**Contract of `Ledger.charge`.** It returns only after the charge is on disk, and only if all charges of the population
+together, this one included, stay within its limit. The limit is checked and the charge written in one transaction that
+no other process can enter (`ledger_stores.py`). `release` calls it after the last thing that can be refused and before
+the first noise is drawn; nothing takes a charge back. So whatever noise was ever drawn for a population with a limit
+is paid for within it, also if processes race, are killed, or fail afterwards.
+
+**Limits.** A limit is set once, by `Ledger.limit`, and `Ledger.change_limit` alone changes it, and the chain holds both
+values. Once anybody has a limit, nobody without one is charged: a table that is spent could otherwise be released again
+by leaving its population's name out. All of this is decided inside the transaction that writes.
+
+Whether a charge is refused follows from earlier entries and from epsilon: no data enters.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from datetime import UTC, datetime
+from fractions import Fraction
+from os import PathLike
+from typing import ClassVar
+
+from dpheatmap._util.files import data_folder
+from dpheatmap._util.parameters import check
+from dpheatmap.curator.core.part import Part
+from dpheatmap.curator.ledger.chain import (
+    CHANGE,
+    CHARGE,
+    LIMIT,
+    SUM_DIGITS,
+    Account,
+    Row,
+    accounts_after,
+    chained,
+    change_from,
+    replay,
+)
+from dpheatmap.curator.ledger.known_files import KnownFiles, marks_of
+from dpheatmap.design.budget import exact_text, read_epsilon
+from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
+from dpheatmap.releases.release import LedgerEntry, Release
+
+
+class Ledger:
+    """A ledger in a file, or in PostgreSQL by its URL. Opening one reads and writes nothing.
+
+    A population that has no limit can't be charged, so that a mistyped name does not open a budget of its own. With
+    ``limits_needed=False`` it can, and what it spends is kept account of, as long as the ledger holds no limit for
+    anybody; from then on every charge is refused that comes in this way.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"{folder}/city.ledger")
+    ...     ledger.limit("riders", 2)
+    ...     _ = ledger.charge("riders", 0.5)
+    ...     ledger.accounts()["riders"].left
+    Fraction(3, 2)
+    """
+
+    COLUMNS: ClassVar = Row._fields
+
+    def __init__(self, where: str | PathLike[str], *, limits_needed: bool = True) -> None:
+        if not isinstance(where, (str, PathLike)) or not os.fspath(where):
+            raise ParameterError(f"ledger must be a path or a URL; it was {where!r}. Name a file such as city.ledger.")
+        from dpheatmap.curator.ledger.stores import store_at
+
+        self._store = store_at(where)
+        self._limits_needed = limits_needed
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages: the file's name, or the URL without user and password."""
+        return self._store.name
+
+    def limit(self, population: str, epsilon: object) -> None:
+        """Set how much may be spent on a population, all releases together; refused if it has another limit already.
+
+        The limit that it has may be named again, as by a second tab or a script: then nothing is written.
+        """
+        check(population=population)
+        exact = read_epsilon(epsilon)
+        with self._store.transaction(write=True) as inside:
+            rows = inside.rows()
+            present = replay(rows, self.name).get(population, Account()).limit
+            if present is None:
+                inside.append(_next(rows, LIMIT, population, exact))
+            elif present != exact:
+                raise PrivacyRefusal(self._has_limit(population, present, exact))
+
+    def change_limit(self, population: str, epsilon: object, *, was: object) -> None:
+        """Change a limit from what it ``was``, which must be right, to ``epsilon``; the chain holds both values.
+
+        What was spent stays spent: below that, nothing fits any more.
+        """
+        check(population=population, was=was)
+        exact, before = read_epsilon(epsilon), read_epsilon(was)
+        self._refuse_change(self.accounts(), population, exact, before)  # so that no ledger is made by a refusal
+        with self._store.transaction(write=True) as inside:
+            rows = inside.rows()
+            self._refuse_change(replay(rows, self.name), population, exact, before)
+            inside.append(_next(rows, CHANGE, population, exact, change_from(before)))
+
+    def charge(
+        self, population: str, epsilon: object, *, of: Part | None = None, made: datetime | None = None
+    ) -> LedgerEntry:
+        """Write a charge down, or refuse it; returns where it stands in the chain. See the contract above.
+
+        ``of`` is the part of the population that it is about, if it is not about everybody.
+        """
+        check(population=population)
+        exact = read_epsilon(epsilon)
+        with self._store.transaction(write=True) as inside:
+            rows = inside.rows()
+            self._refuse(replay(rows, self.name), population, exact, of)
+            row = _next(rows, CHARGE, population, exact, str(of) if of else "", made)
+            inside.append(row)
+        return LedgerEntry(row.number, row.hash)
+
+    def check(self, population: str, epsilon: object, *, of: Part | None = None) -> None:
+        """Refuse what `charge` would refuse now, and write nothing."""
+        check(population=population)
+        self._refuse(self.accounts(), population, read_epsilon(epsilon), of)
+
+    marks_of = staticmethod(marks_of)
+
+    def note_files(self, population: str, marks: Iterable[bytes]) -> None:
+        """Note down that the files of an input (`marks_of`) were charged to a population; see `ledger_files.py`."""
+        check(population=population)
+        KnownFiles(self._store.beside).add(marks, population)
+
+    def populations_of(self, marks: Iterable[bytes]) -> list[str]:
+        """The populations that any files of an input (`marks_of`) were charged to before."""
+        return KnownFiles(self._store.beside).populations(marks)
+
+    def warning(self, population: str, name: str, marks: Iterable[bytes]) -> str:
+        """What to tell before an input of this name is charged, if it was charged to another population; else empty."""
+        check(population=population)
+        others = [other for other in self.populations_of(marks) if other != population]
+        if not others:
+            return ""
+        return (
+            f"{name}, or a file in its place, was charged to {_listed(others)} before, and now to {population!r}. If "
+            "these are the same people, use one name for them: what is spent under two names is not added up."
+        )
+
+    def entries(self) -> list[Row]:
+        """All entries as they are stored, after checking the chain."""
+        with self._store.transaction(write=False) as inside:
+            rows: list[Row] = inside.rows()
+        replay(rows, self.name)
+        return rows
+
+    def accounts(self) -> dict[str, Account]:
+        """Every population's limit and spending, after checking the chain."""
+        return replay(self.entries(), self.name)
+
+    def history(self) -> dict[str, list[tuple[str, Fraction]]]:
+        """What each population had spent after each of its charges, with their times, after checking the chain."""
+        spent: dict[str, list[tuple[str, Fraction]]] = {}
+        for row, account in accounts_after(self.entries(), self.name):
+            if row.kind == CHARGE:
+                spent.setdefault(row.population, []).append((row.made, account.spent))
+        return spent
+
+    def verify(self, against: Mapping[str, Release] | Iterable[Release] = ()) -> int:
+        """Check that the chain is whole and holds these releases; returns the number of entries.
+
+        Inside the chain it finds edits, deletions and reorders. That the end was cut off, or that an old copy was put
+        back, shows by releases that were made later: their labels carry the head of the chain at their time.
+        """
+        rows = self.entries()
+        named = against.items() if isinstance(against, Mapping) else ((repr(release), release) for release in against)
+        for name, release in named:
+            _check_release(self.name, rows, name, release)
+        return len(rows)
+
+    def _refuse(self, accounts: Mapping[str, Account], population: str, epsilon: Fraction, part: Part | None) -> None:
+        limited = [name for name, account in accounts.items() if account.limit is not None]
+        if limited and not self._limits_needed:
+            raise PrivacyRefusal(
+                f"{self.name} holds a limit for {_listed(limited)}, so a release must name its population. Give "
+                "--population NAME with one that has a limit; in Python, leave limits_needed=False out."
+            )
+        account = accounts.get(population, Account())
+        if account.limit is None and self._limits_needed:
+            raise PrivacyRefusal(
+                f"The population {population!r} has no limit in {self.name}, so nothing may be spent on it. Check the "
+                "name, or set a limit as with: "
+                f"dpheatmap ledger limit LEDGER --population {shlex.quote(population)} --epsilon 3"
+            )
+        self._refuse_sum(account, population, epsilon, part)
+
+    def _refuse_sum(self, account: Account, population: str, epsilon: Fraction, part: Part | None) -> None:
+        known = account.values.get(part.column) if part else None
+        if part and known and set(known) != set(part.values):
+            raise ParameterError(
+                f"The partition by {part.column!r} has the list {', '.join(known)} in {self.name}, and another one was "
+                "given. A partition keeps its list."
+            )
+        fits = account.fits(part)
+        if fits is not None and epsilon > fits:
+            assert account.limit is not None
+            advice = f"An epsilon of up to {exact_text(fits)} would fit" if fits else "Nothing fits any more"
+            raise PrivacyRefusal(
+                f"The population {population!r} has {exact_text(fits)} of its limit of {exact_text(account.limit)} "
+                f"left in {self.name}, and this release asks for {exact_text(epsilon)}. {advice}."
+            )
+        after = deepcopy(account)
+        after.charge(epsilon, part)
+        if not after.is_short:
+            raise ParameterError(
+                f"What was spent on {population!r} in {self.name} must be written out in at most {SUM_DIGITS} digits, "
+                "and with this epsilon it would not be. Give one with fewer digits, such as 0.1."
+            )
+
+    def _refuse_change(
+        self, accounts: Mapping[str, Account], population: str, epsilon: Fraction, before: Fraction
+    ) -> None:
+        limit = accounts.get(population, Account()).limit
+        if limit is None:
+            raise PrivacyRefusal(
+                f"The population {population!r} has no limit in {self.name} that could be changed. Check the name, or "
+                f"set one as with: dpheatmap ledger limit LEDGER --population {shlex.quote(population)} --epsilon 3"
+            )
+        if limit != before:
+            raise PrivacyRefusal(
+                f"The limit of {population!r} in {self.name} is {exact_text(limit)}, and it was to be changed from "
+                f"{exact_text(before)}. Look at what was decided since, and name the limit that there is."
+            )
+        if epsilon == before:
+            raise ParameterError(
+                f"A limit is changed to another value; that of {population!r} is {exact_text(limit)} already. Leave it."
+            )
+
+    def _has_limit(self, population: str, limit: Fraction, wanted: Fraction) -> str:
+        return (
+            f"The population {population!r} has a limit of {exact_text(limit)} in {self.name} already, and a limit is "
+            "set once. If it is to be changed, run: dpheatmap ledger change-limit LEDGER --population "
+            f"{shlex.quote(population)} --from {exact_text(limit)} --to {exact_text(wanted)}"
+        )
+
+    @staticmethod
+    def default_place() -> str:
+        """The ledger of commands that name none: DPHEATMAP_LEDGER, or a file in the user's data folder."""
+        named = os.environ.get("DPHEATMAP_LEDGER")
+        if named:
+            return named
+        return str(data_folder() / "ledger")
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self.name}>"
+
+
+def _next(
+    rows: list[Row], kind: str, population: str, epsilon: Fraction, part: str = "", made: datetime | None = None
+) -> Row:
+    made = made or datetime.now(UTC).replace(microsecond=0)
+    return chained(rows, made.isoformat(), kind, population, str(epsilon), part)
+
+
+def _listed(names: list[str], most: int = 3) -> str:
+    """The first names of a list, and how many more there are.
+
+    >>> _listed(["riders", "staff"]), _listed(list("abcde"))
+    ("'riders', 'staff'", "'a', 'b', 'c' and 2 more")
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+def _check_release(ledger: str, rows: list[Row], name: str, release: Release) -> None:
+    entry = release.ledger
+    if entry is None:
+        raise LedgerError(f"{name} was made without a ledger, so nothing can be checked against it. Leave it out.")
+    if entry.number > len(rows):
+        raise LedgerError(
+            f"{ledger} was rolled back or cut short: {name} is entry {entry.number}, and the ledger ends with entry "
+            f"{len(rows)}. Find the copy with all entries."
+        )
+    row = rows[entry.number - 1]
+    # One charge may be for a batch of images that each got an equal part of it.
+    covered = row.kind == CHARGE and (Fraction(row.epsilon) / release.epsilon).denominator == 1
+    if row.hash != entry.head or not covered:
+        raise LedgerError(
+            f"{ledger} was rewritten, or {name} was charged to another one: entry {entry.number} is not the one in its "
+            "label. Find the right copy."
+        )

@@ -1,0 +1,163 @@
+"""From a table, or its counts, to a release: refused, paid for and measured in this order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from os import PathLike
+from typing import Any, Unpack
+
+from dpheatmap._util.options import options_of, shows_options
+from dpheatmap.curator.aggregation import Progress, count, public_domain
+from dpheatmap.curator.core.counts import NOT_ADDED, Counts, RowReport
+from dpheatmap.curator.core.measure import check_noise, measure_counts
+from dpheatmap.curator.core.noise import Source
+from dpheatmap.curator.ledger.ledger import Ledger
+from dpheatmap.curator.ledger.payment import Payment
+from dpheatmap.curator.read.reading import Reading, ReadingOptions
+from dpheatmap.design.design import Design
+from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.registry import choose_design
+from dpheatmap.design.settings import DesignOptions, Settings
+from dpheatmap.errors import ParameterError, PrivacyRefusal
+from dpheatmap.place.domain import Domain
+from dpheatmap.releases.release import LedgerEntry, Release
+
+
+class ReleaseOptions(DesignOptions, ReadingOptions, total=False):
+    """The design's settings, and how the table is read."""
+
+
+@shows_options(Settings, Reading)
+def release(
+    events: Any,
+    domain: Domain | None = None,
+    *,
+    epsilon: Any,
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
+    progress: Progress | None = None,
+    seen: Callable[[RowReport], None] | None = None,
+    **options: Unpack[ReleaseOptions],
+) -> Release:
+    """Measure where people are under user-level epsilon-differential privacy.
+
+    The release protects each person's whole data: it is exactly ``epsilon``-DP for adding or removing one person.
+
+    Parameters
+    ----------
+    events : path, data frame, relation, URL or Counts
+        What :func:`aggregate` takes, or the counts that it returned.
+    domain : Domain
+        The public place; counts have their own.
+    epsilon : number, str or Fraction
+        How much may leak about a person: 1, "0.1", Fraction(1, 3). It is taken exactly as written.
+    ledger : path, URL or Ledger, optional
+        A file, or the URL of a PostgreSQL database: epsilon is charged to the population before any noise is drawn, and
+        refused if that goes beyond its limit. What is spent on the parts of a ``partition`` does not add up.
+    population : str, optional
+        The name of the people in the ledger.
+    progress : callable, optional
+        Called while the table is read, with the part done (below 0 if unknown) and the seconds gone by.
+    seen : callable, optional
+        Shown a report of the reading: exact numbers of rows and people, for the data holder's eyes.
+    **options
+        The design's settings, and how the table is read.
+
+    Returns
+    -------
+    Release
+        Noisy measurements, which are safe to publish.
+
+    Examples
+    --------
+    >>> import dpheatmap as dph
+    >>> from dpheatmap.testing import generated_people
+    >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
+    >>> r.epsilon, r.design.name
+    (Fraction(1, 1), 'adaptive')
+    """
+    return release_from(
+        os.urandom, events, domain, epsilon=epsilon, ledger=ledger, population=population, progress=progress, seen=seen,
+        **options,
+    )  # fmt: skip
+
+
+def release_from(
+    source: Source,
+    events: Any,
+    domain: Domain | None,
+    *,
+    epsilon: Any,
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
+    progress: Progress | None = None,
+    seen: Callable[[RowReport], None] | None = None,
+    **options: Unpack[ReleaseOptions],
+) -> Release:
+    """`release`, with the source of randomness given. Anything but os.urandom is stamped as NOT PRIVATE.
+
+    Everything that can be refused is refused before the table is read, let alone noise drawn. The ledger is asked
+    then, too, and charged after the reading: in between, others may have spent what was left.
+    """
+    if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
+        raise PrivacyRefusal(NOT_ADDED)
+    counts = events if isinstance(events, Counts) else None
+    place = public_domain(domain) if counts is None else counts.domain
+    loss = PureLoss.read(epsilon)
+    settings, reading = told_apart(options)
+    design = checked_design(place, loss, settings)
+    part = reading.people if counts is None else counts.part
+    payment = Payment.asked_for(ledger, population, loss.epsilon, part, events)
+    if counts is None:
+        (counts,) = count(events, place, reading, progress=progress)
+    else:
+        _refuse_reading(counts, domain, reading)
+    if seen is not None and counts.report is not None:
+        seen(counts.report)
+    entry = payment.charge()
+    return measured_release(counts, loss, design, source, payment.made, entry)
+
+
+def told_apart(options: ReleaseOptions) -> tuple[Settings, Reading]:
+    """The settings and the reading among the options of a release."""
+    given: dict[str, Any] = dict(options)
+    settings = Settings(**{name: given.pop(name) for name in options_of(Settings) if name in given})
+    return settings, Reading(**given)
+
+
+def checked_design(domain: Domain, loss: PureLoss, settings: Settings) -> Design:
+    """The design that the settings name, after every refusal that they and its noise call for."""
+    design = choose_design(domain, loss.epsilon, settings)
+    check_noise(loss, design, domain)
+    return design
+
+
+def measured_release(
+    counts: Counts,
+    loss: PureLoss,
+    design: Design,
+    source: Source,
+    made: datetime,
+    entry: LedgerEntry | None,
+) -> Release:
+    """Counts across the wall: noisy values, when and how they were made, and what was charged for them."""
+    return Release(
+        domain=counts.domain,
+        loss=loss,
+        measurements=measure_counts(counts, loss, design, source),
+        design=design,
+        seeded=source is not os.urandom,
+        made=made,
+        ledger=entry,
+    )
+
+
+def _refuse_reading(counts: Counts, domain: Domain | None, reading: Reading) -> None:
+    """Refuse another domain, and columns, for counts that have theirs."""
+    if reading.given or (domain is not None and domain != counts.domain):
+        raise ParameterError(
+            f"Counts already have their domain and columns, and {', '.join(reading.given) or 'another domain'} was "
+            "given. Give it to aggregate instead."
+        )

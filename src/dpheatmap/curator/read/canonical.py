@@ -1,0 +1,207 @@
+"""Any table, file or data frame to one canonical relation: person, x, y, weight and, of several groups, group.
+
+Whose row is it? Ids are compared byte by byte. CSV and JSON ids are read as the text they are (``007`` is not ``7``,
+and in JSON ``"7"`` is not ``7``), other tables keep the type they have, floats are refused, and nothing is hashed,
+trimmed, folded or cast. Coordinates that are not numbers become null and are counted as invalid.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from os import PathLike, fspath
+from typing import Any
+
+import duckdb
+
+from dpheatmap.curator.core.part import Part
+from dpheatmap.curator.read.event_files import open_files
+from dpheatmap.curator.read.frames import open_frame
+from dpheatmap.curator.read.geometry import coordinates
+from dpheatmap.curator.read.grouping import VALUE, Grouping
+from dpheatmap.curator.read.parts import KEPT, SAME, Role, united
+from dpheatmap.curator.read.portable_predicate import float_of_decimal
+from dpheatmap.curator.read.predicate import row_predicate
+from dpheatmap.curator.read.question import Question
+from dpheatmap.curator.read.reading import Reading
+from dpheatmap.curator.read.table import TEXT, Table, literal, quoted
+from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
+
+FLOATS = ("FLOAT", "DOUBLE")
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+            "UHUGEINT")  # fmt: skip
+# Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
+_IDS = (*_NUMBERS, "VARCHAR", TEXT, "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
+
+
+def read_events(
+    con: duckdb.DuckDBPyConnection, events: Any, folder: str, bad_lines: str = "stop", question: Question | None = None
+) -> Table:
+    """Make a path, glob, data frame, Arrow table or DuckDB relation readable on the connection.
+
+    ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there. Without a
+    ``question`` all columns are read.
+    """
+    if isinstance(events, (str, PathLike)):
+        table = open_files(con, fspath(events), bad_lines, question)
+        return table if table.narrowed is None else table.narrowed(question, folder)
+    return open_frame(con, events, folder, question)
+
+
+def canonical_relation(
+    table: Table, reading: Reading, *, grouping: Grouping | None = None, degrees: bool = True
+) -> str:
+    """The relation person, x, y, weight as SQL, after every refusal that the table's schema calls for.
+
+    With a ``grouping`` it also has the number of an event's group, null if that is not listed. Coordinates are the
+    columns x and y, or the points in one column; of GeoParquet that is found if none is named. With ``degrees`` its
+    points must be longitude and latitude.
+    """
+    user, weight, where = reading.user, reading.weight, reading.where
+    if reading.each_row_is_a_person and user is not None:
+        raise PrivacyRefusal(f"Either the column {user!r} tells whose a row is, or each row is a person. Choose one.")
+    if not reading.each_row_is_a_person and user is None:
+        raise PrivacyRefusal(
+            "No user column was named, so a person with many rows would not be protected. "
+            "Name it, or say each_row_is_a_person=True (--each-row-is-a-person) if that is the truth."
+        )
+    roles: dict[str, Role] = {
+        "x": lambda of: _coordinates(of, reading, degrees)[0],
+        "y": lambda of: _coordinates(of, reading, degrees)[1],
+    }
+    if user is not None:
+        roles["person"] = lambda of: _person(of, user)
+    if weight is not None:
+        roles["weight"] = lambda of: _weight(of, weight)
+    if grouping is not None:
+        roles[VALUE] = lambda of: _group(of, grouping.column)
+    if where is not None:
+        roles[KEPT] = lambda of: row_predicate(where, of.columns, portable=of.portable, listed=of.listed)
+    people = reading.people
+    if people is not None:
+        roles[SAME] = lambda of: _is_of_part(of, people)
+    rows, found = united(table, roles, user)
+    conditions = [found[KEPT]] if where is not None else []
+    if people is not None:
+        conditions.append(_of_part(rows, found.get("person"), found[SAME]))
+    only = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    chosen = [f"{sql} AS {role}" for role, sql in found.items() if role not in (KEPT, SAME)]
+    relation = f"SELECT {', '.join(chosen)} FROM {rows}{only}"
+    if grouping is None:
+        return relation
+    return grouping.numbered(relation, [role for role in found if role not in (KEPT, SAME, VALUE)])
+
+
+def _is_of_part(table: Table, part: Part) -> str:
+    kind = _type_of(table, "partition", part.column)
+    if not _is_id(kind):
+        raise DataError(
+            f"The partition column {part.column!r} is of type {kind}, in which different values can become equal. "
+            "Store them as text or integers."
+        )
+    return f"COALESCE(CAST({quoted(part.column)} AS VARCHAR) = {literal(part.value)}, FALSE)"
+
+
+def _of_part(rows: str, person: str | None, same: str) -> str:
+    """The people of a part: those all of whose rows, wherever and whenever, have its value.
+
+    Whoever has two values, or none in some row, is in no part. Rows that `where` leaves out count, too: otherwise a
+    person could be of one part in June and of another in July, and would be paid for once instead of twice.
+    """
+    if person is None:
+        return same
+    return f"{person} IN (SELECT {person} FROM {rows} GROUP BY {person} HAVING BOOL_AND({same}))"
+
+
+def _is_id(kind: str) -> bool:
+    return kind in _IDS or re.fullmatch(r"DECIMAL\(\d+,\d+\)|TIMESTAMP[\w ]*", kind) is not None
+
+
+def _person(table: Table, user: str) -> str:
+    if user not in table.columns:
+        raise PrivacyRefusal(_missing(table, "user", user))
+    if user in table.folders:
+        raise PrivacyRefusal(
+            f"The user column {user!r} stands in the names of folders, which say where rows lie, not whose they are. "
+            "Name a column that is in the files."
+        )
+    kind = table.columns[user]
+    if not _is_id(kind):
+        raise DataError(
+            f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
+            "Store ids as integers or text; in pandas as Int64 or string, for one missing id makes floats of all."
+        )
+    if kind == "JSON":  # a JSON number with a point or an exponent has been a float by now: nobody's, so left out
+        text = f"CAST({quoted(user)} AS VARCHAR)"
+        return f"CASE WHEN regexp_full_match({text}, '-?[0-9]+|true|false|(?s)\".*\"') THEN {text} END"
+    return quoted(table.ids.get(user, user))
+
+
+def _coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str, str]:
+    if reading.x is not None and reading.y is not None:
+        return _number(table, reading.x), _number(table, reading.y)
+    geometry = next(iter(table.geometries), None) if reading.geometry is None else reading.geometry
+    if geometry is None:
+        raise ParameterError(
+            f"x and y must name columns; none was given, and {table.name} is not GeoParquet. Run dpheatmap inspect."
+        )
+    kind = _type_of(table, "geometry", geometry)
+    if degrees and geometry in table.geometries:
+        table.geometries[geometry].check(geometry, table.name)
+    if geometry in table.points:
+        return table.points[geometry]
+    found = coordinates(quoted(geometry), kind)
+    if found is None:
+        raise DataError(
+            f"The geometry column {geometry!r} is of a type that holds no points. Store them as well-known binary "
+            "(WKB), or name columns for x and y."
+        )
+    return found
+
+
+def _number(table: Table, name: str) -> str:
+    kind = _type_of(table, "coordinate", name)
+    if not is_number(kind):
+        raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
+    if table.portable and kind.startswith("DECIMAL"):
+        return float_of_decimal(quoted(name))
+    return f"TRY_CAST({quoted(name)} AS DOUBLE)"
+
+
+def _weight(table: Table, name: str) -> str:
+    kind = _type_of(table, "weight", name)
+    if kind not in (*_NUMBERS, "VARCHAR", '"NULL"'):
+        raise DataError(
+            f"The weight column {name!r} is of type {kind}, and weights are integers. Cast it to integers; in pandas "
+            "to Int64, for one missing weight makes floats of all."
+        )
+    if kind == "VARCHAR":  # CSV: only what is written as a whole number is one; the cast alone would round 1.5 to 2
+        return f"CASE WHEN regexp_full_match({quoted(name)}, '[0-9]+') THEN TRY_CAST({quoted(name)} AS BIGINT) END"
+    return f"TRY_CAST({quoted(name)} AS BIGINT)"
+
+
+def _group(table: Table, name: str) -> str:
+    kind = _type_of(table, "image", name)
+    if kind not in _IDS:
+        raise DataError(f"The image column {name!r} is of type {kind}, not text. Name the column that holds the names.")
+    return f"CAST({quoted(name)} AS VARCHAR)"
+
+
+def _type_of(table: Table, role: str, name: str) -> str:
+    if name not in table.columns:
+        raise DataError(_missing(table, role, name))
+    return table.columns[name]
+
+
+def _missing(table: Table, role: str, name: str) -> str:
+    if not table.listed:
+        return f"There is no {role} column {name!r} in {table.name}. Check its first line with dpheatmap inspect."
+    near = difflib.get_close_matches(name, table.columns, 1, 0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else "Run dpheatmap inspect to see what fits."
+    return f"There is no {role} column {name!r} in {table.name}, which has {', '.join(table.columns)}. {hint}"
+
+
+def is_number(kind: str) -> bool:
+    """Whether values of a type are numbers, or text that may hold them."""
+    exact = re.fullmatch(r"DECIMAL\(\d+,\d+\)", kind)
+    return exact is not None or kind in (*FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"')

@@ -1,0 +1,138 @@
+"""A look at a table for the data holder: columns, guesses by name, and what might go wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from dpheatmap.curator.engines.duckdb import connection, quietly, readably
+from dpheatmap.curator.read.canonical import FLOATS, is_number, read_events
+from dpheatmap.curator.read.record_stream import own_problem
+from dpheatmap.curator.read.table import Table, quoted
+from dpheatmap.curator.read.text import CsvParser, looks_like_data
+from dpheatmap.errors import DataError
+
+# Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
+_WORDS = {
+    "user": ("user", "userid", "person", "rider", "member", "customer", "client", "participant", "subject", "visitor",
+             "viewer", "observer", "patient", "passenger", "driver", "player", "device", "account", "uid", "pid", "id"),
+    "x": ("lon", "lng", "long", "longitude", "x", "easting"),
+    "y": ("lat", "latitude", "y", "northing"),
+}  # fmt: skip
+
+_NOT_FINITE = "not finite numbers"
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a table looks like. ``private`` holds exact numbers about people; the rest is names and types.
+
+    The keys of JSON are found in people's rows, so that its columns, and what is made of them, are not ``public``.
+    """
+
+    public: bool
+
+    columns: Mapping[str, str]
+    guesses: Mapping[str, tuple[str, ...]]
+    unfit_for_ids: tuple[str, ...]
+    schema_problems: tuple[str, ...]
+    private: Mapping[str, Any]
+
+
+def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
+    """Columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
+    with connection() as (con, folder):
+        table = read_events(con, events, folder, bad_lines="skip")
+        if table.stream is not None and isinstance(table.stream.parser, CsvParser) and looks_like_data(table.columns):
+            raise DataError(
+                f"The first line of {table.name} looks like a row, not like names. Put a header line first."
+            )
+        guesses = {role: _candidates(role, table) for role in _WORDS}
+        if table.geometries:
+            guesses["geometry"] = tuple(table.geometries)
+        private = readably(table, lambda: _numbers(con, table, guesses)) if read_rows else {}
+    unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
+    problems = tuple(_problems(table.columns, guesses))
+    return Inspection(table.listed, table.columns, guesses, unfit, problems, private)
+
+
+def _candidates(role: str, table: Table) -> tuple[str, ...]:
+    words = _WORDS[role]
+    ranked = []
+    for name, kind in table.columns.items():
+        parts = [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)]
+        rank = min((words.index(part) for part in parts if part in words), default=None)
+        if rank is not None and (role == "user" or is_number(kind)):
+            ranked.append((rank, name))
+    return tuple(name for _, name in sorted(ranked))
+
+
+def _problems(columns: Mapping[str, str], guesses: Mapping[str, tuple[str, ...]]) -> list[str]:
+    problems = [
+        f"{name!r} holds floating-point numbers, in which different ids can become equal: store ids as integers or text"
+        for name in guesses["user"][:1]
+        if columns[name] in FLOATS
+    ]
+    problems += [
+        f"{name!r} is of type {columns[name]}, which tells when and not who: is another column the person's?"
+        for name in guesses["user"][:1]
+        if columns[name].startswith(("DATE", "TIME"))
+    ]
+    if not guesses["user"]:
+        problems.append("no column looks like a person's id: name it, or say that each row is another person")
+    return problems
+
+
+def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    chosen = [f"COUNT(*) - COUNT({quoted(name)}) AS nulls{k}" for k, name in enumerate(table.columns)]
+    ranges = list(dict.fromkeys((*guesses["x"], *guesses["y"])))
+    for k, name in enumerate(ranges):
+        number = f"TRY_CAST({quoted(name)} AS DOUBLE)"
+        finite = f"CASE WHEN isfinite({number}) THEN {number} END"
+        chosen += [f"MIN({finite}) AS low{k}", f"MAX({finite}) AS high{k}", f"COUNT(*) - COUNT({finite}) AS bad{k}"]
+    sql = f"SELECT COUNT(*) AS n, {', '.join(chosen)} FROM {table.relation}"
+    with own_problem(table.stream):
+        row = quietly(lambda: con.execute(sql).fetchone(), table.name)
+    assert row is not None
+    rows, nulls, rest = row[0], row[1 : 1 + len(table.columns)], row[1 + len(table.columns) :]
+    columns: dict[str, dict[str, Any]] = {n: {"nulls": k} for n, k in zip(table.columns, nulls, strict=True)}
+    for k, name in enumerate(ranges):
+        low, high, bad = rest[3 * k : 3 * k + 3]
+        columns[name] |= {"lowest": low, "highest": high, _NOT_FINITE: bad}
+    hints = [*_lines(table), *_hints(columns, guesses)]
+    return {"rows": rows, "columns": columns, "hints": hints}
+
+
+def _lines(table: Table) -> list[str]:
+    """What is wrong with the lines of a text file that was read to its end."""
+    if table.stream is None or not table.stream.broken:
+        return []
+    many = f"{table.stream.broken:,} lines are broken" if table.stream.broken > 1 else "1 line is broken"
+    return [f"{many}. {table.stream.place()} A release stops there, or leaves such lines out (--bad-lines skip)"]
+
+
+def _hints(columns: Mapping[str, Mapping[str, Any]], guesses: Mapping[str, tuple[str, ...]]) -> list[str]:
+    if not guesses["x"] or not guesses["y"]:
+        return []
+    x, y = columns[guesses["x"][0]], columns[guesses["y"][0]]
+    if None in (x["lowest"], y["lowest"]):
+        unread = [repr(guesses[r][0]) for r, n in (("x", x), ("y", y)) if n["lowest"] is None and n[_NOT_FINITE]]
+        if not unread:  # there are no rows
+            return []
+        return [f"no value of {' and '.join(unread)} reads as a number: write 7.45, with a point and without a unit"]
+    hints = []
+    if max(map(abs, (x["lowest"], x["highest"], y["lowest"], y["highest"]))) > 360:
+        hints.append(
+            "these are not degrees: declare an image if they are pixels, or make them longitudes and latitudes"
+        )
+    if max(abs(y["lowest"]), abs(y["highest"])) > 90 >= max(abs(x["lowest"]), abs(x["highest"])):
+        hints.append("latitudes run from -90 to 90 and these don't: are x and y swapped?")
+    if min(x["lowest"], y["lowest"]) >= 0 and max(x["highest"], y["highest"]) <= 1:
+        hints.append("all coordinates lie in 0 to 1: declare the unit square")
+    if sum(1 for numbers in (x, y) if numbers["lowest"] == numbers["highest"] == 0):
+        hints.append("a coordinate is 0 everywhere")
+    return hints

@@ -1,0 +1,99 @@
+"""How a table is read: one frozen value, made and checked once, and handed from the door to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from dpheatmap._util.options import options_of
+from dpheatmap._util.parameters import check
+from dpheatmap.curator.core.part import Part
+from dpheatmap.errors import ParameterError
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The options of functions that read a table; `Reading` explains them."""
+
+    user: str | None
+    x: str | None
+    y: str | None
+    geometry: str | None
+    weight: str | None
+    where: str | None
+    each_row_is_a_person: bool
+    partition: Mapping[str, Sequence[str]] | None
+    part: str | None
+    bad_lines: str
+    engine: str | None
+    table: str | None
+    memory: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Which columns of a table are what, which rows count, and who reads them.
+
+    Parameters
+    ----------
+    user : str, optional
+        The column that tells whose a row is. Required, unless ``each_row_is_a_person``.
+    x, y : str, optional
+        The columns of the coordinates: longitude and latitude for a box.
+    geometry : str, optional
+        A column of points instead of ``x`` and ``y``. Of GeoParquet and PostGIS it is found if none is named.
+    weight : str, optional
+        An integer column: how much an event counts within its person's weight of 1.
+    where : str, optional
+        A public SQL predicate on single rows, such as ``"day < '2024-07-01'"``.
+    each_row_is_a_person : bool, default False
+        There is no user column, and every row is another person.
+    partition : mapping of str to list of str, optional
+        A public partition of people, ``{"district": ["north", "south"]}``: the column's value must be a function of
+        the person, and whoever has rows with two values is left out whole.
+    part : str, optional
+        The value of the ``partition`` whose people are kept.
+    bad_lines : {"stop", "skip"}, default "stop"
+        What a broken line of CSV or JSON does: stop the reading, or be left out.
+    engine : {"duckdb", "spark"}, optional
+        Who counts: DuckDB by default; with "spark", ``events`` may be a table's name or paths that Spark reads.
+    table : str, optional
+        The table of a database, if ``events`` is the URL of one.
+    memory : int, optional
+        A bound on the embedded engine's memory, in megabytes; what does not fit goes to disk.
+    """
+
+    user: str | None = None
+    x: str | None = None
+    y: str | None = None
+    geometry: str | None = None
+    weight: str | None = None
+    where: str | None = None
+    each_row_is_a_person: bool = False
+    partition: Mapping[str, Sequence[str]] | None = None
+    part: str | None = None
+    bad_lines: str = "stop"
+    engine: str | None = None
+    table: str | None = None
+    memory: int | None = None
+    people: Part | None = field(init=False, default=None)
+    """The part of the population that ``partition`` and ``part`` name."""
+
+    def __post_init__(self) -> None:
+        """Refuse everything that can be refused before a table is opened."""
+        always = ("each_row_is_a_person", "bad_lines")
+        given = {name: getattr(self, name) for name in options_of(Reading) if name not in ("partition", "part")}
+        check(**{name: value for name, value in given.items() if value is not None or name in always})
+        missing = [name for name in ("x", "y") if getattr(self, name) is None]
+        if self.geometry is not None and len(missing) < 2:
+            raise ParameterError(
+                "Either x and y name the coordinates, or geometry does, and both were given. Choose one."
+            )
+        if len(missing) == 1:
+            raise ParameterError(f"{missing[0]} must name a column; none was given. Run dpheatmap inspect.")
+        object.__setattr__(self, "people", Part.of(self.partition, self.part))
+
+    @property
+    def given(self) -> list[str]:
+        """The options that differ from their defaults."""
+        return [name for name, one in options_of(Reading).items() if getattr(self, name) != one.default]

@@ -1,0 +1,66 @@
+"""A relation that DuckDB can read, with what is known of its columns before a row is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from dpheatmap.curator.engines.duckdb import quietly
+from dpheatmap.curator.read.geometry import Geometry
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.question import Question
+    from dpheatmap.curator.read.record_stream import RecordStream
+
+TEXT = "TEXT"
+"""Text of engines that know the types of their columns: never taken for numbers, as that of a CSV file is."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A relation that an engine can read: what stands after FROM, and its columns with their types, as DuckDB's.
+
+    ``listed`` tells whether errors may list the columns: not if they may be data. ``folders`` are columns that stand in
+    the names of folders, ``geometries`` those that GeoParquet describes, the primary one first. ``ids`` are columns
+    whose values are compared as people by another column. ``stream`` reads the records of text files. ``points`` are x
+    and y, as SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's dialect
+    to theirs.
+
+    Files of different schemas are the ``parts`` of a table, each with columns of its own. ``narrowed`` gives the table
+    with the columns of a question alone, and is given a private folder. ``again`` makes a table readable on which a
+    reading failed, if some of its values are not of their declared type, and tells whether it could.
+    """
+
+    relation: str
+    columns: Mapping[str, str]
+    name: str
+    listed: bool = True
+    folders: frozenset[str] = frozenset()
+    geometries: Mapping[str, Geometry] = field(default_factory=dict)
+    ids: Mapping[str, str] = field(default_factory=dict)
+    stream: RecordStream | None = None
+    points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    portable: bool = False
+    parts: tuple[Table, ...] = ()
+    narrowed: Callable[[Question | None, str], Table] | None = None
+    again: Callable[[], bool] | None = None
+
+
+def describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:
+    """The columns of a relation and their types."""
+    rows = quietly(lambda: con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall(), name)
+    return {column: re.sub(r"(?s)ENUM\(.*\)", "ENUM", kind) for column, kind, *_ in rows}  # an enum's values are data
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: str) -> str:
+    """A text as SQL."""
+    return "'" + value.replace("'", "''") + "'"

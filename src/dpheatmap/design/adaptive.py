@@ -1,0 +1,207 @@
+"""The adaptive design: epsilon follows people down the tree, along each path as far as it is worth.
+
+The budget of a path is spent from the top down. What counts is a cell's *signal*: its noisy count times what its paths
+have left of epsilon. The noise of a measurement with all that is left is 1 in these terms.
+
+1. *The total.* One count of everybody, with a hundredth of epsilon, chooses the level to start at: the deepest one
+   whose cells hold, on average, START people times epsilon; not above ``first``.
+2. *A level.* Its cells are measured with a quarter of what is left. Then each cell is, by its signal,
+
+   * *closed* up to CLOSING: measured once more, with all that is left;
+   * *finished* up to OPENING: its children are measured with all that is left, and nothing below them;
+   * *opened* above: its children are measured like this level.
+
+   The last level, and what is finished or closed, takes all that is left.
+3. *Even maps.* If the cells of the start hold nearly the same, looking for the busy ones is of no use. All of them are
+   finished at once, at the level where a cell's signal is about EVEN_SIGNAL. The evenness of K cells is
+   (sum of y)^2 / (K sum of y^2), with the noise's part taken off the squares: 1 if all are the same, 1/K if all people
+   are in one cell.
+
+Everything here is a function of the domain, epsilon and noisy counts, in whole numbers and fractions. The constants
+were set on public data other than those that results are reported for (`docs/results.md`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from dpheatmap._util.parameters import DEEPEST
+from dpheatmap.design.budget import FARTHEST, SHARES, UNITS
+from dpheatmap.design.design import Question, Ruled
+from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.settings import Settings
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.selection import all_cells, children_inside
+
+FIRST_CELLS = 20
+"""The first level is the deepest one at which at most so many cells meet the domain."""
+VISIBLE_SIGNAL = Fraction(3 * math.sqrt(2))
+"""Three standard deviations of the noise of a measurement with all that is left."""
+MOST_AT_ONCE = 2**14
+"""The most cells that a start or an even map has: beyond that, cells are opened where people are."""
+
+
+@dataclass(frozen=True)
+class AdaptiveDesign(Ruled):
+    """Path budgets on the levels ``first .. last``; without ``total`` it starts at ``first``."""
+
+    first: int
+    last: int
+    total: Fraction = Fraction(1, 100)
+    start: Fraction = Fraction(24)
+    spent: Fraction = Fraction(1, 4)
+    closing: Fraction = Fraction(5)
+    opening: Fraction = Fraction(10)
+    evenness: Fraction = Fraction(3, 4)
+    even_signal: Fraction = Fraction(5)
+    name: ClassVar[str] = "adaptive"
+    why: ClassVar[str] = (
+        "The adaptive design follows people to where they are, and goes over to a fine grid by itself where they are "
+        "everywhere."
+    )
+    errors: ClassVar[Sequence[tuple[float, float]]] = (
+        (10, 0.241), (30, 0.152), (100, 0.0736), (200, 0.044), (300, 0.0373), (1000, 0.0145), (3000, 0.0065),
+        (10**4, 0.0029), (3 * 10**4, 0.0019), (10**5, 0.0009),
+    )  # fmt: skip
+    errors_by_places: ClassVar[Mapping[int, Sequence[float]]] = {
+        50: (0.033, 0.12, 0.15, 0.13, 0.11, 0.12, 0.13),
+        200: (0.0079, 0.019, 0.049, 0.056, 0.066, 0.055, 0.054),
+        800: (0.002, 0.006, 0.013, 0.025, 0.035, 0.026, 0.024),
+        3200: (0.00034, 0.0019, 0.0037, 0.0062, 0.0099, 0.012, 0.0097),
+        12_800: (0.00024, 0.00041, 0.0014, 0.0015, 0.0024, 0.0037, 0.0038),
+    }
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.first <= self.last <= DEEPEST and 0 <= self.total < 1 and 0 < self.spent < 1):
+            raise ValueError("levels or parts of epsilon out of range")
+        if not 0 < self.closing <= self.opening or min(self.start, self.evenness, self.even_signal) <= 0:
+            raise ValueError("a cell would be opened whatever is in it")
+        if min(min(step) for step in self._steps) < 1 or (self.total > 0 and SHARES * self.total < 1):
+            raise ValueError("a measurement would get nothing of epsilon")
+
+    @classmethod
+    def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
+        """From the level of a few cells to the last; if the first level is given, no total has to choose one."""
+        levels = settings.levels(domain, FIRST_CELLS)
+        if settings.first_level is not None:
+            return cls(levels[0], levels[-1], total=Fraction(0))
+        return cls(levels[0], levels[-1])
+
+    def begin(self, domain: Domain) -> Question:
+        """Everybody; or where there is nothing to choose, all cells of the only level."""
+        if self.first == self.last or self.total == 0:
+            return self._level(self.first, all_cells(domain, self.first), SHARES)
+        top = min(domain.first_level(1), self.first)
+        share = int(SHARES * self.total)
+        return Question(top, all_cells(domain, top), share, SHARES - share)
+
+    def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
+        """Choose the start after the total; close, finish and open cells after a level."""
+        epsilon = loss.epsilon
+        if asked.left == 0:
+            return []
+        if self._is_total(asked):
+            level = self.start_of(domain, epsilon * int(noisy[0]) / UNITS)
+            return [self._level(level, all_cells(domain, level), asked.left)]
+        if asked.left + asked.share == self._left_at_start:
+            deeper = self._levels_if_even(domain, epsilon, asked, noisy)
+            if deeper is not None:
+                return [_all_that_is_left(domain, asked, asked.cells, deeper)]
+        low, high = (self._count(c, epsilon, asked.left) for c in (self.closing, self.opening))
+        closed, opened = noisy <= low, noisy > high
+        if asked.level == self.last - 1:  # to open is to finish
+            opened[:] = False
+        below = children_inside(domain, asked.level, asked.cells[opened])
+        return [
+            _all_that_is_left(domain, asked, asked.cells[closed], 0),
+            _all_that_is_left(domain, asked, asked.cells[~closed & ~opened], 1),
+            self._level(asked.level + 1, below, asked.left),
+        ]
+
+    def possible_shares(self, domain: Domain) -> set[int]:
+        """The total's, and for each number of levels on a path, what a level takes and what it leaves."""
+        return {self.begin(domain).share, *(share for step in self._steps for share in step)}
+
+    @classmethod
+    def planned_shares(cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
+        """What is spent on a path that is followed to the last level, if the noisy total is right."""
+        design = cls(min(domain.first_level(FIRST_CELLS), domain.depth), domain.depth)
+        first, left = design.first, SHARES
+        if design.first < design.last:
+            first, left = design.start_of(domain, epsilon * users), SHARES - design.begin(domain).share
+        shares = {}
+        for level in range(first, design.last):
+            shares[level] = int(left * design.spent)
+            left -= shares[level]
+        return {**shares, design.last: left}
+
+    @classmethod
+    def finest_visible(cls, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
+        """Where the path to a place with so many people ends, without noise."""
+        left = sum(parts, Fraction(0))
+        if people * left < VISIBLE_SIGNAL:
+            return None
+        for k, part in enumerate(parts[:-1]):
+            left -= part
+            if people * left <= cls.closing:
+                return k
+            if people * left <= cls.opening:
+                return k + 1
+        return len(parts) - 1
+
+    @property
+    def _left_at_start(self) -> int:
+        return SHARES - int(SHARES * self.total)
+
+    @property
+    def _steps(self) -> list[tuple[int, int, int]]:
+        """For each number of levels above on a path: what is left, what a level takes, and what it leaves."""
+        steps, left = [], self._left_at_start
+        for _ in range(self.last - self.first + 1):
+            taken = int(left * self.spent)
+            steps.append((left, taken, left - taken))
+            left -= taken
+        return steps
+
+    def _is_total(self, asked: Question) -> bool:
+        return self.total > 0 and asked.left == self._left_at_start
+
+    def _level(self, level: int, cells: Ints, left: int) -> Question:
+        """A level takes its part of what is left; the last one takes all."""
+        share = left if level == self.last else int(left * self.spent)
+        return Question(level, cells, share, left - share)
+
+    def start_of(self, domain: Domain, signal: Fraction) -> int:
+        """The deepest level with so few cells that each has enough of the total's signal, ``first`` at least."""
+        most = min(signal / self.start, Fraction(MOST_AT_ONCE))
+        return max([self.first, *(k for k in range(self.first, self.last) if domain.cells(k).count <= most)])
+
+    def _count(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
+        """The largest count, in units, of at most a signal."""
+        return min(signal * UNITS * SHARES // (epsilon * left), FARTHEST)
+
+    def _levels_if_even(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> int | None:
+        """How many levels deeper an even map is measured, or None if it isn't even, or too large for that."""
+        counts = [int(y) for y in noisy]
+        noise = 2 * (UNITS * SHARES / (epsilon * asked.share)) ** 2  # variance of a count, in units
+        squares = sum(y * y for y in counts) - len(counts) * noise
+        together = max(sum(counts), 0)
+        if together * together <= self.evenness * len(counts) * squares:
+            return None
+        signal = together * epsilon * asked.left / (len(counts) * UNITS * SHARES)
+        deeper = 0
+        while asked.level + deeper < self.last and signal >= self.even_signal * 2 * 4**deeper:
+            deeper += 1  # the number of levels nearest, in powers of 4, to signal / even_signal
+        return deeper if domain.cells(asked.level + deeper).count <= MOST_AT_ONCE else None
+
+
+def _all_that_is_left(domain: Domain, asked: Question, cells: Ints, deeper: int) -> Question:
+    """Cells themselves, or all cells some levels down inside them, with all that is left."""
+    for level in range(asked.level, asked.level + deeper):
+        cells = children_inside(domain, level, cells)
+    return Question(asked.level + deeper, cells, asked.left, 0)

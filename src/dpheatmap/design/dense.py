@@ -1,0 +1,139 @@
+"""The dense design: all cells of one level, once. The paper's second algorithm, for maps that are not sparse.
+
+Where people are everywhere there is nothing to look for, and following busy cells down the tree is of no use. The
+paper snaps everybody to a grid of side 2^l, l = log2 sqrt(epsilon n) rounded, and measures its cells with all of
+epsilon: with about epsilon n cells, what snapping loses and what the noise adds are of the same size.
+
+In terms of cells: the grid is the level whose number of cells in the domain is nearest, as a ratio, to epsilon n. On a
+square that is the paper's; on other domains it has as many cells as the paper's would on a square of its own.
+
+1. *The number of people.* Declared public, the level is known before anything is measured, and ``first`` is ``last``.
+   Otherwise one count of everybody, with a twentieth of epsilon, chooses the level.
+2. *The grid.* All its cells, with all that is left.
+
+A path meets the total and one cell of the grid, so its shares add up to epsilon: the first is ``total``, the second
+what it leaves (`curator/core/measure.py` has the proof for all designs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from dpheatmap._util.parameters import DEEPEST
+from dpheatmap.design.budget import SHARES, UNITS
+from dpheatmap.design.design import Question, Ruled, deepest
+from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.settings import Settings
+from dpheatmap.errors import ParameterError
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.selection import all_cells
+
+MOST_CELLS = 2**16
+"""The most cells that a grid has, 256 x 256 on a square: finer ones would show what smoothing takes away again."""
+
+
+@dataclass(frozen=True)
+class DenseDesign(Ruled):
+    """One level of ``first .. last``, chosen by a noisy total unless there is but one."""
+
+    first: int
+    last: int
+    total: Fraction = Fraction(1, 20)
+    name: ClassVar[str] = "dense"
+    takes: ClassVar[tuple[str, ...]] = ("users",)
+    methods: ClassVar[Mapping[str, str]] = dict.fromkeys(("paper", "dense"), "dpheatmap.estimate.dense_estimate")
+    why: ClassVar[str] = (
+        "One grid spends all of epsilon at once and shows any number of places; the paper's design keeps a few cells a "
+        "level, which is better if people are in few places."
+    )
+    errors: ClassVar[Sequence[tuple[float, float]]] = (
+        (10, 0.21), (30, 0.197), (100, 0.0777), (200, 0.0541), (300, 0.0399), (1000, 0.0255), (3000, 0.0126),
+        (10**4, 0.0052), (3 * 10**4, 0.00194), (10**5, 0.00086),
+    )  # fmt: skip
+    errors_by_places: ClassVar[Mapping[int, Sequence[float]]] = {
+        50: (0.091, 0.11, 0.14, 0.19, 0.17, 0.15, 0.15),
+        200: (0.05, 0.047, 0.066, 0.073, 0.083, 0.075, 0.068),
+        800: (0.021, 0.022, 0.022, 0.025, 0.035, 0.042, 0.042),
+        3200: (0.0011, 0.0027, 0.0047, 0.0064, 0.011, 0.016, 0.02),
+        12_800: (0.00044, 0.0011, 0.0014, 0.0022, 0.0029, 0.0063, 0.01),
+    }
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.first <= self.last <= DEEPEST and 0 < self.total < 1):
+            raise ValueError("levels or parts of epsilon out of range")
+        if not 1 <= self._for_total < SHARES:
+            raise ValueError("a measurement would get nothing of epsilon")
+
+    @property
+    def _for_total(self) -> int:
+        return int(SHARES * self.total)
+
+    @classmethod
+    def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
+        """All levels; with a declared number of people there is one level and nothing to choose."""
+        levels = settings.levels(domain, 1)
+        if domain.cells(levels[0]).count > MOST_CELLS:
+            raise ParameterError(
+                f"first_level must have at most {MOST_CELLS} cells in the design 'dense'; level {levels[0]} has "
+                f"{domain.cells(levels[0]).count}. Leave it out, or choose a smaller one."
+            )
+        if settings.users is None:
+            return cls(levels[0], levels[-1])
+        level = grid_level(domain, epsilon * int(settings.users), levels[0], levels[-1])
+        return cls(level, level)
+
+    @classmethod
+    def planned_shares(cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
+        """The grid's share: what a noisy total leaves."""
+        made = cls(domain.first_level(1), domain.depth)
+        level = grid_level(domain, epsilon * users, made.first, made.last)
+        return {level: made.begin(domain).left or SHARES}
+
+    @classmethod
+    def finest_visible(cls, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
+        """The grid, if its cells stand out."""
+        return deepest(stands_out)
+
+    def begin(self, domain: Domain) -> Question:
+        """Everybody; or where there is nothing to choose, all cells of the only level."""
+        if self.first == self.last:
+            return Question(self.first, all_cells(domain, self.first), SHARES, 0)
+        top = min(domain.first_level(1), self.first)
+        return Question(top, all_cells(domain, top), self._for_total, SHARES - self._for_total)
+
+    def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
+        """The grid after the total."""
+        if asked.left == 0:
+            return []
+        level = grid_level(domain, loss.epsilon * int(noisy[0]) / UNITS, self.first, self.last)
+        return [Question(level, all_cells(domain, level), asked.left, 0)]
+
+    def possible_shares(self, domain: Domain) -> set[int]:
+        """All of epsilon; or the total's, and what it leaves."""
+        share = self.begin(domain).share
+        return {share, SHARES - share} - {0}
+
+
+def grid_level(domain: Domain, signal: Fraction, first: int, last: int) -> int:
+    """The level from ``first`` to ``last`` whose number of cells is nearest, as a ratio, to ``signal``, epsilon n.
+
+    Level k + 1 is at least as near as level k if c_k c_(k+1) <= signal^2, c the numbers of cells. On a square c_k =
+    4^k, and this is 2^k <= sqrt(signal / 2): the logarithm of the side is rounded to the nearest, up on a tie.
+
+    >>> [grid_level(Domain.unit(8), Fraction(signal), 0, 8) for signal in (-5, 1, 2, 200, 10**9)]
+    [0, 0, 1, 4, 8]
+    """
+    level = first
+    while level < last and _is_near(domain, level, signal):
+        level += 1
+    return level
+
+
+def _is_near(domain: Domain, level: int, signal: Fraction) -> bool:
+    """Whether the next level is at least as near, and not too large."""
+    here, below = domain.cells(level).count, domain.cells(level + 1).count
+    return signal > 0 and here * below <= signal * signal and below <= MOST_CELLS

@@ -1,0 +1,147 @@
+"""Designs: which cells are measured, and with which share of epsilon, as a function of published values alone.
+
+A design asks *questions*: the noisy counts of some cells of a level, each for the same share of epsilon. It starts with
+one question, and every answer leads to further ones about the same cells or cells inside them. Both sides of the wall
+walk through the same questions: the curator to answer them, and whoever reads a release to check it.
+
+**What every design keeps**, and the proof in `curator/core/measure.py` rests on: along each path from the top of the
+tree down to a finest cell, the shares of all measurements add up to at most SHARES, which stands for epsilon. It is
+kept locally. A question says what each path through its cells has left after it; what follows may use no more than
+that, and no cell may be followed by two questions side by side. `curator/core/walk.py` checks this at every step,
+whatever the design.
+
+A design also brings how it is chosen, its form in files, its expected error, and its own reconstructions. `registry.py`
+lists them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+from dpheatmap._util.parameters import as_epsilon
+from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.settings import Settings
+from dpheatmap.design.simulation import between
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
+
+
+class Question(NamedTuple):
+    """Cells of a level, codes ascending, the share of epsilon spent on each, and what their paths have left then."""
+
+    level: int
+    cells: Ints
+    share: int
+    left: int
+
+
+class Design(Protocol):
+    """The first question and those that follow from an answer; and what is known about the design beforehand."""
+
+    name: ClassVar[str]
+    """What it is called in options and files."""
+    takes: ClassVar[tuple[str, ...]]
+    """The settings that are for it and not for all."""
+    methods: ClassVar[Mapping[str, str]]
+    """Its own reconstructions beside the posterior: names, and the modules whose ``reconstruct`` they are."""
+    errors_by_places: ClassVar[Mapping[int, Sequence[float]]]
+    """Simulated errors by signal, for people in so many places (`simulation.py`)."""
+    why: ClassVar[str]
+    """When it is the better one, in words."""
+
+    @property
+    def first(self) -> int:
+        """The first level that may be measured, but for the total."""
+
+    @property
+    def last(self) -> int:
+        """The deepest level that may be measured."""
+
+    @property
+    def at_once(self) -> bool:
+        """Whether all cells of all levels are measured, for devices that can't be asked twice."""
+
+    def begin(self, domain: Domain) -> Question:
+        """The question that every release starts with."""
+
+    def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
+        """The questions that follow from the noisy counts."""
+
+    def possible_shares(self, domain: Domain) -> set[int]:
+        """Every share that a measurement may have."""
+
+    @classmethod
+    def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
+        """The design that settings name, after every refusal that they call for."""
+
+    def to_dict(self, part: Callable[[int], Fraction]) -> dict[str, Any]:
+        """What makes it up, for the metadata of files; ``part`` tells the part of epsilon that a share stands for."""
+
+    @classmethod
+    def from_dict(cls, metadata: Mapping[str, Any]) -> Self:
+        """The design that :meth:`to_dict` described."""
+
+    @classmethod
+    def expected_error(
+        cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None
+    ) -> float:
+        """The expected earth mover's distance to the truth, in sides of the domain (`simulation.py`)."""
+
+    @classmethod
+    def planned_shares(cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
+        """The shares of the levels of a path that is followed all the way down, if noisy totals are right."""
+
+    @classmethod
+    def finest_visible(cls, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
+        """The place, in a path's levels, of the last one that shows a cell with so many people; None if none does.
+
+        ``parts`` are the levels' parts of epsilon, and ``stands_out`` whether such a cell is above their noise.
+        """
+
+
+class Ruled:
+    """What designs have in common that are two levels and further fractions: their form in files, and their error.
+
+    Errors depend on people times epsilon, the signal, and hardly on anything else. ``errors`` are means of simulations
+    on cities of generated people (`benchmarks/planning.py`): signal, and error.
+    """
+
+    takes: ClassVar[tuple[str, ...]] = ()
+    methods: ClassVar[Mapping[str, str]] = {}
+    errors: ClassVar[Sequence[tuple[float, float]]]
+    at_once: ClassVar[bool] = False
+
+    def to_dict(self, part: Callable[[int], Fraction]) -> dict[str, Any]:
+        """The rule: every field as text."""
+        return {"rule": {name: str(value) for name, value in vars(self).items()}}
+
+    @classmethod
+    def from_dict(cls, metadata: Mapping[str, Any]) -> Self:
+        """The design of a rule."""
+        rule = metadata["rule"]
+        values = {field.name: as_epsilon(rule[field.name]) for field in fields(cls)}  # type: ignore[arg-type]
+        if len(rule) > len(values):
+            raise ValueError("there is more to the rule than a rule has")
+        first, last = values.pop("first"), values.pop("last")
+        if first.denominator != 1 or last.denominator != 1:
+            raise ValueError("a level is not a whole number")
+        return cls(int(first), int(last), **values)  # type: ignore[call-arg]
+
+    @classmethod
+    def expected_error(
+        cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None
+    ) -> float:
+        """The expected error with so many people times epsilon, interpolated between simulations."""
+        return between(cls.errors, float(epsilon) * users)
+
+
+def deepest(stands_out: Sequence[bool]) -> int | None:
+    """The last place at which something stands out.
+
+    >>> deepest([True, True, False])
+    1
+    """
+    return max((k for k, visible in enumerate(stands_out) if visible), default=None)

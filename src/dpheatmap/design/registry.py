@@ -1,0 +1,60 @@
+"""All designs by name. A new one is a module of its own, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpheatmap._util.parameters import RULES, check, one_of
+from dpheatmap.design.adaptive import AdaptiveDesign
+from dpheatmap.design.dense import DenseDesign
+from dpheatmap.design.design import Design
+from dpheatmap.design.paper import PaperDesign
+from dpheatmap.design.settings import Settings
+from dpheatmap.errors import ParameterError
+from dpheatmap.place.domain import Domain
+
+DESIGNS: Mapping[str, type[Design]] = {kind.name: kind for kind in (AdaptiveDesign, PaperDesign, DenseDesign)}
+POSTERIOR = "posterior"
+"""The reconstruction that every design has."""
+METHODS = tuple(dict.fromkeys([POSTERIOR, *(method for kind in DESIGNS.values() for method in kind.methods)]))
+
+RULES["design"] = one_of(*DESIGNS)
+RULES["method"] = one_of(*METHODS)
+
+
+def choose_design(domain: Domain, epsilon: Fraction, settings: Settings) -> Design:
+    """The design that settings name, after every refusal that they call for; one that was made already is kept.
+
+    >>> choose_design(Domain.unit(8), Fraction(1), Settings(design="paper")).first
+    2
+    """
+    made = settings.design
+    name = made if isinstance(made, str) else getattr(made, "name", made)
+    check(design=name)
+    kind = DESIGNS[str(name)]
+    if settings.users is not None and "users" not in kind.takes:
+        takers = " or ".join(repr(other.name) for other in DESIGNS.values() if "users" in other.takes)
+        raise ParameterError(
+            f"users is for the design {takers}, whose grid it chooses; the design was {name!r}. Leave it out."
+        )
+    return kind.choose(domain, epsilon, settings) if isinstance(made, str) else made
+
+
+def read_design(metadata: Mapping[str, Any]) -> Design:
+    """The design that a file's metadata describes."""
+    check(design=metadata["design"])
+    return DESIGNS[metadata["design"]].from_dict(metadata)
+
+
+def check_method(method: str, design: str) -> None:
+    """Refuse a reconstruction that is none, or not for releases of a design."""
+    check(method=method)
+    if method == POSTERIOR or method in DESIGNS[design].methods:
+        return
+    fitting = " or ".join(repr(kind.name) for kind in DESIGNS.values() if method in kind.methods)
+    raise ParameterError(
+        f"The method {method!r} is for releases of the design {fitting}; this one's is {design!r}. "
+        "Use method='posterior'."
+    )

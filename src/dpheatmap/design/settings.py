@@ -1,0 +1,85 @@
+"""The settings of a release: which design, and what is chosen about it. They are public, and read no data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypedDict
+
+from dpheatmap._util.parameters import check
+from dpheatmap.design.budget import PAPER_DECAY
+from dpheatmap.errors import ParameterError
+from dpheatmap.place.domain import Domain
+
+if TYPE_CHECKING:
+    from dpheatmap.design.design import Design
+
+PAPER_WIDTH = 20
+"""The paper's w."""
+MOST_FIRST_CELLS = 2**22
+FINEST_OF_SIGMA = 0.25
+
+
+class DesignOptions(TypedDict, total=False):
+    """The options of functions that choose a design; `Settings` explains them."""
+
+    design: str | Design
+    width: int
+    decay: float | Fraction
+    users: int | None
+    first_level: int | None
+    depth: int | None
+    sigma: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Which design, and what is chosen about it.
+
+    Parameters
+    ----------
+    design : {"adaptive", "paper", "dense"}, default "adaptive"
+        "adaptive" gives each cell what it needs of epsilon; "paper" has about twice its error; "dense", the paper's
+        other one, measures one grid of about epsilon cells a person.
+    width : int, default 20
+        For experts: the number of cells that the paper's design keeps at each level.
+    decay : float, default 1 / sqrt(2)
+        For experts: the factor by which the levels' parts of epsilon fall in the paper's design.
+    users : int, optional
+        The number of people, only if that is public. The size of the dense design's grid follows it; without it, 5 % of
+        epsilon go into a noisy number.
+    first_level, depth : int, optional
+        For experts: the first and the last measured level.
+    sigma : float, optional
+        How much the map will be smoothed: levels whose cells are finer than a quarter of it are not measured, which
+        leaves more of epsilon to the others.
+    """
+
+    design: str | Design = "adaptive"
+    width: int = PAPER_WIDTH
+    decay: float | Fraction = PAPER_DECAY
+    users: int | None = None
+    first_level: int | None = None
+    depth: int | None = None
+    sigma: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values that are none."""
+        check(width=self.width, decay=self.decay)
+        optional = {name: getattr(self, name) for name in ("users", "first_level", "depth", "sigma")}
+        check(**{name: value for name, value in optional.items() if value is not None})
+
+    def levels(self, domain: Domain, most: int) -> range:
+        """The levels that may be measured: from the deepest with at most ``most`` cells to the last that is of use."""
+        last = domain.depth if self.sigma is None else domain.level_for(self.sigma * FINEST_OF_SIGMA)
+        if self.depth is not None:
+            last = min(last, int(self.depth))
+        first = min(domain.first_level(most), last) if self.first_level is None else int(self.first_level)
+        if first > last:
+            raise ParameterError(f"first_level must be at most the last level, {last}; it was {first}. Leave it out.")
+        if domain.cells(first).count > MOST_FIRST_CELLS:
+            raise ParameterError(
+                f"first_level must have at most {MOST_FIRST_CELLS} cells, all of which are measured; level {first} "
+                f"has {domain.cells(first).count}. Leave it out, or choose a smaller one."
+            )
+        return range(first, last + 1)

@@ -1,0 +1,218 @@
+"""Places instead of a map: k centres that people are near to, from a release; costs no budget.
+
+The estimated numbers of people in cells, not normalised, are a *coreset*: whatever the centres, the cost of the cells
+is near that of the people, because moving people to the estimate costs little (the paper's section on k-median). So any
+k-median solver on the cells gives good centres for the people, and looks at nothing but the release.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from os import PathLike
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpheatmap._util.parameters import check
+from dpheatmap.errors import ParameterError
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.place import projection
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints, decode
+from dpheatmap.planning.plan import length
+from dpheatmap.releases.release import Release, need_release
+
+RANKINGS = 20
+"""Cells as near to two places belong to the first, so ranking moves them, and is repeated at most so often."""
+
+FINE = 32
+"""A cell that is larger than the domain's longer side by this is split before it becomes points."""
+
+
+class Plane(NamedTuple):
+    """Where distances are measured: ground metres for a box, else the domain's own coordinates.
+
+    Metres are exact to the north and south, and to the east and west on the middle latitude of the box.
+    """
+
+    domain: Domain
+
+    @property
+    def _metres(self) -> tuple[float, float]:
+        """Metres in a degree of longitude and of latitude."""
+        degree = projection.EARTH_CIRCUMFERENCE / 360.0
+        middle = (self.domain.extent.y0 + self.domain.extent.y1) / 2
+        return degree * math.cos(math.radians(middle)), degree
+
+    def of(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+        """Points in the domain's coordinates to the plane."""
+        px, py = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        across, up = self._metres if self.domain.kind == "bbox" else (1.0, 1.0)
+        return px * across, py * up
+
+    def back(self, points: Floats) -> Floats:
+        """Points of the plane, n x 2, to the domain's coordinates."""
+        return points / np.array(self._metres) if self.domain.kind == "bbox" else points
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """k centres, the most people first: private, because they follow from a release alone.
+
+    ``centres`` are k x 2 in the domain's coordinates: longitude and latitude for a box. ``weights`` are the estimated
+    numbers of people nearer to each than to all others, ``distances`` how far they are from it on average, and ``cost``
+    how far people are from their nearest centre on average: in ground metres, pixels or sides.
+    """
+
+    release: Release
+    centres: Floats
+    weights: Floats
+    distances: Floats
+    metric: str
+    method: str
+    empty: bool
+
+    @property
+    def domain(self) -> Domain:
+        """The place of the release."""
+        return self.release.domain
+
+    @property
+    def cost(self) -> float:
+        """The average distance of people from their nearest centre."""
+        return float(self.weights @ self.distances / self.weights.sum())
+
+    @property
+    def shares(self) -> Floats:
+        """The part of people in each catchment."""
+        shares: Floats = self.weights / self.weights.sum()
+        return shares
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether it is known how sure the weights are: for places from the posterior."""
+        return self.method == "posterior" and not self.empty
+
+    def intervals(self, confidence: float = 0.9) -> tuple[Floats, Floats]:
+        """Lower and upper ends between which the true number of people nearest to each place lies, place by place.
+
+        They cover the noise and what it leaves open, for these places: not whether others might be better.
+        `docs/places.md` tells how often they held in trials.
+        """
+        from dpheatmap.estimate.place_draws import people_drawn
+
+        check(confidence=confidence)
+        if not self.has_intervals:
+            raise ParameterError(
+                f"How sure these places are is not known: they were made by the method {self.method!r}, or nothing "
+                "rose above the noise. Make them with method='posterior'."
+            )
+        tail = 0.5 * (1.0 - float(confidence))
+        drawn = people_drawn(self.release, self.centres, self.metric)
+        low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+        return np.minimum(low, self.weights), np.maximum(high, self.weights)
+
+    def catchment(self, x: ArrayLike, y: ArrayLike) -> Ints:
+        """The number of the centre that each point, given in the domain's coordinates, is nearest to."""
+        nearest, _ = nearest_centre(*Plane(self.domain).of(x, y), Plane(self.domain), self.centres, self.metric)
+        return nearest
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the places to a file; the suffix tells the format: .csv, .geojson, or a map as .png, .svg or .pdf."""
+        from dpheatmap.render.figure.places_map import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{len(self.centres)} Places, {length(self.domain, self.cost)} from people on average"
+            f"{', NOT PRIVATE' if self.release.seeded else ''}>"
+        )
+
+
+def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "posterior") -> Places:
+    """Where to put k stations: centres that people are near to on average. It costs no budget.
+
+    ``metric`` is "l1", the distance along streets that run north and east, or "euclidean", as the crow flies.
+    ``method`` is how people are estimated, as for :meth:`Release.heatmap`. The same release gives the same places.
+
+    >>> import dpheatmap as dph
+    >>> from dpheatmap.testing import generated_people
+    >>> release = dph.release(generated_people(2000), dph.Domain.unit(8), epsilon=1, user="person", x="x", y="y")
+    >>> places = dph.kmedian(release, k=5)
+    >>> places.centres.shape, bool(places.cost < 0.25), round(float(places.shares.sum()), 6)
+    ((5, 2), True, 1.0)
+    """
+    from dpheatmap.estimate.median import k_median
+
+    need_release(release)
+    check(k=k, metric=metric)
+    estimate = release.distribution(method=method)
+    x, y, people = weighted_points(estimate)
+    plane = Plane(release.domain)
+    u, v = plane.of(x, y)
+    found, _ = k_median(u, v, people, int(k), euclidean=metric == "euclidean")
+    centres = plane.back(found)
+    weights = np.zeros(int(k))
+    for _ in range(RANKINGS):
+        centres = centres[np.argsort(-weights, kind="stable")]
+        nearest, away = nearest_centre(u, v, plane, centres, metric)
+        weights = np.bincount(nearest, people, int(k)).astype(np.float64)
+        if np.all(np.diff(weights) <= 0):
+            break
+    distances = np.bincount(nearest, people * away, int(k)) / np.where(weights > 0, weights, 1.0)
+    return Places(release, centres, weights, distances, metric, method, estimate.empty)
+
+
+def weighted_points(estimate: Distribution) -> tuple[Floats, Floats, Floats]:
+    """The coreset: points in the domain's coordinates, and the estimated people at them.
+
+    An estimate of nobody is an even one of a single person.
+    """
+    some = estimate.only(estimate.mass > 0)
+    points = points_of(estimate.domain, some.levels, some.codes)
+    people = some.mass[points.cell] * points.part * (estimate.total if estimate.total > 0 else 1.0)
+    return points.x, points.y, people
+
+
+class Points(NamedTuple):
+    """Points that stand for cells: where they are, which cell each is of, and the part of the cell it stands for."""
+
+    x: Floats
+    y: Floats
+    cell: Ints
+    part: Floats
+
+
+def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
+    """The middles of cells in the domain's coordinates; coarse ones, in which people lie anywhere, are split first.
+
+    Of a cell at the domain's edge it is the middle of what is inside.
+    """
+    finest, whole = domain.cells(domain.depth), 2.0**domain.depth
+    column, row = decode(codes)
+    side = np.left_shift(1, domain.depth - levels)
+    left, top = np.maximum(column * side, finest.x0), np.maximum(row * side, finest.y0)
+    wide, high = np.minimum((column + 1) * side, finest.x1) - left, np.minimum((row + 1) * side, finest.y1) - top
+    across, down = (-(-length * FINE // max(finest.columns, finest.rows)) for length in (wide, high))
+    cell = np.repeat(np.arange(len(codes)), across * down)
+    number = np.arange(len(cell)) - np.repeat(np.cumsum(across * down) - across * down, across * down)
+    u = (left[cell] + wide[cell] * (number % across[cell] + 0.5) / across[cell]) / whole
+    v = (top[cell] + high[cell] * (number // across[cell] + 0.5) / down[cell]) / whole
+    part = (1.0 / (across * down))[cell]
+    if domain.kind == "bbox":
+        return Points(360.0 * (u - 0.5), projection.latitudes_of_rows(v), cell, part)
+    return Points(u * domain.root_side, v * domain.root_side, cell, part)
+
+
+def nearest_centre(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:
+    """The nearest centre to each point of the plane, and the distance to it."""
+    from dpheatmap.estimate.median import assign, nobody_served
+
+    shape, u, v = u.shape, u.ravel(), v.ravel()
+    served = nobody_served(len(u))
+    placed = np.stack(plane.of(centres[:, 0], centres[:, 1]), axis=1)
+    assign(u, v, placed, metric == "euclidean", served)
+    return served.nearest.reshape(shape), served.first.reshape(shape)

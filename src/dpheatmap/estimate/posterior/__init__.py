@@ -1,0 +1,1 @@
+"""The posterior of where people are, given a noisy tree."""

@@ -1,0 +1,146 @@
+"""The insides of leaves: how the mass of a leaf is laid out over finer cells.
+
+A leaf is cut in four a few times over, each time by the bilinear shares of its neighbours, so that the map has no block
+edges; for draws the shares are random about these. The cells are at most as fine as the finest that was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from dpheatmap.estimate.posterior.cells import CellTree, share_of
+from dpheatmap.estimate.posterior.smoothness import Layer, layers_of, quarter_weights
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.selection import area_inside
+
+_MOST_CUTS = 3  # of a leaf: 64 cells
+_WORTH = 1e-4  # of all mass: a cell with less is not cut, which bounds the number of cells by that of leaves + 40,000
+
+
+class Randomness(Protocol):
+    """What draws are made with, brought by the caller: a generator of numpy's, say. Nothing here makes its own."""
+
+    def random(self, size: tuple[int, ...]) -> Floats:
+        """Uniform numbers."""
+
+    def standard_normal(self, size: int) -> Floats:
+        """Normal numbers."""
+
+    def beta(self, a: Floats, b: Floats) -> Floats:
+        """Beta numbers."""
+
+
+class _Cells(NamedTuple):
+    """Cells of one level, how often each may still be cut, and their masses."""
+
+    codes: Ints
+    cuts: Ints
+    mass: Floats
+
+
+class _Step(NamedTuple):
+    """One level: which leaves join, which of the cells so far are cut, and the weights of their quarters."""
+
+    leaves: Ints
+    cut: Ints
+    kept: Ints
+    weights: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Disjoint cells inside the leaves of a tree, and the shares by which mass comes to them."""
+
+    levels: Ints
+    codes: Ints
+    steps: list[_Step]
+
+    def masses(self, nodes: Floats) -> Floats:
+        """The masses of the cells, from those of the binary nodes."""
+        masses: Floats = self._pass_down(nodes[None], lambda weights: weights)[0]
+        return masses
+
+    def random_masses(self, nodes: Floats, concentration: Floats, rng: Randomness) -> Floats:
+        """The same for draws, one a row, with splits in x, then y, of Beta laws of each draw's concentration."""
+
+        def splits(weights: Floats) -> Floats:
+            west = weights[:, 0] + weights[:, 2]
+            a = 2.0 * concentration[:, None]
+            x = _beta(a, west, rng)
+            north_west = _beta(a, share_of(weights[:, 0], weights[:, 2]), rng)
+            north_east = _beta(a, share_of(weights[:, 1], weights[:, 3]), rng)
+            four = (x * north_west, (1 - x) * north_east, x * (1 - north_west), (1 - x) * (1 - north_east))
+            return np.stack(four, axis=-1)
+
+        return self._pass_down(nodes, splits)
+
+    def _pass_down(self, nodes: Floats, shares: Callable[[Floats], Floats]) -> Floats:
+        masses = np.zeros((len(nodes), 0))
+        done = []
+        for step in self.steps:
+            masses = np.concatenate([masses, nodes[:, step.leaves]], axis=1)
+            done.append(masses[:, step.kept])
+            given = masses[:, step.cut, None] * shares(step.weights)
+            inside = step.weights.ravel() > 0
+            masses = given.reshape(len(nodes), -1)[:, inside]
+        return np.concatenate(done, axis=1)
+
+
+def _beta(twice_concentration: Floats, share: Floats, rng: Randomness) -> Floats:
+    """Fractions of mean ``share``; a share of 0 or 1, at the domain's edge, is certain."""
+    inner = np.clip(share, 1e-3, 1.0 - 1e-3)
+    drawn = rng.beta(twice_concentration * inner, twice_concentration * (1.0 - inner))
+    return np.where((share > 0) & (share < 1), drawn, share)
+
+
+def layout(tree: CellTree, means: Floats) -> Layout:
+    """Cut the leaves of a tree up, by the posterior means of the binary nodes."""
+    layers, worth = layers_of(tree, means), _WORTH * float(means[0])
+    levels, codes, steps = [], [], []
+    new = _Cells(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    for depth in range(tree.domain.depth - tree.top + 1):
+        leaves = _leaves(tree, means, depth)
+        here = _Cells(*(np.concatenate(pair) for pair in zip(new, leaves[1], strict=True)))
+        cutting = (here.cuts > 0) & (here.mass > worth) & (tree.top + depth < tree.domain.depth)
+        cut, kept = np.flatnonzero(cutting), np.flatnonzero(~cutting)
+        weights = np.zeros((0, 4))
+        if len(cut):
+            weights = quarter_weights(tree.domain, tree.top, layers, depth, here.codes[cut])
+        steps.append(_Step(leaves[0], cut, kept, weights))
+        levels.append(np.full(len(kept), tree.top + depth))
+        codes.append(here.codes[kept])
+        inside = weights.ravel() > 0
+        new = _Cells(
+            (here.codes[cut, None] * 4 + np.arange(4)).ravel()[inside],
+            np.repeat(here.cuts[cut] - 1, 4)[inside],
+            (here.mass[cut, None] * weights).ravel()[inside],
+        )
+        if len(cut):
+            _join(tree, layers, depth + 1, new)
+        elif depth + 1 >= len(tree.codes):
+            break
+    return Layout(np.concatenate(levels), np.concatenate(codes), steps)
+
+
+def _leaves(tree: CellTree, means: Floats, depth: int) -> tuple[Ints, _Cells]:
+    """The leaves of the tree on one level: their binary nodes, and themselves."""
+    if depth >= len(tree.codes):
+        nothing = np.zeros(0, np.int64)
+        return nothing, _Cells(nothing, nothing, np.zeros(0))
+    leaf = (tree.kids[depth] < 0).all(axis=1)
+    node = tree.node[depth][leaf]
+    return node, _Cells(tree.codes[depth][leaf], np.full(len(node), _MOST_CUTS), means[node])
+
+
+def _join(tree: CellTree, layers: list[Layer], depth: int, cells: _Cells) -> None:
+    """Put new cells into a layer, which may be the first below the tree."""
+    density = cells.mass / area_inside(tree.domain, tree.top + depth, cells.codes)
+    there = layers[depth] if depth < len(layers) else Layer(cells.codes[:0], density[:0])
+    codes, densities = np.concatenate([there.codes, cells.codes]), np.concatenate([there.density, density])
+    order = np.argsort(codes)
+    layers[depth : depth + 1] = [Layer(codes[order], densities[order])]

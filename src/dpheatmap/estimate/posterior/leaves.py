@@ -1,0 +1,135 @@
+"""The cells that a release really knows: the finest ones that were measured, with their shares and their uncertainty.
+
+They are disjoint and cover the domain, fine where many people are and coarse elsewhere. No smoothing, and nothing of
+how a map fills the insides of coarse cells: inside a leaf, nothing was measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.projection import EARTH_CIRCUMFERENCE, latitudes_of_rows
+from dpheatmap.place.quadtree import Ints, decode
+
+if TYPE_CHECKING:
+    from dpheatmap.estimate.posterior.posterior import Posterior
+    from dpheatmap.releases.release import Release
+
+
+class Edges(NamedTuple):
+    """Edges of rectangles in the domain's coordinates; of a box's cells, ``y0`` is the south and ``y1`` the north."""
+
+    x0: Floats
+    y0: Floats
+    x1: Floats
+    y1: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """Disjoint cells that cover the domain, and the share of people in each; a cell at the edge is cut there.
+
+    ``share`` adds up to 1. ``std`` is its standard deviation, None where no uncertainty is known.
+    """
+
+    domain: Domain
+    levels: Ints
+    codes: Ints
+    share: Floats
+    std: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    @cached_property
+    def x(self) -> Ints:
+        """The cells' columns: of a box, x of the map tile."""
+        return decode(self.codes)[0]
+
+    @cached_property
+    def y(self) -> Ints:
+        """The cells' rows: of a box, y of the map tile."""
+        return decode(self.codes)[1]
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges of the cells, as far as they lie inside the domain."""
+        (left, right), (top, bottom) = self._inside
+        if self.domain.kind == "bbox":
+            south, north = latitudes_of_rows(bottom), latitudes_of_rows(top)
+            return Edges(360.0 * (left - 0.5), south, 360.0 * (right - 0.5), north)
+        side = self.domain.root_side
+        return Edges(side * left, side * top, side * right, side * bottom)
+
+    @cached_property
+    def area(self) -> Floats:
+        """Area inside the domain in square metres on the ground, square pixels or square sides.
+
+        On the sphere, the area between two parallels is that of the cylinder around it: it grows with the sine of the
+        latitude, which on a row v of Web Mercator is tanh(pi (1 - 2 v)).
+        """
+        (left, right), (top, bottom) = self._inside
+        if self.domain.kind == "bbox":
+            sines = np.tanh(np.pi * (1.0 - 2.0 * np.stack([top, bottom])))
+            area: Floats = EARTH_CIRCUMFERENCE**2 / (2.0 * np.pi) * (right - left) * (sines[0] - sines[1])
+            return area
+        return self.domain.root_side**2 * (right - left) * (bottom - top)
+
+    @cached_property
+    def _inside(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """The cells' part of the domain in fractions of the root square: across, and down."""
+        finest, whole = self.domain.cells(self.domain.depth), 2.0**self.domain.depth
+        side = np.left_shift(1, self.domain.depth - self.levels)
+        across = np.maximum(self.x * side, finest.x0), np.minimum((self.x + 1) * side, finest.x1)
+        down = np.maximum(self.y * side, finest.y0), np.minimum((self.y + 1) * side, finest.y1)
+        return (across[0] / whole, across[1] / whole), (down[0] / whole, down[1] / whole)
+
+
+def leaves(release: Release, *, method: str = "posterior") -> Leaves:
+    """The leaves of a release; ``method`` as for :meth:`Release.distribution`.
+
+    >>> import dpheatmap as dph
+    >>> from dpheatmap.testing import generated_people
+    >>> people = generated_people(500)
+    >>> found = leaves(dph.release(people, dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y"))
+    >>> round(float(found.share.sum()), 6), round(float(found.area.sum()), 6)
+    (1.0, 1.0)
+    """
+    from dpheatmap.estimate.posterior.posterior import posterior
+
+    if method == "posterior":
+        found = of_posterior(posterior(release))
+        if found is not None:
+            return found
+    shown = release.distribution(method=method)
+    return Leaves(release.domain, shown.levels, shown.codes, shown.mass, None)
+
+
+def of_posterior(found: Posterior) -> Leaves | None:
+    """The leaves of a posterior's tree; None if its mean is that nobody is there."""
+    cells, total = found.cells, found.total
+    if total <= 0.0:
+        return None
+    is_leaf = [(kids < 0).all(axis=1) for kids in cells.kids]
+    levels = np.concatenate([np.full(int(leaf.sum()), cells.top + i) for i, leaf in enumerate(is_leaf)])
+    codes = np.concatenate([codes[leaf] for codes, leaf in zip(cells.codes, is_leaf, strict=True)])
+    node = np.concatenate([node[leaf] for node, leaf in zip(cells.node, is_leaf, strict=True)])
+    share = found.node_means[node] / total
+    std = std_of_shares(share, found.node_variances[node], float(found.node_variances[0]), total)
+    return Leaves(cells.domain, levels, codes, share, std)
+
+
+def std_of_shares(share: Floats, variances: Floats, variance_of_total: float, total: float) -> Floats:
+    """Standard deviations of shares v / T from the variances of the counts v and of their total T.
+
+    To first order, var(v / T) = (var v - 2 s cov(v, T) + s^2 var T) / T^2 with s = v / T. What is in a cell and what is
+    outside it were measured with independent noise, so cov(v, T) is taken as var v.
+    """
+    variance = (1.0 - 2.0 * share) * variances + share**2 * variance_of_total
+    std: Floats = np.sqrt(np.maximum(variance, 0.0)) / total
+    return std

@@ -1,0 +1,273 @@
+"""The posterior of where people are, given a noisy tree: every measurement counts, and masses are not negative.
+
+**Model.** The measurements are noisy views of a tree of masses. The total has a flat prior on 0 .. infinity. Each cell
+splits in x, then each half in y, with fractions Beta(2 a s, 2 a (1 - s)), s the left half's expected share and a one
+*concentration* for the whole tree: below 1, mass is in few places; above, it is spread. Outside the domain is none.
+
+**Twice.** At first s is the left half's share of the area. The second time it is what the first posterior mean says by
+bilinear interpolation between neighbours (`smoothness.py`), so that the map has no block edges.
+
+**Concentration.** By the evidence: the probability of all measurements given a, at a few values of a, with a weak
+prior, log-normal about 1/2. It is taken with the shares of the area: those of the second pass have seen the data.
+
+The integrals are exact up to quadrature, by messages up the tree (`messages.py`) and means,
+variances or draws down (`descent.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dpheatmap.design.budget import SHARES
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.estimate.posterior.cells import CellTree, cell_tree
+from dpheatmap.estimate.posterior.descent import draw, moments
+from dpheatmap.estimate.posterior.leaf_layout import Layout, Randomness, layout
+from dpheatmap.estimate.posterior.likelihood import REACH, law_of
+from dpheatmap.estimate.posterior.message_tree import Messages, Tree
+from dpheatmap.estimate.posterior.messages import log_evidence, upward
+from dpheatmap.estimate.posterior.smoothness import neighbourly_shares
+from dpheatmap.estimate.posterior.worth import worth_reading
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.release import Release
+
+_CONCENTRATIONS = np.array([0.15, 0.3, 0.6, 1.2, 2.4])
+_PRIOR_MEDIAN, _PRIOR_SPREAD = 0.5, 1.0  # of the concentration: log-normal
+_BOUNDS = 0.1, 2.5
+
+
+class Fineness(NamedTuple):
+    """Points of a message's table, cells of an integral, and bins of a posterior on the way down."""
+
+    points: int
+    cells: int
+    bins: int
+
+
+COARSE = Fineness(14, 10, 5)
+FINE = Fineness(32, 20, 8)
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Noisy counts of people in cells, each with the scale of its noise; a cell may be there more than once."""
+
+    domain: Domain
+    levels: Ints
+    codes: Ints
+    people: Floats
+    scales: Floats
+    law: Floats
+
+    @classmethod
+    def of(cls, release: Release) -> Observations:
+        """The measurements of a release, of a collected one those that are worth reading."""
+        every = cls.every(release)
+        if not release.trust.collected:
+            return every
+        read = worth_reading(every.levels, every.codes, every.people, every.deviations)
+        return cls(
+            every.domain, every.levels[read], every.codes[read], every.people[read], every.scales[read], every.law
+        )
+
+    @classmethod
+    def every(cls, release: Release) -> Observations:
+        """All measurements of a release in people.
+
+        One Laplace of a share of epsilon has the scale 1 / that share; other noise is as its law says.
+        """
+        m = release.measurements
+        law, stretch = law_of(release.noise)
+        if m.deviations is None:
+            scales = stretch * SHARES / (float(release.epsilon) * m.shares.astype(np.float64))
+        else:
+            scales = m.deviations / release.units
+        return cls(release.domain, m.levels, m.codes, m.counts / release.units, scales, law)
+
+    @property
+    def deviations(self) -> Floats:
+        """The standard deviations of the noise."""
+        found: Floats = self.scales * (math.sqrt(2.0 * len(self.law)) if len(self.law) else 1.0)
+        return found
+
+    @property
+    def strength(self) -> float:
+        """The epsilon of a curator whose noise is as strong: what the measurements on a path have together.
+
+        A Laplace of epsilon e has the standard deviation sqrt(2) / e, so that the sum of sqrt(2) / deviation is epsilon
+        where every level is measured once.
+        """
+        of_levels = (self.deviations[self.levels == level] for level in np.unique(self.levels))
+        return float(sum(math.sqrt(2.0) / deviations.mean() for deviations in of_levels))
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The posterior given one concentration: means and variances of all cells of the tree, and what draws need."""
+
+    cells: CellTree
+    tree: Tree
+    messages: Messages
+    fineness: Fineness
+    concentration: float
+    node_means: Floats
+    node_variances: Floats
+
+    @property
+    def total(self) -> float:
+        """The posterior mean of the number of people."""
+        return float(self.node_means[0])
+
+    @cached_property
+    def levels(self) -> Ints:
+        """The levels of all cells of the tree."""
+        return np.repeat(self.cells.top + np.arange(len(self.cells.codes)), [len(c) for c in self.cells.codes])
+
+    @cached_property
+    def codes(self) -> Ints:
+        """The codes of all cells of the tree."""
+        return np.concatenate(self.cells.codes)
+
+    @cached_property
+    def means(self) -> Floats:
+        """The posterior means of the numbers of people in all cells of the tree."""
+        return self.node_means[np.concatenate(self.cells.node)]
+
+    @cached_property
+    def variances(self) -> Floats:
+        """The posterior variances of the numbers of people in all cells of the tree."""
+        return self.node_variances[np.concatenate(self.cells.node)]
+
+    @cached_property
+    def leaves(self) -> tuple[Ints, Ints, Floats]:
+        """Levels, codes and posterior means of the disjoint cells at the bottom of the tree."""
+        bottom = np.concatenate([(kids < 0).all(axis=1) for kids in self.cells.kids])
+        return self.levels[bottom], self.codes[bottom], self.means[bottom]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The cells that the leaves are laid out over."""
+        return layout(self.cells, self.node_means)
+
+    def distribution(self) -> Distribution:
+        """The posterior mean as a distribution."""
+        inside = self.layout
+        return Distribution.from_people(self.cells.domain, inside.levels, inside.codes, inside.masses(self.node_means))
+
+    def draws(self, count: int, rng: Randomness) -> Floats:
+        """Draws of the masses of all binary nodes, one a row."""
+        size = (len(self.tree.left), 2)
+        rows = [draw(self.tree, self.messages, rng.random(size), self.fineness.cells) for _ in range(count)]
+        return np.array(rows).reshape(count, size[0])
+
+
+def reconstruct(release: Release) -> Distribution:
+    """Where people are: the posterior mean. Its ``total`` is the posterior mean of their number."""
+    return posterior(release).distribution()
+
+
+def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+    """Levels and codes of disjoint cells that cover the domain, and posterior draws of their masses, one a row.
+
+    The cells are those of :meth:`Posterior.distribution`. Inside leaves, the splits are random too, with a
+    concentration of their own: how lumpy the places are that were not looked into is less sure than for those that
+    were. With a generator seeded by :func:`seed_of`, the same release gives the same draws.
+    """
+    nodes = found.draws(count, rng)
+    inner = min(found.concentration, 1.2) * np.exp(0.7 * rng.standard_normal(count))
+    inside = found.layout
+    return inside.levels, inside.codes, inside.random_masses(nodes, inner, rng)
+
+
+@lru_cache(maxsize=2)
+def posterior(release: Release) -> Posterior:
+    """The posterior of a release's masses."""
+    return infer(Observations.of(release))
+
+
+def infer(
+    observed: Observations, *, fineness: Fineness = FINE, concentration: float | None = None, neighbours: bool = True
+) -> Posterior:
+    """The posterior of the masses behind any observations, with a given concentration or the most likely one.
+
+    Without ``neighbours`` there is no second pass: expected shares are those of the area.
+    """
+    cells = cell_tree(observed.domain, observed.levels, observed.codes)
+    tree = _with_measurements(cells, observed)
+    by_area = cells.shares(cells.area)
+    if concentration is None:
+        concentration, rough = likeliest_concentration(tree, by_area)
+    else:
+        rough = _roughly(tree, by_area, concentration)
+    shares = by_area
+    if neighbours:
+        means, _ = moments(*rough, COARSE.bins, COARSE.cells)
+        shares = neighbourly_shares(cells, means)
+    tree = _given(tree, shares, concentration)
+    messages = upward(tree, fineness.points, fineness.cells)
+    means, variances = moments(tree, messages, fineness.bins, fineness.cells)
+    return Posterior(cells, tree, messages, fineness, concentration, means, variances)
+
+
+def likeliest_concentration(tree: Tree, shares: Floats) -> tuple[float, tuple[Tree, Messages]]:
+    """The concentration of the highest evidence times prior, and the messages at the nearest of the values tried.
+
+    The values are climbed from the middle one; the answer is the top of the parabola, over log a, through the best and
+    its neighbours.
+    """
+    logs, heights = np.log(_CONCENTRATIONS), np.full(len(_CONCENTRATIONS), -np.inf)
+    found: dict[int, tuple[Tree, Messages]] = {}
+
+    def height(k: int) -> float:
+        if k not in found:
+            found[k] = _roughly(tree, shares, float(_CONCENTRATIONS[k]))
+            heights[k] = log_evidence(*found[k]) - 0.5 * ((logs[k] - np.log(_PRIOR_MEDIAN)) / _PRIOR_SPREAD) ** 2
+        return float(heights[k])
+
+    best = len(logs) // 2
+    step = 1 if height(best + 1) > height(best) else -1
+    while 0 <= best + step < len(logs) and height(best + step) > height(best):
+        best += step
+    middle = min(max(best, 1), len(logs) - 2)
+    near = slice(middle - 1, middle + 2)
+    bend, slope, _ = np.polyfit(logs[near], heights[near], 2)
+    top = -slope / (2.0 * bend) if bend < 0 else logs[best]
+    return float(np.clip(np.exp(top), *_BOUNDS)), found[best]
+
+
+def _roughly(tree: Tree, shares: Floats, concentration: float) -> tuple[Tree, Messages]:
+    """Messages for the evidence and the first pass, on coarse tables."""
+    given = _given(tree, shares, concentration)
+    return given, upward(given, COARSE.points, COARSE.cells)
+
+
+def _with_measurements(cells: CellTree, observed: Observations) -> Tree:
+    """The binary tree with the observations at its nodes; its splits are not set yet."""
+    node = np.zeros(len(observed.levels), np.int64)
+    for depth, codes in enumerate(cells.codes):
+        here = np.flatnonzero(observed.levels == cells.top + depth)
+        node[here] = cells.node[depth][np.searchsorted(codes, observed.codes[here])]
+    order = np.argsort(node, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=len(cells.left)))])
+    first = observed.levels == observed.levels.min()
+    bound = float((np.maximum(observed.people, 0.0) + REACH * observed.scales)[first].sum())
+    unset = np.ones(len(cells.left))
+    values, scales = observed.people[order], observed.scales[order]
+    return Tree(cells.left, cells.right, unset, unset, start, values, scales, observed.law, bound)
+
+
+def _given(tree: Tree, shares: Floats, concentration: float) -> Tree:
+    """The tree with the splits' prior."""
+    return tree._replace(left_power=2.0 * concentration * shares, right_power=2.0 * concentration * (1.0 - shares))
+
+
+def seed_of(release: Release) -> list[int]:
+    """A seed made of the release's own numbers."""
+    m = release.measurements
+    return [int(abs(column).sum() & 0x7FFFFFFF) for column in (m.levels, m.codes, m.counts, m.shares)]

@@ -1,0 +1,302 @@
+"""One split of a mass in two, integrated over its fraction: the step that the posterior's messages are made of.
+
+A node of mass m gives x = b m to its left child and m - x to its right one, b ~ Beta(p, q). With the children's
+log-messages l(x) and r(m - x), the integral wanted is
+
+    S(m) = log of 1/B(p, q) * integral over 0 < b < 1 of b^(p-1) (1-b)^(q-1) exp(l(b m) + r((1-b) m)).
+
+Its integrand is singular at the ends when p or q is below 1 (the usual case: most splits are lopsided), has kinks where
+a child was measured, and may peak a million times more narrowly than b's range. So it is cut into cells that are dense
+where both children's data point, graded towards the ends, and split at the kinks and at b = 1/2. On a cell the
+logarithm of the smooth part of the integrand is taken as linear, which is exact for Laplace likelihoods, and the power
+of b (of 1 - b beyond 1/2) is integrated exactly. With n the smaller of x and m - x in units of m, from n0 to
+n1, a cell has
+
+    (n1^p - n0^p) / p * exp(middle of f) * c(d) / c(e),    c(t) = sinh(t) / t,
+
+f the smooth part's logarithm, e half the growth of (p-1) log n and d half the growth of f + (p-1) log n over the cell:
+the exponential average of f under the tilted density. A cell with n1 < 1.2 n0 needs no power: its whole logarithm is
+linear enough. The weights, means and variances of the cells are the conditional law of x given m, for the way down.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpheatmap._util.jit import njit
+from dpheatmap.estimate.posterior.message_tree import (
+    CENTRE,
+    HIGH,
+    LOW,
+    WIDTH,
+    Messages,
+    Tree,
+    add_messages,
+    unwarp,
+    warp,
+)
+from dpheatmap.place.domain import Floats
+
+_MOST_KINKS = 4  # of one child that cells are split at; a child measured more often has a smooth enough likelihood
+_SPARE = 2 * _MOST_KINKS + 8  # cells that grading, kinks and the middle add
+EDGES, LOGS, LEFT, RIGHT, WEIGHTS, MEANS, VARIANCES, KINKS = range(8)
+"""The rows of the working space: edges, children's log-messages, log b, log(1 - b), cells' moments, kinks."""
+
+
+def working_space(cells: int) -> Floats:
+    """Scratch rows for integrals over about so many cells."""
+    return np.zeros((8, cells + _SPARE + 1))
+
+
+@njit(cache=True, error_model="numpy")
+def integrate(
+    tree: Tree, messages: Messages, node: int, mass: float, cells: int, moments: bool, work: Floats
+) -> tuple[int, float]:
+    """S(m) of a node that has children, less the constant -log B(p, q), and the cells of the integral in ``work``.
+
+    Returns the number of cells and S; ``work`` holds weights that add up to 1 and, if wanted, means and variances of
+    the left mass. If all that counts lies in a few cells, these are cut up anew.
+    """
+    left, right = tree.left[node], tree.right[node]
+    trust_left, trust_right = messages.shape[left, WIDTH] ** -2, messages.shape[right, WIDTH] ** -2
+    centre = (trust_left * messages.shape[left, CENTRE] + trust_right * (mass - messages.shape[right, CENTRE])) / (
+        trust_left + trust_right
+    )
+    width = 1.0 / math.sqrt(trust_left + trust_right)
+    low, high = _range(messages, left, right, mass, 4.0 * width)
+    kinks = _kinks(tree, left, right, mass, work[KINKS])
+    for attempt in range(3):
+        width = max(width, 1e-4 * (high - low), 1e-15 * mass)
+        centre = min(max(centre, low), high)
+        count = _lay_edges(low, high, centre, width, mass, cells, kinks, work[EDGES]) - 1
+        log_total = _weigh(tree, messages, node, mass, count, moments, work)
+        first, last, heaviest = _where(count, work)
+        if attempt == 2 or 4 * (last - first + 1) >= count:
+            break
+        centre, width = work[EDGES, heaviest], 0.25 * (work[EDGES, last + 1] - work[EDGES, first])
+        low, high = work[EDGES, max(first - 1, 0)], work[EDGES, min(last + 2, count)]
+    return count, log_total
+
+
+@njit(cache=True, error_model="numpy")
+def _range(messages: Messages, left: int, right: int, mass: float, least: float) -> tuple[float, float]:
+    """The left masses that count: where neither child's message is negligible, and all between what the two say.
+
+    A mass that contradicts the children's data, as those in the tails of a table do, leaves the first part empty, or
+    as narrow as the rounding of the mass; the truth is in the second one then. Both ends are continuous in the mass,
+    and at least so far apart as there is room.
+    """
+    here, there = messages.shape[left, CENTRE], mass - messages.shape[right, CENTRE]
+    low = min(max(messages.shape[left, LOW], mass - messages.shape[right, HIGH]), here, there)
+    high = max(min(messages.shape[left, HIGH], mass - messages.shape[right, LOW]), here, there)
+    low, high = min(max(low, 0.0), mass), min(max(high, 0.0), mass)
+    return max(min(low, high - least), 0.0), min(max(high, low + least), mass)
+
+
+@njit(cache=True, error_model="numpy")
+def _lay_edges(
+    low: float, high: float, centre: float, width: float, mass: float, cells: int, kinks: Floats, edges: Floats
+) -> int:
+    """Write the edges of the cells between ``low`` and ``high`` in ascending order; returns how many there are."""
+    begin, end = warp((low - centre) / width), warp((high - centre) / width)
+    for k in range(1, cells):
+        edges[k] = min(max(centre + width * unwarp(begin + (end - begin) * k / cells), low), high)
+    edges[0], edges[cells] = low, high
+    count = cells + 1
+    if low == 0.0:
+        first = edges[1]
+        count = insert_edge(edges, count, first / 8.0)
+        count = insert_edge(edges, count, first / 64.0)
+    if high == mass:
+        last = mass - edges[count - 2]
+        count = insert_edge(edges, count, mass - last / 8.0)
+        count = insert_edge(edges, count, mass - last / 64.0)
+    for kink in kinks:
+        count = insert_edge(edges, count, kink)
+    total: int = insert_edge(edges, count, 0.5 * mass)
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def _kinks(tree: Tree, left: int, right: int, mass: float, into: Floats) -> Floats:
+    """The left masses at which the children's own likelihoods have kinks, as many of them as are split at."""
+    count = 0
+    if len(tree.law) == 1:
+        for i in range(tree.start[left], min(tree.start[left + 1], tree.start[left] + _MOST_KINKS)):
+            into[count] = tree.values[i]
+            count += 1
+        for i in range(tree.start[right], min(tree.start[right + 1], tree.start[right] + _MOST_KINKS)):
+            into[count] = mass - tree.values[i]
+            count += 1
+    return into[:count]
+
+
+@njit(cache=True, error_model="numpy")
+def insert_edge(edges: Floats, count: int, new: float) -> int:
+    """Insert an edge in order, if it lies inside and isn't there yet; returns the number of edges."""
+    if not edges[0] < new < edges[count - 1]:
+        return count
+    k = count
+    while edges[k - 1] > new:
+        k -= 1
+    if edges[k - 1] == new:
+        return count
+    for j in range(count, k, -1):
+        edges[j] = edges[j - 1]
+    edges[k] = new
+    return count + 1
+
+
+@njit(cache=True, error_model="numpy")
+def _weigh(tree: Tree, messages: Messages, node: int, mass: float, count: int, moments: bool, work: Floats) -> float:
+    """Weights, means and variances of the cells between the edges; returns the logarithm of the integral."""
+    left, right = tree.left[node], tree.right[node]
+    p, q = tree.left_power[node], tree.right_power[node]
+    edges, rests, logs = work[EDGES, : count + 1], work[RIGHT, : count + 1], work[LOGS, : count + 1]
+    for k in range(count + 1):
+        rests[k], logs[k] = mass - edges[k], 0.0
+    add_messages(tree, messages, left, edges, logs)
+    add_messages(tree, messages, right, rests, logs)
+    highest, per_mass = -np.inf, 1.0 / mass
+    for k in range(count + 1):
+        work[LEFT, k] = math.log(edges[k] * per_mass) if edges[k] > 0.0 else 0.0
+        work[RIGHT, k] = math.log(rests[k] * per_mass) if rests[k] > 0.0 else 0.0
+        highest = max(highest, logs[k])
+    middle = 0
+    while middle < count and edges[middle + 1] <= 0.5 * mass:
+        middle += 1
+    _weigh_half(p, q, mass, highest, 0, middle, LEFT, RIGHT, moments, work)
+    _weigh_half(q, p, mass, highest, count, count - middle, RIGHT, LEFT, moments, work)
+    total = 0.0
+    for k in range(count):
+        total += work[WEIGHTS, k]
+    for k in range(count):
+        work[WEIGHTS, k] /= total
+    return highest + math.log(total)
+
+
+@njit(cache=True, error_model="numpy")
+def _weigh_half(
+    power: float, other: float, mass: float, highest: float, start: int, cells: int, near: int, far: int,
+    moments: bool, work: Floats,
+) -> None:  # fmt: skip
+    """The integrals of n^(power - 1) exp(f), n the smaller part, over so many cells from an end towards the middle.
+
+    Their means and variances go into ``work``, too, if wanted. In the upper half of the fraction's range everything is
+    mirrored: n is the right part, and edges are walked downwards.
+    """
+    upper = near == RIGHT
+    step = -1 if upper else 1
+    n0 = mass - work[EDGES, start] if upper else work[EDGES, start]
+    f0, log0 = work[LOGS, start] - highest + (other - 1.0) * work[far, start], work[near, start]
+    power0 = -1.0  # n0^power, where it is known
+    for i in range(cells):
+        edge = start + step * (i + 1)
+        k = edge if upper else edge - 1
+        n1 = mass - work[EDGES, edge] if upper else work[EDGES, edge]
+        f1, log1 = work[LOGS, edge] - highest + (other - 1.0) * work[far, edge], work[near, edge]
+        power1 = -1.0
+        if n0 <= 0.0:
+            size, place, spread = _end_cell(power, f0, f1)
+            power1 = math.exp(power * log1)
+            work[WEIGHTS, k] = size * power1
+            mean, variance = place * n1, spread * n1 * n1
+        else:
+            bend = 0.5 * (power - 1.0) * (log1 - log0)
+            half = 0.5 * (f1 - f0) + bend
+            if n1 <= 1.2 * n0:
+                work[WEIGHTS, k] = (n1 - n0) / mass * mean_exp(0.5 * (f0 + f1 + (power - 1.0) * (log0 + log1)), half)
+            else:
+                power0 = power0 if power0 >= 0.0 else math.exp(power * log0)
+                power1 = math.exp(power * log1)
+                size = (power1 - power0) / power
+                work[WEIGHTS, k] = size * mean_exp(0.5 * (f0 + f1), half) / mean_exp(0.0, bend)
+            if moments:
+                place, spread = tilted(half)
+                radius = 0.5 * (n1 - n0)
+                mean, variance = n0 + radius * (1.0 + place), radius * radius * spread
+        if moments:
+            work[MEANS, k], work[VARIANCES, k] = mass - mean if upper else mean, variance
+        n0, f0, log0, power0 = n1, f1, log1, power1
+
+
+@njit(cache=True, error_model="numpy")
+def _end_cell(power: float, f0: float, f1: float) -> tuple[float, float, float]:
+    """The integral of u^(power - 1) exp(f(u)) over 0 .. 1, f linear from f0 to f1, with the mean and variance of u.
+
+    The grading makes f nearly constant on end cells: exp(f at the mean of u^(power - 1)) / power is exact to first
+    order. Where f falls or rises steeply, because data contradict each other by many scales, the integral has the right
+    order: power^-1 (1 + fall / (power + 1))^-power, or the two ends' parts.
+    """
+    place = power / (power + 1.0)
+    spread = place / ((power + 1.0) * (power + 2.0))
+    fall = f0 - f1
+    if abs(fall) <= 1.0:
+        return math.exp(f0 - fall * place) / power, place, spread
+    if fall > 0.0:
+        shrink = 1.0 / (1.0 + fall / (power + 1.0))
+        return math.exp(f0) * shrink**power / power, place * shrink, spread * shrink * shrink
+    start, end = math.exp(f0) / power, (math.exp(f1) - math.exp(f0)) / -fall
+    share, late = end / max(start + end, 1e-300), 1.0 + 1.0 / fall
+    mean = (1.0 - share) * place + share * late
+    return start + end, mean, (1.0 - share) * spread + share * (1.0 - share) * (late - place) ** 2 + share / fall**2
+
+
+@njit(cache=True, error_model="numpy")
+def draw_in_cell(tree: Tree, node: int, mass: float, k: int, uniform: float, work: Floats) -> float:
+    """The left mass at a quantile of the law inside cell k of an integral that was just taken."""
+    p, q = float(tree.left_power[node]), float(tree.right_power[node])
+    x0, x1 = float(work[EDGES, k]), float(work[EDGES, k + 1])
+    if x0 == 0.0:
+        return float(x1 * uniform ** (1.0 / p))
+    if x1 == mass:
+        return float(mass - (mass - x0) * uniform ** (1.0 / q))
+    growth = work[LOGS, k + 1] - work[LOGS, k]
+    growth += (p - 1.0) * (work[LEFT, k + 1] - work[LEFT, k]) + (q - 1.0) * (work[RIGHT, k + 1] - work[RIGHT, k])
+    return x0 + (x1 - x0) * float(quantile_of_exponential(growth, uniform))
+
+
+@njit(cache=True, error_model="numpy")
+def quantile_of_exponential(growth: float, uniform: float) -> float:
+    """The quantile of the density on 0 .. 1 proportional to exp(growth * u)."""
+    if abs(growth) < 1e-6:
+        return uniform
+    if growth > 0.0:
+        return 1.0 + math.log(uniform + (1.0 - uniform) * math.exp(-growth)) / growth
+    return math.log(1.0 - uniform + uniform * math.exp(growth)) / growth
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def mean_exp(middle: float, half: float) -> float:
+    """The mean of exp over middle - half .. middle + half: exp(middle) sinh(half) / half."""
+    d = abs(half)
+    if d < 1.0:
+        s = d * d
+        return math.exp(middle) * (1.0 + s / 6.0 * (1.0 + s / 20.0 * (1.0 + s / 42.0)))
+    return math.exp(middle + d) * (1.0 - math.exp(-2.0 * d)) / (2.0 * d)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def tilted(half: float) -> tuple[float, float]:
+    """Mean and variance, on -1 .. 1, of the density proportional to exp(half * u)."""
+    d = abs(half)
+    if d < 0.5:
+        s = d * d
+        return half / 3.0 * (1.0 - s / 15.0 * (1.0 - 2.0 * s / 21.0)), 1.0 / 3.0 - s / 15.0 * (1.0 - 10.0 * s / 63.0)
+    small = math.exp(-2.0 * d)
+    mean = (1.0 + small) / (1.0 - small) - 1.0 / d
+    return math.copysign(mean, half), 1.0 / (d * d) - 4.0 * small / (1.0 - small) ** 2
+
+
+@njit(cache=True, error_model="numpy")
+def _where(count: int, work: Floats) -> tuple[int, int, int]:
+    """The first and the last cell that counts, and the heaviest."""
+    first, last, heaviest = count, 0, 0
+    for k in range(count):
+        if work[WEIGHTS, k] > 1e-7:
+            first, last = min(first, k), k
+        if work[WEIGHTS, k] > work[WEIGHTS, heaviest]:
+            heaviest = k
+    return first, last, heaviest

@@ -1,0 +1,246 @@
+"""An audit of this installation: how much does a release tell about one person, measured from outside?
+
+Each *shape* is a pair of neighbouring data sets, without and with one person, in which that person might show. The
+whole of `release`, of `release_images` or of `discover` runs many times on both. Whatever event of its output
+has probability p on one of them and p' on the other, epsilon is at least log(p / p'). The first fifth of the runs only
+choose events: of each statistic, in each direction, the one that looks worst. The other runs, which had no part in the
+choice, judge it by Clopper and Pearson's bounds, exact for any number of runs. The false-alarm rate is divided over all
+shapes, statistics and directions, so the largest of the bounds exceeds the true epsilon with at most that probability.
+
+One shape has several people more, and looks at a part of a release: k people may show k times as much, and a part as
+much as the part of epsilon that it is given. There, a log-ratio is divided by what is allowed, and says which epsilon
+the promise would need.
+
+A bound above the promise refutes it. A bound below proves nothing more than itself: it is what this audit found, and
+the proof that there is no more is in `docs/privacy.md`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap._util.parameters import check
+from dpheatmap.design.budget import exact_text, read_epsilon
+from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
+from dpheatmap.evaluate.audit.discovery_shapes import discovery_shapes
+from dpheatmap.evaluate.audit.file_shapes import file_shapes
+from dpheatmap.evaluate.audit.group_shapes import image_shapes
+from dpheatmap.evaluate.audit.shapes import THRESHOLD, Sample, Shape, sampler_shape, shapes
+from dpheatmap.evaluate.pool import run_all
+from dpheatmap.place.domain import Floats
+
+FALSE_ALARM = 1e-6
+DESIGNS = ("adaptive",)
+CHOOSING = 5  # one run of so many chooses events, the others judge them
+CANDIDATES = 200
+CHUNK = 8_000  # runs that a worker does in one go
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What one event says: how often it happened in the runs that judge, and the bound on epsilon that follows."""
+
+    statistic: str
+    event: str
+    likelier: str
+    hits: int
+    hits_otherwise: int
+    runs: int
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One shape: what was tried, and every bound, the largest first."""
+
+    shape: str
+    design: str
+    why: str
+    runs: int
+    bounds: tuple[Bound, ...]
+
+    @property
+    def epsilon(self) -> float:
+        """The largest bound."""
+        return self.bounds[0].epsilon
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result: lower bounds on the epsilon that releases of this installation really have."""
+
+    epsilon: Fraction
+    false_alarm: float
+    findings: tuple[Finding, ...]
+    seconds: float
+
+    @property
+    def bound(self) -> float:
+        """The largest bound of all."""
+        return max(finding.epsilon for finding in self.findings)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether more leaks than was promised."""
+        return self.bound > self.epsilon
+
+    @property
+    def verdict(self) -> str:
+        """The result in words."""
+        promised = f"the promised epsilon of {exact_text(self.epsilon)}"
+        sure = f"false-alarm rate {self.false_alarm:g}"
+        if self.refuted:
+            return f"REFUTED: what shows takes an epsilon of at least {self.bound:.3f}, more than {promised} ({sure})."
+        part = self.bound / float(self.epsilon)
+        return f"Not refuted: at least {self.bound:.3f}, {part:.0%} of {promised}, shows from outside ({sure})."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole audit as plain values, for JSON."""
+        return {
+            "epsilon": str(self.epsilon), "false_alarm": self.false_alarm, "bound": self.bound,
+            "refuted": self.refuted, "verdict": self.verdict, "seconds": self.seconds,
+            "findings": [{**asdict(finding), "epsilon": finding.epsilon} for finding in self.findings],
+        }  # fmt: skip
+
+
+def audit(
+    epsilon: object = 2,
+    *,
+    designs: Sequence[str] = DESIGNS,
+    false_alarm: float = FALSE_ALARM,
+    effort: float = 1.0,
+    workers: int | None = None,
+    only: Sequence[str] | None = None,
+    progress: Callable[[float, float], None] | None = None,
+) -> Audit:
+    """Run the audit; ``effort`` multiplies the numbers of runs, ``only`` names shapes.
+
+    >>> audit(2, designs=["paper"], only=["one cell"], effort=0.02, workers=1).refuted
+    False
+    """
+    exact = read_epsilon(epsilon)
+    for design in designs:
+        check(design=design)
+    chosen = [(design, shape) for design, shape in catalogue(designs, exact) if only is None or shape.name in only]
+    start = time.perf_counter()
+    samples = _samples([shape for _, shape in chosen], exact, effort, workers, progress)
+    tests = 2 * sum(len(without) for without, _ in samples)
+    findings = [
+        Finding(
+            shape.name, design, shape.why, _length(without),
+            _bounds(without, added, false_alarm / tests, float(shape.allowed)),
+        )
+        for (design, shape), (without, added) in zip(chosen, samples, strict=True)
+    ]  # fmt: skip
+    return Audit(exact, false_alarm, tuple(findings), time.perf_counter() - start)
+
+
+def catalogue(designs: Sequence[str], epsilon: Fraction) -> list[tuple[str, Shape]]:
+    """All shapes: for each design single releases, files and images; and what has no design."""
+    found = [
+        (design, shape)
+        for design in designs
+        for shape in (*shapes(design, epsilon), *file_shapes(design), *image_shapes(design))
+    ]
+    return found + [("any", shape) for shape in (*discovery_shapes(epsilon), sampler_shape())]
+
+
+Task = tuple[int, bool, int, Shape, Fraction, int]
+
+
+def _samples(
+    chosen: Sequence[Shape], epsilon: Fraction, effort: float, workers: int | None,
+    progress: Callable[[float, float], None] | None,
+) -> list[tuple[Sample, Sample]]:  # fmt: skip
+    """Of each shape, the runs without and with the person, done in pieces by all cores."""
+    tasks: list[Task] = []
+    for place, shape in enumerate(chosen):
+        runs = max(CHOOSING, math.ceil(shape.runs * effort))
+        chunk = max(CHUNK, shape.runs // 10)
+        for piece in range(-(-runs // chunk)):
+            size = min(chunk, runs - piece * chunk)
+            tasks += [(place, added, piece, shape, epsilon, size) for added in (False, True)]
+    start, found = time.perf_counter(), {}
+    for task, sample in run_all(_run, tasks, workers):
+        found[task[:3]] = sample
+        if progress is not None:
+            progress(len(found) / len(tasks), time.perf_counter() - start)
+
+    def joined(place: int, added: bool) -> Sample:
+        pieces = [found[key] for key in sorted(found) if key[:2] == (place, added)]
+        return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+    return [(joined(place, False), joined(place, True)) for place in range(len(chosen))]
+
+
+def _run(task: Task) -> Sample:
+    _, added, _, shape, epsilon, runs = task
+    return shape.sample(added, epsilon, runs)
+
+
+def _length(sample: Sample) -> int:
+    return len(next(iter(sample.values())))
+
+
+def _bounds(without: Sample, added: Sample, alpha: float, allowed: float) -> tuple[Bound, ...]:
+    """One bound for each statistic and direction, the largest first.
+
+    A log-ratio is divided by what the promise allows of it, in epsilons: the promise needs at least that epsilon.
+    """
+    found = []
+    for name in without:
+        for likelier, here, there in (("with them", added, without), ("without them", without, added)):
+            a, b = here[name], there[name]
+            choose, judge = slice(0, len(a) // CHOOSING), slice(len(a) // CHOOSING, None)
+            pick = _threshold if name in THRESHOLD else _value
+            words, event = pick(a[choose], b[choose])
+            hits, otherwise = int(event(a[judge]).sum()), int(event(b[judge]).sum())
+            size = len(a[judge])
+            bound = epsilon_lower_bound(hits, size, otherwise, size, alpha) / allowed
+            found.append(Bound(name, words, likelier, hits, otherwise, size, bound))
+    return tuple(sorted(found, key=lambda bound: -bound.epsilon))
+
+
+Event = Callable[[NDArray[Any]], NDArray[np.bool_]]
+
+
+def _threshold(a: Floats, b: Floats) -> tuple[str, Event]:
+    """The event "at least t" or "at most t" that looks worst."""
+    at = np.unique(np.quantile(np.concatenate([a, b]), np.linspace(0, 1, CANDIDATES), method="nearest"))
+    a, b = np.sort(a), np.sort(b)
+    above = _promising(*(len(s) - np.searchsorted(s, at, "left") for s in (a, b)))
+    below = _promising(*(np.searchsorted(s, at, "right") for s in (a, b)))
+    if above.max() >= below.max():
+        t = at[np.argmax(above)]
+        return f"at least {t:.6g}", lambda values: values >= t
+    t = at[np.argmax(below)]
+    return f"at most {t:.6g}", lambda values: values <= t
+
+
+def _value(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[str, Event]:
+    """The event "equal to v" that looks worst."""
+    values, hits = np.unique(a, return_counts=True)
+    others, number = np.unique(b, return_counts=True)
+    place = np.minimum(np.searchsorted(others, values), len(others) - 1)
+    v = values[np.argmax(_promising(hits, np.where(others[place] == values, number[place], 0)))]
+    return "one value", lambda found: found == v
+
+
+def _promising(hits: NDArray[np.int64], otherwise: NDArray[np.int64]) -> Floats:
+    """A quick guess at the bound that an event will give: five standard deviations off, on both sides.
+
+    The runs that judge are so many times those that choose, and so, about, are the hits.
+    """
+    often, seldom = (CHOOSING - 1) * hits, (CHOOSING - 1) * otherwise
+    least = np.maximum(often - 5 * np.sqrt(often), 1e-3)
+    most = seldom + 5 * np.sqrt(seldom) + 18
+    guess: Floats = np.log(least / most)
+    return guess

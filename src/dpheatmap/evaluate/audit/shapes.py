@@ -1,0 +1,244 @@
+"""Shapes of the audit: neighbouring data sets in which one person might show most, and what is looked at in outputs.
+
+Here are those of single releases of counts. `audit_files`, `audit_images` and `audit_discovery` have the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpheatmap.curator import Counts, Curator, release
+from dpheatmap.design.budget import SHARES, UNITS
+from dpheatmap.design.design import Design
+from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints, encode
+from dpheatmap.releases.release import Measurements
+
+Cell = tuple[int, int]
+Sample = dict[str, Any]
+"""Of each statistic, its values in all runs."""
+
+THRESHOLD = {"likelihood", "weighted sum", "people", "depth", "depth, if many", "depth, if few"}
+"""Statistics that are numbers; the others are hashes, of which equality is all that counts."""
+
+MOST = 10**6
+"""The most people that a shape is given."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Others, and the person who is added to them, as people by finest cell; and how they are released.
+
+    ``allowed`` is the largest log-ratio that the promise allows, in epsilons: 1 for one person and a whole release.
+    """
+
+    name: str
+    why: str
+    domain: Domain
+    others: Mapping[Cell, float]
+    person: Mapping[Cell, float]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    runs: int = 8_000
+    allowed: Fraction = Fraction(1)
+
+    def weights(self, added: bool) -> dict[Cell, int]:
+        """Units by occupied cell."""
+        people = Counter(self.others) + Counter(self.person if added else {})
+        return {cell: round(number * UNITS) for cell, number in people.items()}
+
+    def truth(self, added: bool) -> Ints:
+        """The true weight of every cell of every level, in a row: level 0, level 1, ..., by Morton code."""
+        depth = self.domain.depth
+        row = np.zeros(first_place(depth + 1), np.int64)
+        for (x, y), weight in self.weights(added).items():
+            for level in range(depth + 1):
+                code = encode(np.array([x >> (depth - level)]), np.array([y >> (depth - level)]))
+                row[first_place(level) + int(code[0])] += weight
+        return row
+
+    def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
+        """What so many releases of one of the two data sets look like."""
+        without, with_them = self.truth(False), self.truth(True)
+        columns: dict[str, list[Any]] = {}
+        with self._released(added, epsilon) as once:
+            for _ in range(runs):
+                for name, value in statistics(once(), without, with_them).items():
+                    columns.setdefault(name, []).append(value)
+        return {name: np.array(values) for name, values in columns.items()}
+
+    def _released(self, added: bool, epsilon: Fraction) -> Released:
+        return Released(self, added, epsilon)
+
+
+class Released:
+    """A way to release one of a shape's data sets again and again."""
+
+    def __init__(self, shape: Shape, added: bool, epsilon: Fraction) -> None:
+        self.options: dict[str, Any] = {"epsilon": epsilon, **shape.options}
+        weights = shape.weights(added)
+        x, y = np.array(list(weights), np.int64).reshape(-1, 2).T
+        self.events: Any = Counts.from_cells(shape.domain, x, y, np.array(list(weights.values()), np.int64))
+
+    def __enter__(self) -> Callable[[], Measurements]:
+        return lambda: release(self.events, **self.options).measurements
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class FirstQuestionShape(Shape):
+    """The first question alone, and several people at once, to whom the promise allows ``allowed`` epsilons.
+
+    What a release asks first has a part of epsilon so small that the noise of all the rest would hide it if it took
+    more. Alone, it shows. By the proof (`core/measure.py`) no path spends more than epsilon, and later questions are
+    published with their shares. So the first count is DP for the part that they leave over; if more shows, a path has
+    spent more than epsilon. Of k people the log-ratio is at most k times that of one. All are in the first cell, which
+    comes first in a release: no question goes back up.
+    """
+
+    def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
+        """The first noisy counts, in people."""
+        with self._released(added, epsilon) as once:
+            return {"weighted sum": np.array([once().counts[0] for _ in range(runs)]) / UNITS}
+
+
+@dataclass(frozen=True)
+class SamplerShape(Shape):
+    """The noise alone: each finest cell is a run of its own, empty or with one person, and gets all of epsilon."""
+
+    def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
+        """Noisy counts of many cells at once, by the way that noise for many cells is drawn."""
+        depth = self.domain.depth
+        codes = np.arange(4**depth)
+        x, y = codes & (2**depth - 1), codes >> depth
+        counts = Counts.from_cells(self.domain, x, y, np.full(4**depth, UNITS * added))
+        values = [Curator(counts, epsilon).cells(depth, codes, epsilon) for _ in range(-(-runs // 4**depth))]
+        people = np.concatenate(values)[:runs]
+        return {"likelihood": np.abs(people) - np.abs(people - 1), "weighted sum": people}
+
+
+def first_place(level: int) -> int:
+    """How many cells the levels above one have."""
+    return int((4**level - 1) // 3)
+
+
+def statistics(m: Measurements, without: Ints, with_them: Ints) -> dict[str, Any]:
+    """What is looked at in one output.
+
+    * *likelihood*: how much likelier the documented noise makes it with the person than without;
+    * *weighted sum* of the counts in their cells, which has no bound beyond which nothing counts;
+    * *cells*: which were measured, with which shares: what was chosen in the light of the data?
+    * *start*: the first two levels that were measured: was that chosen in the light of the data?
+    * *differences* of neighbouring counts of a level, and of the first counts of two levels: is noise used twice?
+    * *everything*: does an output come again?
+    """
+    likelihood, weighted_sum = numbers(m, without, with_them)
+    first = m.counts[m.levels == m.levels[0]]
+    below = m.counts[len(first) : len(first) + 1]
+    return {
+        "likelihood": likelihood,
+        "weighted sum": weighted_sum,
+        "cells": hashed(m.levels, m.codes, m.shares),
+        "start": hashed(np.unique(m.levels)[:2]),
+        "differences of cells": hashed(np.diff(m.counts)[np.diff(m.levels) == 0]),
+        "differences of levels": hashed(below - first[0]),
+        "everything": hashed(m.levels, m.codes, m.counts),
+    }
+
+
+def numbers(m: Measurements, without: Ints, with_them: Ints) -> tuple[float, float]:
+    """The *likelihood* and the *weighted sum* of `statistics`, in people times parts of epsilon."""
+    places = ((1 << (2 * m.levels)) - 1) // 3 + m.codes
+    c0, c1 = without[places], with_them[places]
+    shares = m.shares / (SHARES * UNITS)
+    likelihood = shares @ (np.abs(m.counts - c0) - np.abs(m.counts - c1)).astype(np.float64)
+    return float(likelihood), float((shares * (c1 != c0)) @ m.counts.astype(np.float64))
+
+
+def hashed(*arrays: Ints) -> int:
+    """A number that two outputs share if they are the same, and else once in 2^64."""
+    digest = hashlib.blake2b(b"".join(array.tobytes() for array in arrays), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def shapes(design: str, epsilon: Fraction) -> list[Shape]:
+    """The shapes for a design: small, so that one person is a large part of what there is."""
+    unit = Domain.unit
+    default: dict[str, Any] = {"design": design}
+    every: dict[str, Any] = {"design": design, "first_level": 0}
+    return [
+        Shape("one cell", "nobody, and the person, in the only cell: all of epsilon on one count", unit(0), {},
+              {(0, 0): 1}, default, runs=60_000),
+        Shape("two levels", "counts above each other, all of which the person raises", unit(1),
+              {(0, 0): 2, (1, 0): 1}, {(1, 0): 1}, every),
+        Shape("alone", "the person in a region where nobody else is", unit(1), {}, {(1, 0): 1}, every,
+              runs=32_000),
+        Shape("several cells", "the person's weight on several paths, beside others and apart", unit(2),
+              {(0, 0): 12, (1, 1): 8, (3, 0): 7, (1, 3): 1}, {(1, 1): 0.5, (3, 0): 0.25, (0, 3): 0.25}, every),
+        Shape("tipping the balance", "the person decides which cells are looked into", unit(2),
+              {(0, 0): 2, (2, 0): 2}, {(3, 1): 1}, {**every, "width": 1}),
+        Shape("on the threshold", "as many people as make the difference between two ways to go on", unit(1),
+              {(1, 0): _tipping_point(unit(1), every, epsilon)}, {(1, 0): 1}, every),
+        Shape("default", "no option but the design: the person raises the total and every count below", unit(3), {},
+              {(5, 2): 1}, default, runs=16_000),
+        _first_question(unit(3), default, epsilon),
+        Shape("start", "as many people as make the difference between two levels to start at", unit(6),
+              {(0, 0): _tipping_point(unit(6), default, epsilon)}, {(20, 9): 0.5, (63, 63): 0.5}, default, runs=3_000),
+    ]  # fmt: skip
+
+
+def _design(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> tuple[Design, Measurements]:
+    """The design that a release has, and what it measures where nobody is."""
+    nobody = np.zeros(0, np.int64)
+    made = release(Counts.from_cells(domain, nobody, nobody, nobody), epsilon=epsilon, **options)
+    return made.design, made.measurements
+
+
+def _tipping_point(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> int:
+    """So many people in the first cell that, without noise, one more would change what is done about it."""
+    design, _ = _design(domain, options, epsilon)
+    asked = design.begin(domain)
+
+    def decided(people: int) -> list[tuple[int, list[int], int]]:
+        following = design.after(domain, PureLoss(epsilon), asked, np.full(len(asked.cells), people * UNITS))
+        return [(question.level, question.cells.tolist(), question.share) for question in following]
+
+    nobody = decided(0)
+    found = bisect_left(range(MOST), True, key=lambda people: decided(people + 1) != nobody)
+    return 3 if found == MOST else found
+
+
+def _first_question(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> Shape:
+    """So many people that the part of epsilon left for the first question allows a log-ratio of about 1."""
+    part = _left_for_the_first(domain, options, epsilon)
+    people = min(max(1, round(1 / (epsilon * part))), MOST)
+    why = f"the first count alone, and several people ({people}) who are there or not: what its part of epsilon allows"
+    return FirstQuestionShape("first question", why, domain, {}, {(0, 0): people}, options, 4_000, people * part)
+
+
+def _left_for_the_first(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> Fraction:
+    """The part of epsilon that the later questions leave over on the path where they spend most; a share at least."""
+    design, m = _design(domain, options, epsilon)
+    first = design.begin(domain)
+    spent = np.zeros(4**domain.depth, np.int64)
+    for level, code, share in zip(m.levels.tolist(), m.codes.tolist(), m.shares.tolist(), strict=True):
+        spent[code << 2 * (domain.depth - level) : (code + 1) << 2 * (domain.depth - level)] += share
+    for code in first.cells.tolist():
+        spent[code << 2 * (domain.depth - first.level) : (code + 1) << 2 * (domain.depth - first.level)] -= first.share
+    return Fraction(max(SHARES - int(spent.max()), 1), SHARES)
+
+
+def sampler_shape() -> Shape:
+    """The shape of the noise sampler."""
+    why = "the noise alone, drawn for many cells at once: one person more in a cell, or not"
+    return SamplerShape("noise sampler", why, Domain.unit(8), {}, {(0, 0): 1}, runs=2**20)

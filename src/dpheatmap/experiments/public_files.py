@@ -1,0 +1,26 @@
+"""Columns out of files, silent about what is in their rows."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap._util.duckdb_connection import connect
+from dpheatmap._util.files import not_a_pattern
+from dpheatmap.errors import DataError
+
+
+def columns_of(path: Path, statement: str, advice: str) -> dict[str, NDArray[Any]]:
+    """What a statement selects, as arrays; its one parameter ``?`` is the file.
+
+    DuckDB's own words quote the rows that it stumbled on, so nothing of them stays attached to the error raised here.
+    """
+    with suppress(duckdb.Error), connect() as con:
+        columns = con.execute(statement, [not_a_pattern(path)]).fetchnumpy()
+        return {name: np.asarray(column) for name, column in columns.items()}
+    raise DataError(f"{path} is damaged, cut short or not what its name says. {advice}")

@@ -1,0 +1,1 @@
+"""Values on a grid: heatmaps, their smoothing, and differences between them."""

@@ -1,0 +1,142 @@
+"""What changed between two releases of one place: B minus A, with its own uncertainty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap._util.parameters import check
+from dpheatmap.errors import ParameterError
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.releases.release import Release, need_release
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """Where there are more people in one map than in another, and where there are fewer.
+
+    ``values`` are those of ``after`` less those of ``before``: they add up to 0. Both have the same pixels. ``std`` is
+    None where the uncertainty of either is not known.
+    """
+
+    before: Heatmap
+    after: Heatmap
+
+    @property
+    def domain(self) -> Domain:
+        """The place that both maps show."""
+        return self.after.domain
+
+    @property
+    def sigma(self) -> float:
+        """The smoothing of both, in ground metres, pixels or fractions of the side."""
+        return self.after.sigma
+
+    @property
+    def values(self) -> Floats:
+        """The change of the share of people in each pixel."""
+        change: Floats = self.after.values - self.before.values
+        return change
+
+    @property
+    def std(self) -> Floats | None:
+        """The standard deviation of the change: the two noises are independent, so their variances add up."""
+        before, after = self.before.std, self.after.std
+        if before is None or after is None:
+            return None
+        std: Floats = np.hypot(before, after)
+        return std
+
+    def significant(self, *, confidence: float = 0.95) -> NDArray[np.bool_]:
+        """The pixels that changed, either way: at most 1 - ``confidence`` of them are expected to be noise.
+
+        The changes are taken for normal, and the rule of Benjamini and Hochberg picks among them.
+        """
+        check(confidence=confidence)
+        std = self.std
+        if std is None:
+            raise ParameterError(
+                "Which changes are noise is known only where both maps have a standard deviation. "
+                "Make both with method='posterior'."
+            )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            strength = np.nan_to_num(np.abs(self.values) / std, nan=0.0, posinf=np.inf).ravel()
+        chance = np.array([math.erfc(z / math.sqrt(2.0)) for z in strength.tolist()])
+        allowed = (1.0 - confidence) * np.arange(1, len(chance) + 1) / len(chance)
+        passing = np.flatnonzero(np.sort(chance) <= allowed)
+        limit = np.sort(chance)[passing[-1]] if len(passing) else -1.0
+        changed: NDArray[np.bool_] = (chance <= limit).reshape(self.values.shape)
+        return changed
+
+    def save(self, path: str | PathLike[str], *, tiles: str | None = None) -> None:
+        """Write the map to a file, whole or not at all: .html (interactive), or .png, .svg or .pdf (by matplotlib)."""
+        from dpheatmap.render.figure.change import save
+
+        save(self, path, tiles=tiles)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the map into axes of matplotlib, new ones if none are given; returns them."""
+        from dpheatmap.render.figure.plot import plot_difference
+
+        return plot_difference(self, ax)
+
+    def _repr_html_(self) -> str:
+        from dpheatmap.render.web.notebook import output
+        from dpheatmap.render.web.picture import picture_of_difference
+
+        return output(picture_of_difference(self))
+
+    def __repr__(self) -> str:
+        rows, columns = self.values.shape
+        return f"<Difference of two heatmaps of {columns} x {rows} pixels, {self.domain.kind} domain>"
+
+
+def difference(
+    after: Release | Heatmap,
+    before: Release | Heatmap,
+    *,
+    sigma: float | None = None,
+    size: int | None = None,
+    method: str = "posterior",
+) -> Difference:
+    """What changed from one release to another of the same place: ``after`` minus ``before``, free of charge.
+
+    ``sigma``, ``size`` and ``method`` are those of :meth:`Release.heatmap`, and hold for both. Heatmaps can be given
+    instead of releases, if they have the same pixels and the same smoothing.
+
+    >>> import numpy as np
+    >>> from dpheatmap import Counts, Domain, release
+    >>> cells = np.array([1, 2]), np.array([1, 1]), np.array([2**30, 2**30])
+    >>> a, b = (release(Counts.from_cells(Domain.unit(4), *cells), epsilon=1) for _ in range(2))
+    >>> bool(abs(difference(b, a).values.sum()) < 1e-9)
+    True
+    """
+    for given in (after, before):
+        need_release(given, Heatmap)
+    if after is before or (isinstance(after, Release) and isinstance(before, Release) and _equal(after, before)):
+        raise ParameterError("A difference needs two releases, and was given one twice. Give the one before as well.")
+    a, b = (
+        each.heatmap(sigma=sigma, size=size, method=method) if isinstance(each, Release) else each
+        for each in (before, after)
+    )
+    if a.domain != b.domain or a.values.shape != b.values.shape or a.sigma != b.sigma:
+        raise ParameterError(
+            f"A difference needs two maps of one place, size and smoothing; they were {a!r} and {b!r}. "
+            "Give releases of the same domain, and sigma and size for both."
+        )
+    return Difference(a, b)
+
+
+def _equal(a: Release, b: Release) -> bool:
+    """Whether two releases are copies of one: their noise is then the same, and not independent."""
+    mine, other = a.columns(), b.columns()
+    return all(np.array_equal(mine[name], other[name]) for name in mine)

@@ -1,0 +1,113 @@
+"""From a distribution to pixels: the paper's Gaussian filter, on the ground."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpheatmap._util.parameters import check
+from dpheatmap.place.domain import Domain, Floats
+
+if TYPE_CHECKING:
+    from dpheatmap.estimate.distribution import Distribution
+
+_DEFAULT_SIGMA = 0.02  # of the longer side
+_DEFAULT_SIZE = 1024  # pixels on the longer side, at most
+_REACH = 13.0  # sigmas: beyond, a bell is below 1e-36 of its top
+
+
+def default_sigma(domain: Domain) -> float:
+    """The smoothing if none is asked for: 2 % of the longer side."""
+    return _DEFAULT_SIGMA * domain.longer_side
+
+
+def smoothed(distribution: Distribution, sigma: float, size: int | None = None) -> Floats:
+    """A distribution as pixels, ``size`` on the longer side, smoothed by the paper's Gaussian filter.
+
+    A uniform map that stands in for an estimate of zero stays uniform: the filter would dim its edges, and they
+    would look like a finding.
+    """
+    domain = distribution.domain
+    finest = domain.cells(domain.depth)
+    longer = max(finest.columns, finest.rows)
+    size = min(longer, _DEFAULT_SIZE) if size is None else size
+    check(sigma=sigma, size=size)
+    columns, rows = (max(1, round(cells * int(size) / longer)) for cells in (finest.columns, finest.rows))
+    values = distribution.raster(columns, rows)
+    return values if distribution.empty else gaussian_filter(values, domain, float(sigma))
+
+
+def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
+    """Spread the mass p of each pixel over the domain by a bell that keeps all of it inside:
+
+        H(x, y) = sum over pixels (x', y') of p(x', y') exp(-d^2 / 2 sigma^2) / Z(x', y'),
+
+    d the distance from (x, y) to (x', y') and Z(x', y') the sum of the exponentials over all pixels (x, y). The
+    paper prints Z with its variables the wrong way round; with this one, each pixel keeps its mass.
+
+    The exponential is a product over the two axes, and so is Z. Sigma is a length on the ground, which Web Mercator
+    draws larger away from the equator: each *source* row has its own sigma in pixels. Filtering the rows across, each
+    by its own bell, and then down gives exactly the sum above. Several rasters, along a first axis, are filtered at
+    once.
+    """
+    rows, columns = raster.shape[-2:]
+    width, height = pixel_sides(domain, rows, columns)
+    with np.errstate(over="ignore"):  # sigmas beyond these bounds do what the bounds do: nothing, or level everything
+        across, down = (np.clip(sigma / side, 1e-100, 1e100) for side in (width, height))
+    if np.ptp(width) <= 1e-12 * width.max():
+        smoothed = raster @ _kernel(np.full(columns, across[0])).T
+    else:
+        smoothed = np.empty(raster.shape)
+        filter_row = _filter_row if raster.ndim == 2 else _filter_rows
+        for row in range(rows):
+            smoothed[..., row, :] = filter_row(raster[..., row, :], float(across[row]))
+    result: Floats = _kernel(down) @ smoothed
+    return result
+
+
+def _kernel(sigmas: Floats) -> Floats:
+    """The matrix that spreads pixel ``j`` of a line by a bell of width ``sigmas[j]``; each column adds up to 1."""
+    at = np.arange(len(sigmas), dtype=np.float64)
+    bells = _bell(at[:, None] - at, sigmas)
+    kernel: Floats = bells / bells.sum(axis=0)
+    return kernel
+
+
+def _filter_row(row: Floats, sigma: float) -> Floats:
+    """Spread a row along itself by a bell, one convolution; beyond :data:`_REACH` sigmas the bell is nothing."""
+    columns = len(row)
+    bell = _bell(np.arange(columns, dtype=np.float64), sigma)
+    # Of the bell at j, half[j] falls at or before it and half[columns - 1 - j] at or after it.
+    half = np.cumsum(bell)
+    reach = min(columns, math.ceil(_REACH * sigma) + 1)
+    whole = np.concatenate([bell[reach - 1 : 0 : -1], bell[:reach]])
+    spread: Floats = np.convolve(whole, row / (half + half[::-1] - 1.0))[reach - 1 : reach - 1 + columns]
+    return spread
+
+
+def _filter_rows(rows: Floats, sigma: float) -> Floats:
+    """The same of several rows by one bell; not by BLAS, whose threads cost more than such small products."""
+    spread: Floats = np.einsum("...j,kj->...k", rows, _kernel(np.full(rows.shape[-1], sigma)))
+    return spread
+
+
+def _bell(distance: Floats, sigma: Floats | float) -> Floats:
+    """exp(-d^2 / 2 sigma^2), 0 where it underflows."""
+    bell: Floats = np.exp(-0.5 * (distance / sigma) ** 2)
+    return bell
+
+
+def middle_rows(domain: Domain, rows: int) -> Floats:
+    """The middles of the pixel rows, in rows of finest cells from the root square's top."""
+    finest = domain.cells(domain.depth)
+    middles: Floats = finest.y0 + (np.arange(rows, dtype=np.float64) + 0.5) * (finest.rows / rows)
+    return middles
+
+
+def pixel_sides(domain: Domain, rows: int, columns: int) -> tuple[Floats, Floats]:
+    """Width and height of the pixels of each row, in ground metres, pixels of the image or sides."""
+    finest = domain.cells(domain.depth)
+    cell = domain.lengths_of_cells(domain.depth, middle_rows(domain, rows))
+    return cell * (finest.columns / columns), cell * (finest.rows / rows)

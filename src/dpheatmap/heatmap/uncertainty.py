@@ -1,0 +1,161 @@
+"""How sure a heatmap is: draws of it from the posterior, widened to cover what the posterior does not know.
+
+**Draws.** A draw of all masses in the tree, with random splits inside its leaves (`posterior.draws`), smoothed like the
+map itself. The grid is as coarse as the smoothing allows, for a smoothed map has no detail much finer than its sigma.
+
+**Widening.** The posterior is too sure of itself: its concentration is one number taken from the data, its expected
+shares are taken from its own first pass, and hot spots narrower than a leaf are smoothed away. So busy places are
+busier than it says more often than it admits. Draws above the mean are moved further up by the factor
+
+    1 + SPIKY / concentration * (1 + FAINT / sqrt(people * epsilon)),
+
+more where people are in few places and where there is little to see, and draws below the mean further down by LOWER. If
+no curator added the noise, epsilon is here that of a curator whose noise is as strong. A lower end of an interval below
+NOTHING of the mean is 0: where a map is nearly empty, it may be quite empty. The numbers were set on maps other than
+those that coverage is reported for (`docs/results.md`, which tells where it holds).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.estimate.distribution import Distribution, rasters
+from dpheatmap.estimate.posterior.posterior import Observations, draws, posterior, seed_of
+from dpheatmap.heatmap.smoothing import gaussian_filter
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.release import Release
+
+DRAWS, ROUGHLY = 200, 40
+_PIXELS_PER_SIGMA = 1.5
+_LARGEST = 160  # pixels on the longer side of the grid of draws
+SPIKY, FAINT = 0.2, 20.0
+LOWER, NOTHING = 1.25, 0.08
+LOWER_TOGETHER = 1.5
+CAUTION = 0.75
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """What is not known about the heatmap of a release, smoothed by sigma, on a grid of pixels of that shape.
+
+    ``count`` is the number of draws. Everything is relative to the map: a factor for each pixel of the map,
+    interpolated between the pixels of the coarser grid that the draws are on.
+    """
+
+    release: Release
+    sigma: float
+    shape: tuple[int, int]
+    count: int = DRAWS
+
+    @cached_property
+    def roughly(self) -> Uncertainty:
+        """The same from fewer draws, which tell a standard deviation to 11 %: enough for a colour."""
+        return replace(self, count=ROUGHLY)
+
+    @cached_property
+    def _draws(self) -> Floats:
+        """Widened draws, in parts of their mean; pixels in which no draw has anything are 1."""
+        found = posterior(self.release)
+        levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
+        rows, columns = self._coarse
+        heat = self._smoothed(levels, codes, masses)
+        mean = heat.mean(axis=0)
+        relative = heat / np.where(mean > 0, mean, 1.0) - 1.0
+        signal = found.total * _strength(self.release)
+        up = 1.0 + SPIKY / found.concentration * (1.0 + FAINT / math.sqrt(max(signal, 10.0)))
+        widened: Floats = np.maximum(1.0 + relative * np.where(relative > 0, up, LOWER), 0.0)
+        return np.where(mean > 0, widened, 1.0).reshape(self.count, rows, columns)
+
+    @property
+    def _coarse(self) -> tuple[int, int]:
+        """The shape of the draws' grid."""
+        rows, columns = self.shape
+        fine = min(_LARGEST, math.ceil(_PIXELS_PER_SIGMA * self.release.domain.longer_side / self.sigma))
+        scale = min(1.0, fine / max(rows, columns))
+        return max(1, round(rows * scale)), max(1, round(columns * scale))
+
+    def _smoothed(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
+        """The heat of each draw; one without anybody is uniform."""
+        domain, (rows, columns) = self.release.domain, self._coarse
+        totals = masses.sum(axis=1)
+        heat = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
+        heat[totals <= 0] = Distribution.uniform(domain).raster(columns, rows)
+        return gaussian_filter(heat, domain, self.sigma)
+
+    @cached_property
+    def relative_std(self) -> Floats:
+        """The standard deviation of each pixel, in parts of its value."""
+        return self._at_every_pixel(np.sqrt(((self._draws - 1.0) ** 2).mean(axis=0)))
+
+    def relative_interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """The ends of the interval of each pixel, in parts of its value."""
+        tail = 0.5 * (1.0 - confidence)
+        low, high = np.quantile(self._draws, [tail, 1.0 - tail], axis=0)
+        low = np.where(low < NOTHING, 0.0, np.minimum(low, 1.0))
+        return self._at_every_pixel(low), self._at_every_pixel(np.maximum(high, 1.0))
+
+    def exceeds(self, level: Floats, *, confidence: float, family: bool) -> NDArray[np.bool_]:
+        """Pixels that exceed a level, given for each pixel in parts of its value, with all but a small error.
+
+        Pixels are taken in the order of their probability to exceed it. With ``family``, as many as all exceed it
+        together with the confidence; else as many as hold, on average, at most CAUTION * (1 - confidence) that do not.
+        For all at once it takes draws that are rarer than those that single pixels are judged by, and of which the
+        posterior is even less a judge: below the mean they are moved down once more, by LOWER_TOGETHER.
+        """
+        drawn = self._draws
+        if family:
+            drawn = np.where(drawn < 1.0, 1.0 + LOWER_TOGETHER * (drawn - 1.0), drawn)
+        above = drawn > self._on_the_grid(level)
+        flat = above.reshape(len(above), -1)
+        probability = flat.mean(axis=0)
+        order = np.argsort(-probability, kind="stable")
+        if family:
+            held = np.logical_and.accumulate(flat[:, order], axis=1).mean(axis=0) >= confidence
+        else:
+            held = np.cumsum(1.0 - probability[order]) <= CAUTION * (1.0 - confidence) * np.arange(1, len(order) + 1)
+        taken = np.zeros(len(order), np.bool_)
+        taken[order[: int(np.flatnonzero(held).max(initial=-1)) + 1]] = True
+        return self._nearest(taken.reshape(above.shape[1:]))
+
+    def _at_every_pixel(self, coarse: Floats) -> Floats:
+        """A field on the draws' grid, bilinear between the middles of its pixels."""
+        for axis, size in enumerate(self.shape):
+            coarse = _stretched(coarse, size, axis)
+        return coarse
+
+    def _on_the_grid(self, fine: Floats) -> Floats:
+        """A field of the map at the middles of the draws' pixels."""
+        rows, columns = (_nearest(size, count) for size, count in zip(self._coarse, self.shape, strict=True))
+        picked: Floats = fine[np.ix_(rows, columns)]
+        return picked
+
+    def _nearest(self, coarse: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        rows, columns = (_nearest(size, count) for size, count in zip(self.shape, self._coarse, strict=True))
+        stretched: NDArray[np.bool_] = coarse[np.ix_(rows, columns)]
+        return stretched
+
+
+def _strength(release: Release) -> float:
+    """Epsilon, or what has to be put in its place where the noise is not that of a curator."""
+    return Observations.every(release).strength if release.trust.collected else float(release.epsilon)
+
+
+def _nearest(size: int, count: int) -> NDArray[np.int64]:
+    """For each of ``size`` pixels of a line, which of ``count`` pixels of the same line its middle lies in."""
+    return ((2 * np.arange(size) + 1) * count) // (2 * size)
+
+
+def _stretched(values: Floats, size: int, axis: int) -> Floats:
+    count = values.shape[axis]
+    at = np.clip((np.arange(size) + 0.5) * (count / size) - 0.5, 0, count - 1)
+    left = np.minimum(at.astype(np.int64), max(count - 2, 0))
+    part = (at - left).reshape([-1 if k == axis else 1 for k in range(values.ndim)])
+    right = np.minimum(left + 1, count - 1)
+    stretched: Floats = np.take(values, left, axis) * (1.0 - part) + np.take(values, right, axis) * part
+    return stretched

@@ -1,0 +1,1 @@
+"""Where: public places, and the quadtree of cells laid over them."""

@@ -1,0 +1,1 @@
+"""Before any data is read: expected errors, bounds, and advice."""

@@ -1,0 +1,248 @@
+"""What a release will do and how good it will be, before any data is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpheatmap._util.parameters import as_epsilon, check
+from dpheatmap.design.budget import PAPER_DECAY, SHARES, part, read_epsilon
+from dpheatmap.design.design import Design
+from dpheatmap.design.paper import PaperDesign, all_at_once, one_level_each
+from dpheatmap.design.registry import DESIGNS
+from dpheatmap.design.settings import PAPER_WIDTH, Settings
+from dpheatmap.errors import DomainError
+from dpheatmap.place.domain import Domain
+from dpheatmap.planning import bounds
+from dpheatmap.planning.expected_error import Choice, local_error, sparse_or_dense, variance_of_report
+from dpheatmap.releases.label import caution
+
+_TRUSTING = {
+    "curator": "", "shuffler": ", who trust a shuffler," , "servers": ", who trust one of two servers,",
+    "nobody": ", who trust nobody,",
+}  # fmt: skip
+_VISIBLE = 0.05  # of all people in one place: what "a busy place" means below
+_CERTAIN = 3.0  # standard deviations of the noise that a count must rise above
+
+
+@dataclass(frozen=True)
+class LevelPlan:
+    """One level: its part of epsilon, the size of its cells, the noise on a count, and who stands out from it."""
+
+    level: int
+    epsilon: Fraction
+    cell: float
+    noise: float
+    smallest_share: float
+
+
+@dataclass(frozen=True)
+class Theory:
+    """Bounds on the expected error in sides of the domain (:mod:`dpheatmap.planning.bounds`); above 2 they say nothing.
+
+    ``sparse`` is what the paper's design guarantees for people in at most ``width`` finest cells, ``dense`` what the
+    dense one does for any people, ``lower`` what no design can guarantee for all people in as many places. The adaptive
+    design has no guarantee.
+    """
+
+    sparse: float
+    dense: float
+    lower: float
+
+    def __str__(self) -> str:
+        """The bounds in a sentence."""
+
+        def sides(bound: float) -> str:
+            return f"{bound:#.2g} of the side" if bound <= 2 else "nothing yet"
+
+        below = f"; nobody can guarantee less than {self.lower:.2g}" if self.lower > 0 else ""
+        return (
+            f"for people in few places the paper's design guarantees {sides(self.sparse)}, for any people the dense "
+            f"one {sides(self.dense)}{below}."
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a release with these settings will do; nothing in it comes from data.
+
+    Lengths are in ground metres, pixels or fractions of the side. ``noise`` is the standard deviation of a count in
+    people; ``smallest_share`` the share of all people that a cell must hold to stand out (three standard deviations).
+    The adaptive design's levels are those of a path that is followed all the way down; less busy ones end before, with
+    all that they have left. ``expected_emd`` is the expected Earth Mover's Distance to the truth, in sides of the
+    domain, and ``smallest_feature`` the size of the cells in which a place with 5 % of all people is seen, if it is.
+    ``better`` is the design that is expected to have the smaller error, a sparse one or the dense one, and ``why``.
+    """
+
+    domain: Domain
+    epsilon: Fraction
+    users: int
+    design: str
+    levels: tuple[LevelPlan, ...]
+    expected_emd: float
+    smallest_feature: float | None
+    advice: str
+    better: str
+    why: str
+    bounds: Theory
+    trusted: str = "curator"
+
+    @property
+    def caution(self) -> str | None:
+        """What has to be said of an epsilon that is too large to protect; None of a smaller one."""
+        return caution(self.epsilon)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain values, for JSON."""
+        return {
+            "epsilon": str(self.epsilon),
+            "users": self.users,
+            "design": self.design,
+            "trusted": self.trusted,
+            "unit": self.domain.unit_name,
+            "expected_emd": self.expected_emd,
+            "smallest_feature": self.smallest_feature,
+            "advice": self.advice,
+            "caution": self.caution,
+            "better": self.better,
+            "why": self.why,
+            "bounds": vars(self.bounds),
+            "levels": [{**vars(level), "epsilon": str(level.epsilon)} for level in self.levels],
+        }
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        """The plan as a table and a few sentences: what a notebook shows, too."""
+        lines = [f"{'level':>5}  {'cell':>16}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
+        for level in self.levels:
+            lines.append(
+                f"{level.level:>5}  {length(self.domain, level.cell):>16}  "
+                f"{float(level.epsilon):>8.3g}  {level.noise:>14.3g}  {level.smallest_share:>15.2%}"
+            )
+        error = length(self.domain, self.expected_emd * self.domain.longer_side)
+        lines += ["", f"Expected error: people are misplaced by {error} on average."]
+        if self.smallest_feature is not None:
+            seen = length(self.domain, self.smallest_feature)
+            lines.append(f"Smallest visible feature: {seen}, if it holds {_VISIBLE:.0%} of the people.")
+        lines += [self.advice, *filter(None, [self.caution])]
+        if self.trusted == "curator":
+            lines += ["", f"Better: {self.better}. {self.why}", f"In theory: {self.bounds}"]
+        return "\n".join(lines)
+
+
+def plan(
+    domain: Domain,
+    *,
+    epsilon: Any,
+    users: int,
+    width: int = PAPER_WIDTH,
+    decay: float | Fraction = PAPER_DECAY,
+    design: str = "adaptive",
+    places: int | None = None,
+    trusted: str = "curator",
+) -> Plan:
+    """Levels, noise, expected error and advice for a release; ``users`` is a public guess of the number of people.
+
+    ``places``, if anybody can say without looking at the data, is about how many finest cells people are in.
+    ``trusted`` tells who is: "curator", or without one "shuffler", "servers" (one of two) or "nobody". Then all of the
+    paper's levels are measured at once, whatever the design.
+
+    >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
+    >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
+    (3, True)
+    """
+    if not isinstance(domain, Domain):
+        raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
+    exact = read_epsilon(epsilon)
+    check(users=users, width=width, decay=decay, design=design, trusted=trusted)
+    if places is not None:
+        check(places=places)
+    settings = Settings(design=design, width=int(width), decay=decay)
+    if trusted == "curator":
+        kind: type[Design] = DESIGNS[design]
+        levels = _levels(domain, exact, users, kind.planned_shares(domain, exact, users, settings))
+        error = kind.expected_error(domain, exact, users, settings, places)
+        choice = sparse_or_dense(domain, exact, users, design, places=places)
+    else:
+        kind, choice = PaperDesign, Choice(PaperDesign.name, "Without a curator all levels are measured at once.")
+        levels, error = _levels_at_once(domain, exact, users, trusted, settings, places)
+    parts, stand_out = [level.epsilon for level in levels], [level.smallest_share <= _VISIBLE for level in levels]
+    seen = kind.finest_visible(Fraction(1, 20) * users, parts, stand_out)
+    feature = None if seen is None else levels[seen]
+    return Plan(
+        domain=domain, epsilon=exact, users=users, design=kind.name, levels=levels, expected_emd=error,
+        smallest_feature=feature.cell if feature else None,
+        advice=_advice(domain, exact, users, error, feature, trusted), better=choice.design, why=choice.why,
+        bounds=_theory(domain, exact, users, int(width), decay, places), trusted=trusted,
+    )  # fmt: skip
+
+
+def _levels_at_once(
+    domain: Domain, epsilon: Fraction, users: int, trusted: str, settings: Settings, places: int | None
+) -> tuple[tuple[LevelPlan, ...], float]:
+    """The levels of what is measured without a curator, all at once, and the expected error.
+
+    Two servers add two Laplaces, which is the noise of 1 / sqrt 2 of epsilon. In the local model a count is an estimate
+    from the reports about its level, with the variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
+    """
+    if trusted == "nobody":
+        variance = variance_of_report(float(epsilon))
+        shares = one_level_each(domain, width=settings.width).shares
+        noise = {level: math.sqrt(variance * users * SHARES / share) for level, share in shares.items()}
+        return tuple(_level(domain, users, k, epsilon, noise[k]) for k in noise), local_error(users / variance)
+    shares = all_at_once(domain, width=settings.width, decay=as_epsilon(settings.decay)).shares
+    factor = math.sqrt(2) if trusted == "servers" else 1.0
+    as_strong = epsilon / as_epsilon(factor)
+    error = PaperDesign.expected_error(domain, as_strong, users, settings, places)
+    return _levels(domain, epsilon, users, dict(shares), factor), error
+
+
+def _theory(
+    domain: Domain, epsilon: Fraction, users: int, width: int, decay: float | Fraction, places: int | None
+) -> Theory:
+    return Theory(
+        bounds.sparse(domain, epsilon, users, width=width, decay=decay).value,
+        bounds.dense(domain, epsilon, users).value,
+        bounds.lower(domain, epsilon, users, places=places),
+    )
+
+
+def _levels(
+    domain: Domain, epsilon: Fraction, users: int, shares: dict[int, int], factor: float = 1.0
+) -> tuple[LevelPlan, ...]:
+    parts = {level: part(epsilon, share) for level, share in shares.items()}
+    return tuple(_level(domain, users, level, eps, factor * math.sqrt(2) / eps) for level, eps in parts.items())
+
+
+def _level(domain: Domain, users: int, level: int, epsilon: Fraction, noise: float) -> LevelPlan:
+    finest = domain.cells(domain.depth)
+    middle = (finest.y0 + finest.y1) / 2
+    cell = float(domain.lengths_of_cells(level, middle / 2 ** (domain.depth - level)))
+    return LevelPlan(level, epsilon, cell, noise, min(1.0, _CERTAIN * noise / users))
+
+
+def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: LevelPlan | None, trusted: str) -> str:
+    start = f"With {users} people at epsilon {float(epsilon):g}{_TRUSTING[trusted]}"
+    if seen is None or error > 0.12:
+        more = "More people or a larger epsilon would show more."
+        return f"{start} expect little more than the outline: where about half of the people are. {more}"
+    busy = f"a place that holds {_VISIBLE:.0%} of the people will be seen down to about {length(domain, seen.cell)}"
+    if error > 0.03:
+        return f"{start} expect the main centres; {busy}."
+    deeper = " The finest level is reached: a finer resolution would show more." if seen.level == domain.depth else ""
+    return f"{start} expect a good map; {busy}.{deeper}"
+
+
+def length(domain: Domain, value: float) -> str:
+    """A length of the domain for people: metres or kilometres, pixels, or a share of the side.
+
+    >>> length(Domain.bbox(0, 0, 1, 1), 1530.0), length(Domain.unit(4), 0.0625)
+    ('1.5 km', '0.0625 of the side')
+    """
+    if domain.kind == "bbox":
+        return f"{value / 1000:.2g} km" if value >= 1000 else f"{value:.3g} m"
+    return f"{value:.3g} {domain.unit_name}"

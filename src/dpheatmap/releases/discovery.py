@@ -1,0 +1,97 @@
+"""A Discovery: a box that was found privately, what is claimed of it, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dpheatmap.design.budget import exact_text
+from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
+from dpheatmap.releases.trust import CURATOR, Trust
+
+if TYPE_CHECKING:
+    from dpheatmap.place.domain import Bounds, Domain
+    from dpheatmap.releases.release import LedgerEntry
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What :func:`dpheatmap.discover` returns: a public place for a release, paid for with ``epsilon``.
+
+    If ``found``, the box is one of whole map tiles, and with probability ``confidence`` or more over the noise it holds
+    at least ``share`` of people's weight. If not, nothing smaller than the world could be claimed, and the box is the
+    world. ``people`` is the noisy number of people, which may be below 0.
+    """
+
+    domain: Domain
+    found: bool
+    share: float
+    confidence: float
+    loss: PureLoss
+    people: float
+    ledger: LedgerEntry | None = None
+    seeded: bool = False
+    trust: ClassVar[Trust] = CURATOR
+    noise: ClassVar[NoiseLaw] = LAPLACE
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What it cost."""
+        return self.loss.epsilon
+
+    @property
+    def box(self) -> Bounds:
+        """West, south, east and north in degrees, as ``Domain.bbox`` takes them."""
+        return self.domain.extent
+
+    @property
+    def bbox(self) -> str:
+        """The box as the command line takes it.
+
+        >>> from dpheatmap.place.domain import Domain
+        >>> Discovery(Domain.bbox(5.625, 45, 11.25, 48.5), True, 0.95, 0.95, PureLoss.read(0.1), 1234.5).bbox
+        '--bbox=5.625,45.0,11.25,48.5'
+        """
+        return "--bbox=" + ",".join(repr(edge) for edge in self.box)
+
+    @property
+    def label(self) -> Mapping[str, str]:
+        """The privacy label, as of a release."""
+        from dpheatmap.releases.label import privacy_label
+
+        return privacy_label(self)
+
+    @property
+    def in_words(self) -> str:
+        """What is claimed, in a sentence or two.
+
+        >>> from dpheatmap.place.domain import Domain
+        >>> world = Domain.bbox(-180, -85, 180, 85)
+        >>> print(Discovery(world, False, 0.95, 0.95, PureLoss.read(0.1), 12.3).in_words)
+        No box smaller than the world can be claimed to hold 95 % of people with a confidence of 95 %: there are too \
+few people for this epsilon, or they are everywhere. The noisy number of people is 12. This cost epsilon = 0.1.
+        """
+        share, confidence = (f"{100 * part:.10g} %" for part in (self.share, self.confidence))
+        claim = (
+            f"The box holds at least {share} of people, with a confidence of {confidence}."
+            if self.found
+            else f"No box smaller than the world can be claimed to hold {share} of people with a confidence of "
+            f"{confidence}: there are too few people for this epsilon, or they are everywhere."
+        )
+        people = f"The noisy number of people is {self.people:.0f}."
+        return f"{claim} {people} This cost epsilon = {exact_text(self.epsilon)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain values, for JSON."""
+        return {
+            "bbox": list(self.box),
+            "found": self.found,
+            "share": self.share,
+            "confidence": self.confidence,
+            "epsilon": str(self.epsilon),
+            "people": self.people,
+            "label": dict(self.label),
+        }

@@ -1,0 +1,148 @@
+"""The privacy label: what a release promises, to whom, how strongly, and what it does not, in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol
+
+from dpheatmap.design.budget import exact_text
+from dpheatmap.releases.noise_law import devices_needed
+
+if TYPE_CHECKING:
+    from dpheatmap.design.privacy_loss import PrivacyLoss
+    from dpheatmap.releases.noise_law import NoiseLaw
+    from dpheatmap.releases.release import LedgerEntry
+    from dpheatmap.releases.trust import Trust
+
+
+WEAK = 10
+"""From this epsilon on, `docs/choosing-epsilon.md` calls the promise a formality."""
+
+
+class Promise(Protocol):
+    """What the label speaks of: a release, or a map made from one."""
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """How much may leak."""
+
+    @property
+    def trust(self) -> Trust:
+        """Who was trusted."""
+
+    @property
+    def noise(self) -> NoiseLaw:
+        """The law of the noise."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the noise can be computed."""
+
+    @property
+    def ledger(self) -> LedgerEntry | None:
+        """Where it stands in a ledger, if it was charged to one."""
+
+
+def privacy_label(release: Promise) -> Mapping[str, str]:
+    """The label of a release, from its public facts alone.
+
+    >>> odds_in_words(Fraction(1))
+    '2.72'
+    """
+    label = {
+        "who": "Everybody whose rows went into it, and everybody whose rows did not: each person's whole data, all of "
+        "their rows together, however many.",
+        "from_what": "From anyone who sees the release and everything made from it, whatever else they know and "
+        f"however much they compute: they can hardly tell {_HIDDEN[release.trust.collected]}.",
+        "how_strongly": _strength(release),
+        "trusted": _trust(release.trust, release.noise),
+        "not_promised": "Nothing is hidden that holds for people in general: a busy place is still shown as busy. "
+        "People who share an id are protected as one, and one person with several ids is protected for each of them "
+        "only. Every further release about the same people adds its epsilon to this one's. The domain, the "
+        f"settings and the time of making are public and not protected.{_OPEN.get(release.trust.who, '')}",
+        "budget": _budget(release),
+    }
+    if release.seeded:
+        label["warning"] = "NOT PRIVATE: made with a seed, so the noise can be computed and taken off again."
+    return label
+
+
+_HIDDEN = {False: "whether a person's data was used at all", True: "what a person's data was, or whether there was any"}
+_FORGED = " A dishonest device can send anything and distort the map; nothing here bounds by how much."
+_OPEN = {
+    "shuffler": f" Whose devices took part is not hidden.{_FORGED}",
+    "servers": f" Whose devices took part is not hidden.{_FORGED}",
+    "nobody": " Whose devices took part is not hidden. A dishonest device can distort the map by what a report weighs.",
+}
+
+
+def _strength(release: Promise) -> str:
+    """Epsilon and delta, between which neighbours, and what replacing one person's data costs."""
+    epsilon, odds = exact_text(release.loss.epsilon), odds_in_words(release.loss.epsilon)
+    weak = f" {caution(release.loss.epsilon)}" if caution(release.loss.epsilon) else ""
+    kind = f"Pure differential privacy with epsilon = {epsilon}"
+    but = ""
+    if release.loss.delta:
+        delta = exact_text(release.loss.delta)
+        kind = f"Differential privacy with epsilon = {epsilon} and delta = {delta}"
+        but = f", but for a probability of at most {delta}"
+    factor = f"the probability of any outcome by a factor of at most e^{epsilon} = {odds}{but}"
+    if release.trust.who == "nobody":
+        return f"{kind}, for each single report: other data of a person, or none, changes {factor}.{weak}"
+    twice = "so twice that epsilon" if not release.loss.delta else "so twice that epsilon, and a larger delta"
+    return (
+        f"{kind}: leaving one person's data out changes {factor}. "
+        f"Replacing one person's data by other data counts as leaving out and adding, {twice}.{weak}"
+    )
+
+
+def _trust(trust: Trust, noise: NoiseLaw) -> str:
+    """Whom people had to trust with their data, and with what."""
+    if trust.who == "curator":
+        return "The one who made it, who had everybody's rows and added the noise."
+    sent = f"{trust.participants:,} devices took part."
+    if trust.who == "nobody":
+        return f"Nobody: each device added noise of its own to its only report. {sent}"
+    if trust.who == "servers":
+        return (
+            f"One of {noise.summed} servers, whichever: each saw numbers that look random and added noise of its "
+            f"own. If all of them work together, they see everybody's data. {sent}"
+        )
+    return (
+        "A shuffler that mixes all messages and no others, and does not work together with the one who adds them up; "
+        f"and at least {devices_needed(trust, noise)} of the devices: each added a part of the noise before it sent "
+        f"anything. {sent}"
+    )
+
+
+def odds_in_words(epsilon: Fraction) -> str:
+    """e^epsilon, for people."""
+    if epsilon > 700:
+        return "astronomically much"
+    return f"{math.exp(epsilon):.3g}"
+
+
+def caution(epsilon: Fraction) -> str | None:
+    """What has to be said wherever a large epsilon is explained; nothing of one that protects.
+
+    >>> caution(Fraction(1)) is None
+    True
+    """
+    if epsilon < WEAK:
+        return None
+    return (
+        f"An epsilon of {WEAK} or more is a formality rather than a protection: whoever is after one person, and knows "
+        "enough else, may become all but certain about them."
+    )
+
+
+def _budget(release: Promise) -> str:
+    """Whether somebody keeps account of what is spent on these people, and where this release stands there."""
+    if release.ledger is None:
+        return "No ledger keeps account of this release: nothing stops further ones about the same people."
+    return (
+        "Charged to a ledger of what is spent on these people, before any noise was drawn: entry "
+        f"{release.ledger.number}, head of the chain {release.ledger.head}."
+    )

@@ -1,0 +1,72 @@
+"""The law of the noise in a release's measurements.
+
+A curator adds a discrete Laplace. With n devices of which n_min would be enough, each adds the difference of two
+negative binomial variables of shape 1 / n_min; all together have the shape n / n_min, which is that many discrete
+Laplaces, a whole number or not. Each of several servers adds a discrete Laplace, and a measurement has the sum of them.
+Sums over many reports of the local model are Gaussian, with a deviation for each measurement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpheatmap.releases.trust import Trust
+
+_LAPLACE = "P(k) proportional to exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))"
+_GAUSSIAN = "nearly normal, with the standard deviation noise_deviation / units_per_person"
+
+
+@dataclass(frozen=True)
+class LaplaceNoise:
+    """A sum of so many discrete Laplaces, of rates that follow from the shares of epsilon."""
+
+    summed: Fraction = Fraction(1)
+    family = "discrete Laplace"
+    law = _LAPLACE
+
+    def __post_init__(self) -> None:
+        if self.summed < 1:
+            raise ValueError("there is less noise than a curator adds")
+
+
+@dataclass(frozen=True)
+class GaussianNoise:
+    """Nearly normal noise, whose deviations stand beside the measurements."""
+
+    summed: Fraction = Fraction(1)
+    family = "Gaussian"
+    law = _GAUSSIAN
+
+    def __post_init__(self) -> None:
+        if self.summed != 1:
+            raise ValueError("deviations tell all of the noise")
+
+
+NoiseLaw = LaplaceNoise | GaussianNoise
+LAPLACE = LaplaceNoise()
+
+
+def shuffled_noise(participants: int, enough: int) -> LaplaceNoise:
+    """The noise of so many devices if ``enough`` of them would do.
+
+    >>> shuffled_noise(60, 50).summed
+    Fraction(6, 5)
+    """
+    return LaplaceNoise(Fraction(participants, enough))
+
+
+def devices_needed(trust: Trust, noise: NoiseLaw) -> int:
+    """How many honest devices are enough: n_min of the shuffle model."""
+    return int((trust.participants or 0) / noise.summed)
+
+
+def fits(trust: Trust, noise: NoiseLaw) -> bool:
+    """Whether a trust model has noise of this law."""
+    if trust.who == "nobody":
+        return isinstance(noise, GaussianNoise)
+    if not isinstance(noise, LaplaceNoise):
+        return False
+    if trust.who == "servers":
+        return noise.summed >= 2 and noise.summed.denominator == 1
+    return trust.who == "shuffler" or noise.summed == 1

@@ -1,0 +1,264 @@
+"""One release, one Parquet file that any tool opens; `docs/release-format.md` describes it.
+
+The rows are the measurements; the metadata, as JSON under the key ``dpheatmap``, holds everything public about how they
+were made. Nothing in the file depends on the data except through the noisy counts.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpheatmap._util.database_url import is_database, shown
+from dpheatmap._util.duckdb_connection import connect
+from dpheatmap._util.files import not_a_pattern, replace_whole
+from dpheatmap._util.parameters import DEEPEST, as_epsilon
+from dpheatmap.design import privacy_loss
+from dpheatmap.design.budget import FARTHEST, SHARES, UNITS
+from dpheatmap.design.design import Question
+from dpheatmap.design.registry import read_design
+from dpheatmap.errors import DpheatmapError, ReleaseFileError
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints, encode
+from dpheatmap.releases.noise_law import LAPLACE, GaussianNoise, LaplaceNoise, NoiseLaw, fits
+from dpheatmap.releases.release import LedgerEntry, Measurements, Release
+from dpheatmap.releases.trust import CURATOR, Trust
+
+FORMAT = 2
+"""The newest format; the first, which every release of a curator still has, knows no other trust model."""
+KEY = "dpheatmap"
+_MEMORY = "1GB"
+_FEW_ROWS = 2**16  # a curator's noise does not compress: above so many, each row takes a byte or more
+_MOST_COLLECTED = (
+    2**22
+)  # as many cells as a collection may have; few reports, or few units, compress to next to nothing
+_PRESENT = "one participant's whole data replaced by none, while the number of participants is public"
+NEIGHBOURS = {
+    "curator": "add or remove one person's whole data; replacing one person's data costs twice epsilon",
+    "shuffler": _PRESENT,
+    "servers": _PRESENT,
+    "nobody": "any two values of one participant's whole data, or none",
+}
+_COLUMNS = {
+    "level": "TINYINT", "x": "INTEGER", "y": "INTEGER", "noisy_count": "BIGINT", "budget_share": "BIGINT",
+}  # fmt: skip
+_DEVIATION = {"noise_deviation": "BIGINT"}
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
+
+
+def write(release: Release, path: str | PathLike[str]) -> None:
+    """Write the release, whole or not at all."""
+    import duckdb
+
+    measurements = release.columns()
+    kinds = {name: kind for name, kind in (_COLUMNS | _DEVIATION).items() if name in measurements}
+    chosen = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds.items())
+    metadata = json.dumps(describe(release), ensure_ascii=True).replace("'", "''")
+    with replace_whole(path) as temporary, connect() as con:
+        con.register("measurements", measurements)
+        target = str(temporary).replace("'", "''")
+        try:
+            con.execute(
+                f"COPY (SELECT {chosen} FROM measurements) TO '{target}' "
+                f"(FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, KV_METADATA {{{KEY}: '{metadata}'}})"
+            )
+        except duckdb.IOException as error:
+            raise OSError(errno.EIO, "the disk is full or failed") from error
+
+
+def describe(release: Release) -> dict[str, Any]:
+    """The metadata of a release: everything but its measurements."""
+    from dpheatmap import __version__
+
+    trust, noise, loss = release.trust, release.noise, release.loss
+    # Where nobody was trusted, shares are those of the people, and each of them spends all of epsilon on one level.
+    part = (lambda share: loss.epsilon) if trust.who == "nobody" else loss.part
+    return {
+        "format": 2 if trust.collected else 1,
+        "software": f"dpheatmap {__version__}",
+        "made": release.made.isoformat(),
+        "domain": release.domain.to_dict(),
+        **privacy_loss.to_dict(loss),
+        "neighbours": NEIGHBOURS[trust.who],
+        "trusted": trust.who,
+        "participants": trust.participants,
+        "design": release.design.name,
+        "units_per_person": release.units,
+        "shares_of_epsilon": SHARES,
+        "noise": {
+            "family": noise.family,
+            "law": noise.law,
+            "summed": int(noise.summed) if noise.summed.denominator == 1 else str(noise.summed),
+        },
+        **release.design.to_dict(part),
+        "seeded": release.seeded,
+        "ledger": None if release.ledger is None else release.ledger._asdict(),
+        "label": dict(release.label),
+    }
+
+
+def _trust(metadata: Mapping[str, Any]) -> tuple[Trust, NoiseLaw]:
+    """Who was trusted, and the noise; before that was written down, a curator and a Laplace."""
+    if metadata["format"] < 2:
+        return CURATOR, LAPLACE
+    participants = metadata["participants"]
+    if type(participants) is not int:
+        raise ValueError("the number of participants is not a whole number")
+    trust, summed = Trust(metadata["trusted"], participants), as_epsilon(metadata["noise"]["summed"])
+    noise = GaussianNoise(summed) if trust.who == "nobody" else LaplaceNoise(summed)
+    if not fits(trust, noise):
+        raise ValueError("the noise is not that of the trust model")
+    return trust, noise
+
+
+def read(path: str | PathLike[str]) -> Release:
+    """Read and check a release file."""
+    name = Path(fspath(path)).name
+    return release_of(*_contents(path, name), name)
+
+
+def release_of(metadata: Mapping[str, Any], columns: Mapping[str, Ints], name: str) -> Release:
+    """The release that metadata and columns describe, if they are those of one."""
+    if not isinstance(metadata.get("format"), int) or metadata["format"] > FORMAT:
+        raise ReleaseFileError(
+            f"{name} is of format {metadata.get('format')!r}, and this version reads up to {FORMAT}. Update dpheatmap."
+        )
+    try:
+        release = _from_metadata(metadata, columns)
+    except (LookupError, TypeError, ValueError, ArithmeticError, DpheatmapError) as error:
+        raise ReleaseFileError(f"{name} is damaged: its metadata can't be understood. Get a fresh copy.") from error
+    problem = _problem(release)
+    if problem:
+        raise ReleaseFileError(f"{name} is damaged or was altered: {problem}. Get a fresh copy.")
+    return release
+
+
+def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dict[str, Ints]]:
+    import duckdb
+
+    if not Path(path).is_file():
+        missing = shown(fspath(path), "database") if is_database(path) else fspath(path)
+        raise ReleaseFileError(f"There is no file {missing!r}. Check the path.")
+    file = not_a_pattern(path)
+    with connect(memory_limit=_MEMORY) as con:
+        try:
+            (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [file]).fetchone() or (0,)
+            row = con.execute("SELECT value FROM parquet_kv_metadata(?) WHERE decode(key) = ?", [file, KEY]).fetchone()
+            if row is None:
+                raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
+            metadata = json.loads(row[0])
+            most = _MOST_COLLECTED if _collected(metadata) else _FEW_ROWS + Path(path).stat().st_size
+            if rows > most:
+                raise ReleaseFileError(
+                    f"{name} is damaged: it has more rows than a release of its size can have. Get a fresh copy."
+                )
+            wanted = [*_COLUMNS, *(_DEVIATION if _has_deviations(metadata) else ())]
+            sql = f"SELECT {', '.join(wanted)} FROM read_parquet(?, hive_partitioning=false) LIMIT ?"
+            kinds = con.execute(f"DESCRIBE {sql}", [file, 0]).fetchnumpy()["column_type"]
+            table = con.execute(sql, [file, most]).fetchnumpy() if set(kinds) <= _INTEGERS else {}
+        except (duckdb.Error, ValueError, RecursionError):
+            raise ReleaseFileError(
+                f"{name} can't be read as a release: it is cut short or not Parquet. Get a fresh copy."
+            ) from None
+    if not isinstance(metadata, dict) or not table or any(np.ma.isMaskedArray(column) for column in table.values()):
+        raise ReleaseFileError(f"{name} is damaged: something is missing from it. Get a fresh copy.")
+    return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}
+
+
+def _collected(metadata: Any) -> bool:
+    return isinstance(metadata, dict) and metadata.get("trusted", CURATOR.who) != CURATOR.who
+
+
+def _has_deviations(metadata: Any) -> bool:
+    return isinstance(metadata, dict) and metadata.get("trusted") == "nobody"
+
+
+def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> Release:
+    if any(np.any((columns[c] < 0) | (columns[c] >= 2**DEEPEST)) for c in ("x", "y")):
+        raise ValueError("a cell lies outside the deepest level")
+    codes = encode(columns["x"], columns["y"])
+    trust, noise = _trust(metadata)
+    order = np.lexsort((codes, columns["level"]))  # a cell's measurements stay in the order of the file
+    return Release(
+        domain=Domain.from_dict(metadata["domain"]),
+        loss=privacy_loss.from_dict(metadata),
+        measurements=Measurements(
+            columns["level"][order],
+            codes[order],
+            columns["noisy_count"][order],
+            columns["budget_share"][order],
+            columns["noise_deviation"][order] if _has_deviations(metadata) else None,
+        ),
+        design=read_design(metadata),
+        units=int(metadata["units_per_person"]),
+        seeded=bool(metadata["seeded"]),
+        made=datetime.fromisoformat(metadata["made"]),
+        ledger=_ledger(metadata.get("ledger")),
+        trust=trust,
+        noise=noise,
+    )
+
+
+def _ledger(entry: Any) -> LedgerEntry | None:
+    """Where the release was charged, if it was."""
+    if entry is None:
+        return None
+    number, head = entry["number"], entry["head"]
+    if type(number) is not int or number < 1 or not re.fullmatch("[0-9a-f]{64}", head):
+        raise ValueError("not an entry of a ledger")
+    return LedgerEntry(number, head)
+
+
+class _NotMeasuredError(Exception):
+    """A question of the design that the file has no answer to."""
+
+
+def _problem(release: Release) -> str | None:
+    """What contradicts the rules that every release keeps, if anything does: the design is walked through again."""
+    from dpheatmap.curator import walk
+
+    m, design = release.measurements, release.design
+    at_once = design.at_once
+    if at_once != release.trust.collected:
+        return "its design is not one for the trust model that it claims"
+    units = 0 < release.units <= UNITS if at_once else release.units == UNITS
+    if not units or not 0 <= release.delta < 1 or (release.delta > 0 and release.trust.who != "shuffler"):
+        return "its units or delta are not those of this format"
+    if design.last > release.domain.depth:
+        return "its levels don't fit its domain"
+    if release.domain.cells(design.first).count > len(m):
+        return f"not all cells of its first level, {design.first}, were measured"
+    if at_once and sum(release.domain.cells(k).count for k in range(design.first, design.last + 1)) != len(m):
+        return "not exactly all cells of its levels were measured"
+    if np.any((m.counts > FARTHEST) | (m.counts < -FARTHEST)):
+        return "its counts are out of range"
+    if (m.deviations is None) == (release.trust.who == "nobody"):
+        return "its noise is not that of the trust model that it claims"
+    if m.deviations is not None and np.any((m.deviations < 1) | (m.deviations > FARTHEST)):
+        return "its noise is out of range"
+    asked_for: list[tuple[Ints, Ints, Ints]] = []
+
+    def answer(asked: Question) -> Ints:
+        found = m.answers(asked)
+        if found is None:
+            raise _NotMeasuredError(f"the cells measured at level {asked.level} are not those that its design measures")
+        asked_for.append((np.full(len(found), asked.level), asked.cells, np.full(len(found), asked.share)))
+        return found
+
+    try:
+        walk(design, release.domain, release.loss, answer)
+    except _NotMeasuredError as problem:
+        return str(problem)
+    expected = np.concatenate(asked_for, axis=1)
+    there = np.stack([m.levels, m.codes, m.shares])
+    if not np.array_equal(expected[:, np.lexsort(expected)], there[:, np.lexsort(there)]):
+        return "it has measurements that its design does not make"
+    return None

@@ -1,0 +1,34 @@
+"""Who was trusted with people's data, and how many devices took part.
+
+* ``"curator"``: somebody who sees everybody's rows and adds the noise.
+* ``"shuffler"``: somebody who mixes messages; each device adds a part of the noise before anybody sees its numbers.
+* ``"servers"``: one of several servers, whichever; each adds noise of its own to shares that look random.
+* ``"nobody"``: each device adds noise to its only report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TRUSTED = ("curator", "shuffler", "servers", "nobody")
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The trust model of a release, and the public number of ``participants``, whose devices sent something."""
+
+    who: str = "curator"
+    participants: int | None = None
+
+    def __post_init__(self) -> None:
+        counted = self.participants is not None and 1 <= self.participants < 2**40
+        if self.who not in TRUSTED or counted != self.collected:
+            raise ValueError("not a trust model")
+
+    @property
+    def collected(self) -> bool:
+        """Whether devices sent what was measured, and no curator saw their data."""
+        return self.who != "curator"
+
+
+CURATOR = Trust()

@@ -1,0 +1,1 @@
+"""Pictures: one drawing stack for maps, places and differences."""

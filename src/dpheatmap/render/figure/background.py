@@ -1,0 +1,114 @@
+"""What people looked at, clicked or played on: a picture under the heat, or a football pitch drawn here."""
+
+from __future__ import annotations
+
+import os
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from dpheatmap.errors import DataError, ParameterError
+from dpheatmap.place.domain import Domain
+
+PITCH = "pitch"
+"""The name of the background that is a football pitch."""
+
+MOST_PIXELS = 10**8
+_KINDS = ("PNG", "JPEG", "WEBP")  # Pillow knows many others, and has Ghostscript run what is in some of them
+
+_LENGTH, _WIDTH = 105.0, 68.0  # metres, as most grounds have
+_GRASS, _DARKER, _CHALK = (86, 138, 74), (79, 129, 68), (240, 244, 238)
+_COLOUR_KEPT = 0.35  # of the picture's own colours, which would compete with those of the heat
+_OFF = 0.02  # by how much the shapes of picture and domain may differ
+
+
+def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, int] = (64, 64)) -> NDArray[np.uint8]:
+    """The background of a domain, in pixels of the map: ``size`` is its width and height.
+
+    A map is made of whole cells, so it may reach a little beyond the picture, to the right and below: blank there.
+    """
+    if domain.kind == "bbox":
+        raise ParameterError(
+            "A background goes under a map of an image or a unit square; the place of this map is a box on the ground. "
+            "Leave it out: coast, borders and towns are drawn."
+        )
+    picture, whole = domain.extent, domain.bounds
+    width, height = (max(1, round(n * part / of)) for n, part, of in zip(size, picture[2:], whole[2:], strict=True))
+    under = np.full((size[1], size[0], 3), 255, np.uint8)
+    if os.fspath(given) == PITCH:
+        under[:height, :width] = np.asarray(football_pitch(width, height))
+    else:
+        found = _read(given, picture.x1 / picture.y1)
+        under[:height, :width] = _quietened(found.resize((width, height), Image.Resampling.LANCZOS))
+    return under
+
+
+def open_picture(path: str | PathLike[str]) -> Image.Image:
+    """A picture that is not decoded yet; an error of Pillow's, or ours, if it is none or an enormous one."""
+    picture = Image.open(path, formats=_KINDS)
+    if picture.width * picture.height > MOST_PIXELS:
+        picture.close()
+        raise ValueError("too many pixels")
+    return picture
+
+
+def _read(path: str | PathLike[str], shape: float) -> Image.Image:
+    try:
+        with open_picture(path) as file:
+            picture = file.convert("RGB")
+    except FileNotFoundError:
+        raise DataError(f"There is no picture {os.fspath(path)!r}. Check the path.") from None
+    except Exception:  # Pillow raises many kinds for broken and for enormous files
+        raise DataError(
+            f"{os.fspath(path)!r} can't be read as a picture. Give a PNG, JPEG or WebP file of up to 100 megapixels."
+        ) from None
+    if abs(picture.width / picture.height / shape - 1.0) > _OFF:
+        raise ParameterError(
+            f"background must have the shape of the domain, {shape:.3g} times as wide as high; it was "
+            f"{picture.width} x {picture.height}. Crop it, or name the domain by the picture's own size."
+        )
+    return picture
+
+
+def _quietened(picture: Image.Image) -> NDArray[np.uint8]:
+    """The picture with most of its colour taken out, so that colour means heat."""
+    colour = np.asarray(picture, dtype=np.float64)
+    grey = colour @ [0.299, 0.587, 0.114]
+    return np.rint(_COLOUR_KEPT * colour + (1.0 - _COLOUR_KEPT) * grey[..., None]).astype(np.uint8)
+
+
+def football_pitch(width: int, height: int) -> Image.Image:
+    """A pitch of 105 by 68 metres that fills a picture, lying along its longer side."""
+    if height > width:
+        return football_pitch(height, width).transpose(Image.Transpose.ROTATE_90)
+    finer = 2
+    across, down = finer * width / _LENGTH, finer * height / _WIDTH  # pixels a metre
+    image = Image.new("RGB", (finer * width, finer * height), _GRASS)
+    draw = ImageDraw.Draw(image)
+    for stripe in range(0, 20, 2):
+        left, right = (k * finer * width / 20 for k in (stripe, stripe + 1))
+        draw.rectangle((left, 0, right, finer * height), _DARKER)
+    line = max(2, round(0.25 * (across + down) / 2))
+
+    def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        """A rectangle in metres from the middle, on either half."""
+        left, right = sorted((_LENGTH / 2 + x) * across for x in (x0, x1))
+        top, bottom = sorted((_WIDTH / 2 + y) * down for y in (y0, y1))
+        return left, top, right, bottom
+
+    inset = 0.6  # metres from the picture's edge to the touchline
+    draw.rectangle(box(-52.5 + inset, -34 + inset, 52.5 - inset, 34 - inset), outline=_CHALK, width=line)
+    draw.line(box(0, -34 + inset, 0, 34 - inset), fill=_CHALK, width=line)
+    draw.ellipse(box(-9.15, -9.15, 9.15, 9.15), outline=_CHALK, width=line)
+    draw.ellipse(box(-0.4, -0.4, 0.4, 0.4), fill=_CHALK)
+    for side in (-1, 1):
+        edge = side * (52.5 - inset)
+        for deep, wide in ((16.5, 20.16), (5.5, 9.16)):
+            draw.rectangle(box(edge, -wide, edge - side * deep, wide), outline=_CHALK, width=line)
+        spot = edge - side * 11
+        draw.ellipse(box(spot - 0.4, -0.4, spot + 0.4, 0.4), fill=_CHALK)
+        middle = 180 if side > 0 else 0
+        draw.arc(box(spot - 9.15, -9.15, spot + 9.15, 9.15), middle - 53, middle + 53, fill=_CHALK, width=line)
+    return image.resize((width, height), Image.Resampling.BOX)

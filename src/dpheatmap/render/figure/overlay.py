@@ -1,0 +1,49 @@
+"""Heat that lies over something else: colours that fade out where there is none, and where the picture belongs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Floats
+from dpheatmap.render.figure.colour import STEPS, colours
+from dpheatmap.render.figure.within_noise import within_noise
+from dpheatmap.render.formats.geotiff import mercator_bounds
+
+_OPAQUE_FROM = 0.3  # of the hottest; below, colours fade out
+_MOST_OPAQUE = 0.75
+
+
+def see_through() -> NDArray[np.uint8]:
+    """The scale with a fourth column, how opaque each step is: nothing at 0, so that what lies below shows."""
+    at = np.linspace(0.0, 1.0, STEPS)
+    return np.column_stack([colours(at), opacity(at)])
+
+
+def opacity(values: Floats) -> NDArray[np.uint8]:
+    """How opaque heat is that lies over something, from its value between 0 and 1."""
+    return np.rint(255.0 * _MOST_OPAQUE * np.minimum(values / _OPAQUE_FROM, 1.0)).astype(np.uint8)
+
+
+def bare(heat: Heatmap) -> Image.Image:
+    """The heat and nothing else, pixel by pixel; what is within the noise is left out."""
+    density = heat.density
+    steps = np.rint((STEPS - 1) * density / density.max()).astype(np.intp)
+    steps[within_noise(heat)] = 0
+    return Image.fromarray(see_through()[steps])
+
+
+def world_files(heat: Heatmap, path: Path) -> dict[Path, str]:
+    """A world file and its coordinate system, for GIS: size of a pixel and middle of the first, in Web Mercator."""
+    rows, columns = heat.values.shape
+    left, bottom, right, top = mercator_bounds(heat)
+    across, down = (right - left) / columns, (top - bottom) / rows
+    numbers = (across, 0.0, 0.0, -down, left + across / 2.0, top - down / 2.0)
+    return {
+        path.with_suffix(".pgw"): "".join(f"{number!r}\n" for number in numbers),
+        path.with_name(f"{path.name}.aux.xml"): "<PAMDataset><SRS>EPSG:3857</SRS></PAMDataset>\n",
+    }

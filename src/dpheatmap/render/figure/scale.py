@@ -1,0 +1,180 @@
+"""What colours mean: a linear or logarithmic scale of densities, or lines that hold a share of all people.
+
+Both paint a map and explain themselves in its legend: a name, a strip, and ticks below it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Floats
+from dpheatmap.render.figure.axis import Tick, number, ticks
+from dpheatmap.render.figure.colour import STEPS, colours, greys
+from dpheatmap.render.figure.overlay import opacity
+from dpheatmap.render.figure.within_noise import in_words, noise_floor, within_noise
+from dpheatmap.render.wording import density_in_words
+
+Pixels = NDArray[np.uint8]
+
+DECADES = 3
+"""How many powers of ten a logarithmic scale spans, down from the hottest place."""
+
+_NOTHING = 238  # the grey of a legend's part that is not drawn
+_LINES = (0.25, 0.5, 0.75, 0.9)  # of all people, inside each line
+_LINE_COLOURS = (0.74, 0.58, 0.4, 0.22)  # where on the scale
+
+
+class Legend(Protocol):
+    """What a picture needs to know of its colours."""
+
+    @property
+    def name(self) -> str:
+        """What stands above the strip."""
+
+    def ticks(self, width: float, room: Callable[[str], float]) -> list[Tick]:
+        """Labels below the strip, which is so wide."""
+
+    def strip(self, width: int, height: int) -> Pixels:
+        """The strip itself."""
+
+    def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:
+        """Red, green, blue and opacity of densities, in the legend's unit, and of what of them is within the noise."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Colours from 0, or from a thousandth of ``top`` on a logarithmic scale, to ``top``.
+
+    ``floor`` is the density that most of what is within the noise stays below, and ``grey`` says in words what grey is.
+    With ``see_through`` there is a picture below, and what would be grey is left out.
+    """
+
+    unit: str
+    top: float
+    log: bool = False
+    floor: float | None = None
+    grey: str | None = None
+    see_through: bool = False
+
+    @property
+    def name(self) -> str:
+        """The unit, the kind of scale, and what grey means if there is any."""
+        kind = "logarithmic" if self.log else "linear"
+        instead = "left out" if self.see_through else "grey"
+        return f"{self.unit}, {kind} scale" + (f"; {instead}: {self.grey}" if self.grey else "")
+
+    def relative(self, density: Floats) -> Floats:
+        """Densities as parts of the scale, from 0 to 1."""
+        if not self.log:
+            return np.clip(density / self.top, 0.0, 1.0)
+        least = self.top * 10.0**-DECADES
+        return 1.0 + np.log10(np.clip(density, least, self.top) / self.top) / DECADES
+
+    def ticks(self, width: float, room: Callable[[str], float]) -> list[Tick]:
+        """Round values; powers of ten on a logarithmic scale."""
+        if not self.log:
+            return ticks(0.0, self.top, place=lambda value: width * value / self.top, room=room)
+        highest = math.floor(math.log10(self.top) + 1e-9)
+        powers = range(highest - DECADES + 1, highest + 1)
+        return [Tick(width * float(self.relative(np.array(10.0**k))), number(10.0**k, max(0, -k))) for k in powers]
+
+    def strip(self, width: int, height: int) -> Pixels:
+        """The colours from left to right, grey or nothing up to the noise floor."""
+        at = np.linspace(0.0, 1.0, width)
+        floor = -1.0 if self.floor is None else float(self.relative(np.array(self.floor)))
+        noise, shown = greys(at), colours(at)
+        if self.see_through:  # as on white
+            part = opacity(at)[:, None] / 255.0
+            noise = np.full((width, 3), _NOTHING, np.uint8)
+            shown = np.rint(255.0 * (1.0 - part) + shown * part).astype(np.uint8)
+        line = np.where((at <= floor)[:, None], noise, shown)
+        return np.tile(line, (height, 1, 1))
+
+    def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:
+        """Each pixel in the colour of its density, or the grey that is as light, or nothing."""
+        steps = np.linspace(0.0, 1.0, STEPS)
+        shown = opacity(steps)
+        coloured = np.column_stack([colours(steps), shown])
+        grey = np.column_stack([greys(steps), np.zeros_like(shown) if self.see_through else shown])
+        at = np.rint((STEPS - 1) * self.relative(density)).astype(np.uint16)
+        painted: Pixels = np.concatenate([coloured, grey])[at + np.uint16(STEPS) * noise]
+        return painted
+
+
+@dataclass(frozen=True)
+class Contours:
+    """Lines around the densest places, inside which are given shares of all people."""
+
+    thresholds: tuple[float, ...]
+    width: float
+
+    @classmethod
+    def of(cls, heat: Heatmap, density: Floats, width: float) -> Contours:
+        """The lines of a map, ``width`` pixels wide."""
+        order = np.argsort(-density, axis=None)
+        held = np.cumsum(heat.values.ravel()[order])
+        last = np.minimum(np.searchsorted(held, _LINES), len(order) - 1)
+        return cls(tuple(density.ravel()[order[last]].tolist()), width)
+
+    @property
+    def name(self) -> str:
+        """What the lines are."""
+        return "share of all people inside each line"
+
+    def ticks(self, width: float, room: Callable[[str], float]) -> list[Tick]:
+        """The shares, each below its line."""
+        return [Tick(width * (k + 0.5) / len(_LINES), f"{100 * share:.0f} %") for k, share in enumerate(_LINES)]
+
+    def strip(self, width: int, height: int) -> Pixels:
+        """A piece of each line."""
+        strip = np.full((height, width, 3), 255, np.uint8)
+        thick = max(2, round(height / 4))
+        for k, colour in enumerate(colours(_LINE_COLOURS)):
+            left, right = (round(width * (k + part) / len(_LINES)) for part in (0.2, 0.8))
+            strip[(height - thick) // 2 : (height + thick) // 2, left:right] = colour
+        return strip
+
+    def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:
+        """The lines, with soft edges and a pale rim so that they show on anything; see-through elsewhere.
+
+        A point is |density - threshold| / slope away from the line, to first order.
+        """
+        painted = np.zeros((*density.shape, 4))
+        painted[..., :3] = 255.0  # so that the rim's soft edge is no darker than the rim
+        slope = np.hypot(*np.gradient(density)) if min(density.shape) > 1 else np.zeros_like(density)
+        for threshold, colour in zip(self.thresholds, colours(_LINE_COLOURS), strict=True):
+            away = np.abs(density - threshold) / np.maximum(slope, 1e-9 * max(self.thresholds))
+            for reach, shade in ((self.width, np.array([255, 255, 255])), (self.width / 2.0, colour)):
+                cover = np.clip(reach + 0.5 - away, 0.0, 1.0)[..., None]
+                painted[..., :3] = painted[..., :3] * (1.0 - cover) + shade * cover
+                painted[..., 3:] = np.maximum(painted[..., 3:], 255.0 * cover)
+        return np.rint(painted).astype(np.uint8)
+
+
+def scale_of(
+    heat: Heatmap, noise: NDArray[np.bool_], *, log: bool = False, see_through: bool = False
+) -> tuple[Floats, Scale]:
+    """The densities of a map in a readable unit, and their scale."""
+    density, unit = density_in_words(heat)
+    # Of a map without signal nothing is hot, so nothing should glow: it stays in the lower part of the scale.
+    top = float(density.max()) * (4.0 if heat.empty else 1.0)
+    floor = noise_floor(heat, noise)
+    factor = float(density.max() / heat.density.max())
+    grey = in_words(heat) if noise.any() else None
+    return density, Scale(unit, top, log, None if floor is None else floor * factor, grey, see_through)
+
+
+def legend_of(
+    heat: Heatmap, *, scale: str = "linear", style: str = "heat", line: float = 3.0, see_through: bool = False
+) -> tuple[Floats, NDArray[np.bool_], Legend]:
+    """The densities of a map, what of it is within the noise, and its legend."""
+    noise = within_noise(heat)
+    density, shown = scale_of(heat, noise, log=scale == "log", see_through=see_through)
+    return density, noise, shown if style == "heat" else Contours.of(heat, density, line)

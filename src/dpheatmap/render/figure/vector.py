@@ -1,0 +1,139 @@
+"""Pictures for print, as SVG and PDF: the heat is an image, everything else is lines and text."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap._util.extras import needed
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.render.figure.background import background_of
+from dpheatmap.render.figure.canvas import Box
+from dpheatmap.render.figure.figure import figure_of
+from dpheatmap.render.figure.lettering import FONT, Colour
+
+_DPI = 144.0
+_POINTS = 72.0 / _DPI  # of a pixel
+_FAMILIES = ["Inter", "DejaVu Sans"]  # the package's own font, with which texts are measured, then matplotlib's
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "dpheatmap",
+    "pdf.fonttype": 42,
+    "font.family": _FAMILIES,
+}
+
+
+def write(
+    heat: Heatmap,
+    path: Path,
+    *,
+    title: str | None = None,
+    scale: str = "linear",
+    style: str = "heat",
+    background: str | PathLike[str] | None = None,
+    basemap: bool = True,
+) -> None:
+    """Draw the figure and write it as SVG or PDF, as the suffix says."""
+    figure = figure_of(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
+    save_figure(figure.draw, path, path.suffix.lower())
+
+
+def save_figure(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], path: Path, suffix: str) -> None:
+    """Write what is drawn on a new canvas as SVG or PDF; it has no date, so that the same picture is the same file."""
+    import matplotlib
+
+    _register_font()
+    kind = suffix[1:]
+    with matplotlib.rc_context(_STYLE):
+        canvas = draw(MatplotlibCanvas)
+        canvas.figure.savefig(path, format=kind, metadata={"CreationDate" if kind == "pdf" else "Date": None})
+    if kind == "svg":
+        _carry_font(path)
+
+
+def _carry_font(path: Path) -> None:
+    """Put the font into an SVG file, as a PDF has it: elsewhere its words would be wider than the room they have."""
+    data = base64.b64encode(FONT.read_bytes()).decode("ascii")
+    face = f"@font-face{{font-family:{_FAMILIES[0]};src:url(data:font/ttf;base64,{data})}}"
+    style = '<style type="text/css">'
+    path.write_text(path.read_text("utf-8").replace(style, style + face, 1), "utf-8", newline="\n")
+
+
+@cache
+def _register_font() -> None:
+    """Tell matplotlib of the package's font."""
+    from matplotlib import font_manager
+
+    with resources.as_file(FONT) as path:
+        font_manager.fontManager.addfont(path)
+
+
+def refuse(domain: Domain, *, background: str | PathLike[str] | None = None, **look: object) -> None:
+    """The background must fit, and matplotlib is needed."""
+    needed("matplotlib", "plot", "An SVG or PDF file")
+    if background is not None:
+        background_of(domain, background)
+
+
+class MatplotlibCanvas:
+    """One set of axes over the whole figure, in pixels from the upper left corner."""
+
+    def __init__(self, width: int, height: int, colour: Colour) -> None:
+        from matplotlib.figure import Figure
+
+        self.figure: Any = Figure(figsize=(width / _DPI, height / _DPI), facecolor=_of(colour))
+        self._axes = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, width), ylim=(height, 0))
+        self._axes.set_axis_off()
+
+    def image(self, pixels: NDArray[np.uint8], box: Box) -> None:
+        """An image of as many pixels as it has, whatever the size of the paper."""
+        extent = (box.left, box.right, box.bottom, box.top)
+        self._axes.imshow(pixels, extent=extent, interpolation="none", aspect="auto", zorder=1)
+        self._axes.set(xlim=self._axes.get_xlim(), ylim=self._axes.get_ylim())
+
+    def fill(self, box: Box, colour: Colour) -> None:
+        """A rectangle without rim."""
+        from matplotlib.patches import Rectangle
+
+        size = box.right - box.left, box.bottom - box.top
+        self._axes.add_patch(Rectangle((box.left, box.top), *size, facecolor=_of(colour), linewidth=0, zorder=3))
+
+    def lines(self, lines: Sequence[Floats], inside: Box, *, width: float, colour: Colour, opacity: float) -> None:
+        """Lines cut off at the edges of a box."""
+        if not lines:
+            return
+        from matplotlib.collections import LineCollection
+        from matplotlib.patches import Rectangle
+
+        drawn = LineCollection(lines, linewidths=width * _POINTS, colors=[(*_of(colour), opacity)], zorder=2)
+        self._axes.add_collection(drawn, autolim=False)
+        size = inside.right - inside.left, inside.bottom - inside.top
+        drawn.set_clip_path(Rectangle((inside.left, inside.top), *size, transform=self._axes.transData))
+
+    def text(
+        self, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
+        halo: Colour | None = None,
+    ) -> None:  # fmt: skip
+        """Text as text."""
+        from matplotlib.patheffects import withStroke
+
+        points = size * _POINTS
+        rim = [] if halo is None else [withStroke(linewidth=points / 5, foreground=_of(halo))]
+        self._axes.text(
+            x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=rim, zorder=4,
+            horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align], verticalalignment="baseline",
+        )  # fmt: skip
+
+
+def _of(colour: Colour) -> tuple[float, float, float]:
+    red, green, blue = (part / 255.0 for part in colour)
+    return red, green, blue

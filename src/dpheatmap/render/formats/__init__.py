@@ -1,0 +1,1 @@
+"""Files of maps and tables, one module a format."""

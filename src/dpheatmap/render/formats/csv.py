@@ -1,0 +1,37 @@
+"""A table of pixels, or of hexagons: where each is, and its share of people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain
+from dpheatmap.render.formats.features import areas_of, refuse_areas
+
+
+def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
+    """Columns ``lon, lat, share`` for a box, else ``x, y, share``, row by row from the top; floats round-trip.
+
+    ``std`` follows where it is known. With ``h3`` there are hexagons instead: their names, shares and densities.
+    """
+    with path.open("w", encoding="ascii", newline="\n") as file:
+        if h3 is not None:
+            columns = areas_of(heat, h3).columns()
+            file.write(",".join(columns) + "\n")
+            for row in zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True):
+                file.write(",".join(map(str, row)) + "\n")
+            return
+        layers = [heat.values] if heat.std is None else [heat.values, heat.std]
+        names = ["lon", "lat"] if heat.domain.kind == "bbox" else ["x", "y"]
+        file.write(",".join([*names, "share", "std"][: 2 + len(layers)]) + "\n")
+        across = [repr(x) for x in heat.x.tolist()]
+        for y, *rows in zip(heat.y.tolist(), *layers, strict=True):
+            texts = [map(repr, row.tolist()) for row in rows]
+            file.writelines(f"{x},{y!r},{','.join(values)}\n" for x, *values in zip(across, *texts, strict=True))
+
+
+def refuse(domain: Domain, *, h3: int | None = None) -> None:
+    """Hexagons are on the ground."""
+    refuse_areas(domain, h3)

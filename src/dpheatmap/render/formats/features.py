@@ -1,0 +1,85 @@
+"""Places with their share of people: what .geojson, .parquet and .csv list, and data frames hold.
+
+They are the cells that the release knows (`leaves.py`), or the cells of H3 at a resolution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpheatmap._util.extras import needed
+from dpheatmap.errors import ParameterError
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.render.formats.metadata import refuse_without_ground
+
+
+@dataclass(frozen=True, eq=False)
+class Areas:
+    """Areas by name, their outlines, the share of people in each with its standard deviation, and its density.
+
+    ``names`` are columns that tell areas apart. A ring is an array of corners (x, y), counter-clockwise on a map and
+    not closed. ``density`` is per km2 on the ground, per square pixel, or per square side: ``density_name`` tells.
+    ``smoothed`` tells whether the map's smoothing is in the shares.
+    """
+
+    names: dict[str, Any]
+    rings: list[Floats]
+    share: Floats
+    std: Floats | None
+    density: Floats
+    density_name: str
+    smoothed: bool
+
+    def columns(self) -> dict[str, Any]:
+        """Everything but the outlines, as columns; std is left out where it is not known."""
+        std = {} if self.std is None else {"std": self.std}
+        return {**self.names, "share": self.share, **std, self.density_name: self.density}
+
+
+def areas_of(heat: Heatmap, h3: int | None = None) -> Areas:
+    """The areas of a map: cells of H3 at a resolution, or the cells that its release knows."""
+    refuse_areas(heat.domain, h3)
+    if h3 is None:
+        return measured_areas(heat)
+    from dpheatmap.render.formats.hexagons import hexagons
+
+    return hexagons(heat, h3)
+
+
+def refuse_areas(domain: Domain, h3: int | None) -> None:
+    """Refuse hexagons that are not on the ground, or without their package."""
+    if h3 is not None:
+        refuse_without_ground(domain, "H3", "a map of a box")
+        needed("h3", "geo", "A list of hexagons")
+
+
+def measured_areas(heat: Heatmap) -> Areas:
+    """The cells that the release knows, by level, column and row: for a box, map tiles by zoom, x and y."""
+    if heat.release is None:
+        raise ParameterError(
+            "The measured cells are those of a release, and this map was not made from one. Use Release.heatmap."
+        )
+    from dpheatmap.estimate.posterior.leaves import leaves
+
+    found = leaves(heat.release, method=heat.method)
+    x0, y0, x1, y1 = found.edges
+    corners = np.stack([np.stack(c, axis=1) for c in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))], axis=1)
+    unit = 1e6 if heat.domain.kind == "bbox" else 1.0
+    return Areas(
+        {"level": found.levels, "x": found.x, "y": found.y},
+        list(corners),
+        found.share,
+        found.std,
+        unit * found.share / found.area,
+        density_name(heat),
+        smoothed=False,
+    )
+
+
+def density_name(heat: Heatmap) -> str:
+    """What the column of densities is called."""
+    return {"bbox": "per_km2", "image": "per_pixel", "unit": "density"}[heat.domain.kind]

@@ -1,0 +1,24 @@
+"""GeoParquet 1.1: measured cells or hexagons with their share of people, for GeoPandas, DuckDB, QGIS and others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpheatmap._util.extras import needed
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain
+from dpheatmap.render.formats.features import areas_of, refuse_areas
+from dpheatmap.render.formats.geodataframe import frame
+
+
+def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
+    """One row an area, with a covering of boxes so that readers can skip what is elsewhere."""
+    table = frame(heat, areas_of(heat, h3))
+    table.to_parquet(path, schema_version="1.1.0", write_covering_bbox=True, compression="zstd")
+
+
+def refuse(domain: Domain, *, h3: int | None = None) -> None:
+    """Hexagons are on the ground."""
+    refuse_areas(domain, h3)
+    needed("geopandas", "geo", "A GeoParquet file")
+    needed("pyarrow", "geo", "A GeoParquet file")

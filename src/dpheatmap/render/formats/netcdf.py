@@ -1,0 +1,54 @@
+"""NetCDF, and the xarray ``Dataset`` that it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dpheatmap._util.extras import needed
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain
+from dpheatmap.render.formats.features import density_name
+from dpheatmap.render.formats.metadata import facts
+
+_GROUND = {
+    "lat": {"standard_name": "latitude", "units": "degrees_north"},
+    "lon": {"standard_name": "longitude", "units": "degrees_east"},
+}
+_DENSITY_UNITS = {"bbox": "km-2", "image": "pixel-2", "unit": "1"}
+
+
+def write(heat: Heatmap, path: Path) -> None:
+    """NetCDF 4, compressed, by the CF conventions."""
+    data = to_xarray(heat)
+    packed = {name: {"zlib": True, "complevel": 4} for name in data.data_vars}
+    data.to_netcdf(path, engine="h5netcdf", encoding=packed)
+
+
+def refuse(domain: Domain) -> None:
+    """Two packages are needed."""
+    needed("xarray", "geo", "A NetCDF file")
+    needed("h5netcdf", "geo", "A NetCDF file")
+
+
+def to_xarray(heat: Heatmap) -> Any:
+    """The map by latitude and longitude (evenly spaced on the Mercator map), or by y and x."""
+    xarray = needed("xarray", "geo", "A Dataset of xarray")
+    ground = heat.domain.kind == "bbox"
+    down, across = ("lat", "lon") if ground else ("y", "x")
+    density = heat.density * (1e6 if ground else 1.0)
+    layers = {
+        "share": (heat.values, "share of people in the pixel", "1"),
+        density_name(heat): (density, "share of people per area", _DENSITY_UNITS[heat.domain.kind]),
+    }
+    if heat.std is not None:
+        layers["std"] = (heat.std, "standard deviation of the share", "1")
+    axis = _GROUND if ground else {name: {"units": heat.domain.unit_name} for name in ("y", "x")}
+    return xarray.Dataset(
+        {
+            name: ((down, across), values, {"long_name": words, "units": unit})
+            for name, (values, words, unit) in layers.items()
+        },
+        coords={down: (down, heat.y, axis[down]), across: (across, heat.x, axis[across])},
+        attrs={"Conventions": "CF-1.11", **facts(heat)},
+    )

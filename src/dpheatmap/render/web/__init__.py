@@ -1,0 +1,1 @@
+"""The interactive map: one page that carries all it needs."""

@@ -1,0 +1,87 @@
+"""Maps in notebooks: each a frame of its own, all from one program that a single output carries."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.render.figure.thumbnail import thumbnail
+from dpheatmap.render.formats.png import figure
+from dpheatmap.render.web.page import between_tags, data_of, frame, static, surroundings
+from dpheatmap.render.web.picture import Picture
+
+_SIDE = 512  # pixels of a map's longer side: a notebook holds many
+_STILL = 400  # and of the picture that stands in where scripts don't run
+
+
+@dataclass
+class _Carrier:
+    """The cell whose output carries the program, and the last run of it in which it did."""
+
+    cell: object = None
+    run: object = None
+
+    def carries(self, cell: object, run: object) -> bool:
+        """Whether the output of this run of this cell is to carry the program."""
+        if self.cell is None or cell is None:
+            self.cell, self.run = cell, run
+            return True
+        if cell != self.cell or run == self.run:
+            return False
+        self.run = run
+        return True
+
+
+_carrier = _Carrier()
+
+
+def output(picture: Picture) -> str:
+    """The output of a cell: the map, or where scripts don't run, a still picture."""
+    program = ""
+    if _carrier.carries(*_where()):
+        page = between_tags(frame("Map"))
+        program = f'<script type="application/json" class="dpheatmap-page">{page}</script>'
+    small = picture.at_most(_SIDE)
+    data = data_of(small, surroundings(picture))
+    title = html.escape(picture.title)
+    return (
+        f'{program}<div class="dpheatmap-output" data-title="{title}">'
+        f'<img src="{_still(picture)}" alt="{title}" style="max-width: 100%"><p>{html.escape(_words(picture))}</p>'
+        f'<script type="application/json" class="dpheatmap-map">{data}</script></div>'
+        f"<script>{static('notebook.js')}</script>"
+    )
+
+
+def still(heat: Heatmap) -> bytes:
+    """The picture to publish, as PNG, for notebooks that show nothing else."""
+    packed = io.BytesIO()
+    figure(heat).save(packed, format="PNG")
+    return packed.getvalue()
+
+
+def _where() -> tuple[object, object]:
+    """The cell that runs and the number of the run; nothing where each output is a page of its own."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None or "google.colab" in sys.modules:
+        return None, None
+    try:
+        cell = shell.parent_header["metadata"]["cellId"]
+    except (AttributeError, KeyError, TypeError):
+        cell = shell.execution_count
+    return cell, shell.execution_count
+
+
+def _still(picture: Picture) -> str:
+    """The heat alone, as a small PNG."""
+    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, _STILL, palette=64)).decode('ascii')}"
+
+
+def _words(picture: Picture) -> str:
+    top = float(np.abs(picture.values).max())
+    return " · ".join([*picture.warnings, f"up to {top:.3g} {picture.unit}", *picture.facts])

@@ -1,0 +1,284 @@
+"""One rule for a name, one sentence for a refusal, and every public function keeps them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpheatmap as dph
+from dpheatmap._util.parameters import DEEPEST, RULES, check
+from dpheatmap.design.paper import all_at_once
+from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.errors import DataError, DomainError, ParameterError, PrivacyRefusal
+from dpheatmap.releases.noise_law import LaplaceNoise
+from dpheatmap.releases.trust import Trust
+
+DOMAIN = dph.Domain.unit(4)
+NOWHERE = "/nonexistent/events.csv"
+MANY, TINY = 10**400, Fraction(1, 10**5000)
+BAD: list[Any] = [
+    0,
+    -1,
+    0.5,
+    math.nan,
+    math.inf,
+    None,
+    "x",
+    True,
+    False,
+    MANY,
+    -MANY,
+    10**5000,
+    TINY,
+    [],
+    {},
+    b"x",
+    1j,
+    np.nan,
+]
+BAD += [Decimal("NaN"), Fraction(-1, 3), np.int64(-1), np.zeros(2), object(), int]
+
+NUMBERS: dict[str, list[Any]] = {
+    "resolution": [0.5],
+    "sigma": [0.5],
+    "decay": [0.5],
+    "epsilon": [0.5],
+    "was": [0.5],
+    "top": [0.5],
+    "emd": [0, 0.5, TINY],
+    "share": [0.5],
+}
+GOOD: dict[str, list[Any]] = {
+    **NUMBERS,
+    "depth": [0],
+    "first_level": [0],
+    **{
+        name: ["x"]
+        for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table")
+    },
+    "each_row_is_a_person": [True, False],
+    "bare": [True, False],
+    "basemap": [True, False],
+    "title": ["x"],
+    "background": ["x"],
+    "h3": [0],
+    "delta": [0],
+    "servers": [0],
+}
+"""Those of the bad values that are good ones for a name."""
+
+
+def nobody() -> dph.Counts:
+    none = np.zeros(0, dtype=np.int64)
+    return dph.Counts.from_cells(DOMAIN, none, none, none)
+
+
+def release() -> dph.Release:
+    return dph.release(nobody(), epsilon=1)
+
+
+def suffix_for(options: dict[str, Any]) -> str:
+    """A format that takes the option."""
+    return "html" if "tiles" in options else "png"
+
+
+COLUMNS = {"user": "who", "x": "lon", "y": "lat"}
+CALLS: dict[str, Callable[..., object]] = {
+    "Domain.bbox": lambda **k: dph.Domain.bbox(0, 0, 1, 1, **k),
+    "Domain.image": lambda **k: dph.Domain.image(**{"width": 64, "height": 48, **k}),
+    "Domain.unit": dph.Domain.unit,
+    "discover": lambda **k: dph.discover(NOWHERE, **{"epsilon": 1, **COLUMNS, **k}),
+    "Domain.first_level": DOMAIN.first_level,
+    "aggregate": lambda **k: dph.aggregate(NOWHERE, DOMAIN, **{**COLUMNS, **k}),
+    "release": lambda **k: dph.release(NOWHERE, DOMAIN, **{"epsilon": 1, **COLUMNS, **k}),
+    "release_images": lambda **k: dph.release_images(
+        NOWHERE, DOMAIN, **{"image": "i", "images": ["a"], "epsilon": 1, **COLUMNS, **k}
+    ),
+    "sql": lambda **k: dph.sql(DOMAIN, **{"dialect": "trino", "table": "t", **COLUMNS, **k}),
+    "read_counts": lambda **k: dph.read_counts(NOWHERE, DOMAIN, **k),
+    "Ledger.limit": lambda **k: dph.Ledger(NOWHERE).limit(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.change_limit": lambda **k: dph.Ledger(NOWHERE).change_limit(
+        **{"population": "p", "epsilon": 1, "was": 2, **k}
+    ),
+    "Ledger.note_files": lambda **k: dph.Ledger(NOWHERE).note_files(**{"population": "p", "marks": [], **k}),
+    "Ledger.warning": lambda **k: dph.Ledger(NOWHERE).warning(**{"population": "p", "name": "f", "marks": [], **k}),
+    "Ledger.charge": lambda **k: dph.Ledger(NOWHERE).charge(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),
+    "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
+    "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
+    "bounds.sparse": lambda **k: dph.bounds.sparse(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
+    "bounds.dense": lambda **k: dph.bounds.dense(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
+    "bounds.lower": lambda **k: dph.bounds.lower(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
+    "bounds.from_emd": lambda **k: dph.bounds.from_emd(**{"emd": 0.1, "sigma": 0.1, **k}),
+    "Release.heatmap": lambda **k: release().heatmap(**k),
+    "Heatmap.save": lambda **k: release().heatmap(size=4).save(f"/nonexistent/map.{suffix_for(k)}", **k),
+    "Difference.save": lambda **k: dph.difference(release(), release(), size=4).save("/nonexistent/map.html", **k),
+    "Heatmap.to_h3": lambda **k: release().heatmap().to_h3(**k),
+    "kmedian": lambda **k: dph.kmedian(release(), **{"k": 3, **k}),
+    "Places.intervals": lambda **k: dph.kmedian(release(), 3).intervals(**k),
+    "Release.distribution": lambda **k: release().distribution(**k),
+    "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),
+    "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),
+    "difference": lambda **k: dph.difference(release(), release(), **k),
+    "Difference.significant": lambda **k: dph.difference(release(), release()).significant(**k),
+    "Release.collected": lambda **k: dph.Release.collected(
+        DOMAIN,
+        all_at_once(DOMAIN),
+        np.zeros(336, np.int64),
+        loss=PureLoss(Fraction(1)),
+        trust=Trust("servers", 5),
+        noise=LaplaceNoise(Fraction(2)),
+        **k,
+    ),
+    "collect.Terms.of": lambda **k: dph.collect.Terms.of(
+        **{"model": "shuffle", "domain": DOMAIN, "epsilon": 1, "n_min": 20, "n_max": 30, **k}
+    ),
+    "collect.LocalTerms.of": lambda **k: dph.collect.LocalTerms.of(DOMAIN, **{"epsilon": 1, **k}),
+}
+"""Each public function that takes a name of the rules, with everything else that it needs. The tables don't exist:
+whatever is refused is refused before a table is opened."""
+
+ALIASES = {("Domain.image", "width"): "image_width", ("Domain.image", "height"): "image_height"}
+
+
+def public_functions() -> Iterator[tuple[str, Callable[..., object]]]:
+    places = [("", dph), ("collect.", dph.collect)]
+    for name, value in ((f"{p}{n}", getattr(place, n)) for p, place in places for n in place.__all__):
+        if inspect.isclass(value):
+            for method, function in inspect.getmembers(value, callable):
+                if not method.startswith("_"):
+                    yield f"{name}.{method}", function
+        elif inspect.ismodule(value) and value is not dph.collect:
+            yield from ((f"{name}.{one}", getattr(value, one)) for one in getattr(value, "__all__", ()))
+        elif callable(value):
+            yield name, value
+
+
+def pairs() -> Iterator[Any]:
+    """Every public function with every parameter of it that has a rule; whether it may be left out by giving None."""
+    for where, function in public_functions():
+        for parameter in inspect.signature(function).parameters.values():
+            rule = ALIASES.get((where, parameter.name), parameter.name)
+            # x, y and weight are also what points and cells are given by, and a design can be given itself.
+            if rule in RULES and not (
+                rule in ("x", "y", "weight", "design") and "str" not in str(parameter.annotation)
+            ):
+                yield pytest.param(
+                    where, parameter.name, rule, parameter.default is None, id=f"{where}-{parameter.name}"
+                )
+
+
+def test_the_table_above_has_every_function_that_takes_a_rules_name() -> None:
+    found = {pair.values[0] for pair in pairs()}
+    assert found == set(CALLS)
+    checked = {pair.values[2] for pair in pairs()}
+    assert checked == set(RULES), "a rule that no public function keeps"
+
+
+@pytest.mark.parametrize(("where", "parameter", "rule", "optional"), list(pairs()))
+def test_every_function_refuses_every_bad_value_in_one_sentence(
+    where: str, parameter: str, rule: str, optional: bool
+) -> None:
+    for value in BAD:
+        if any(value is good for good in GOOD.get(rule, [])) or (optional and value is None):
+            continue
+        if any(type(value) is type(good) and value == good for good in GOOD.get(rule, [])):
+            continue
+        with pytest.raises(ParameterError) as refusal:
+            CALLS[where](**{parameter: value})
+        assert str(refusal.value).startswith(f"{rule} must be {RULES[rule].words}; it was "), value
+        assert str(refusal.value).endswith(f". {RULES[rule].advice}")
+        assert len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "whole", [np.array([77001, 77002]), ["77001"], {"77001": 1}], ids=lambda whole: type(whole).__name__
+)
+@pytest.mark.parametrize("role", ["user", "x", "weight", "where", "images", "epsilon", "sigma"])
+def test_a_column_given_for_its_name_does_not_show_in_the_refusal(role: str, whole: object) -> None:
+    """An error may end in a log, and what was given is the data itself."""
+    if role == "images" and isinstance(whole, list):
+        whole = {77001}
+    with pytest.raises(ParameterError, match=f"it was of the type {type(whole).__name__}") as refusal:
+        check(**{role: whole})
+    assert "77001" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("where", ["release", "aggregate", "release_images", "discover"])
+def test_with_good_values_the_table_is_opened_and_only_then_missed(where: str) -> None:
+    with pytest.raises(DataError, match="No file is called"):
+        CALLS[where](memory=64)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rules_refuse_what_they_should_and_no_more(rule: str) -> None:
+    for value in GOOD.get(rule, []):
+        check(**{rule: value})
+    with pytest.raises(ParameterError):
+        check(**{rule: object()})
+
+
+@pytest.mark.parametrize(
+    ("rule", "low", "high"),
+    [("depth", 0, DEEPEST), ("width", 1, 2**20), ("first_level", 0, DEEPEST), ("users", 1, 10**12), ("size", 1, 8192),
+     ("places", 1, 10**12),
+     ("image_width", 1, 2**DEEPEST), ("image_height", 1, 2**DEEPEST), ("memory", 64, 2**20), ("n_min", 2, 2**20),
+     ("n_max", 2, 2**20), ("units", 1, 2**30), ("servers", 0, 16)],
+)  # fmt: skip
+def test_whole_numbers_run_from_end_to_end(rule: str, low: int, high: int) -> None:
+    for value in (low, high, np.int64(low), np.int64(high)):
+        check(**{rule: value})
+    for outside in (low - 1, high + 1, float(low), str(low), np.float64(low)):
+        with pytest.raises(ParameterError, match=rf"^{rule} must be a whole number from {low} to {high}; it was "):
+            check(**{rule: outside})
+
+
+@pytest.mark.parametrize("rule", ["sigma", "resolution", "decay"])
+def test_numbers_may_be_of_any_real_type(rule: str) -> None:
+    for value in (1, 0.25, 5e-324, Fraction(1, 3), np.float32(0.5), np.float64(1), np.int64(1)):
+        check(**{rule: value})
+    if rule == "decay":
+        with pytest.raises(ParameterError, match="decay must be a number above 0 and at most 1; it was 1"):
+            check(decay=1.0000001)
+
+
+@pytest.mark.parametrize("rule", ["design", "method"])
+def test_choices_are_listed(rule: str) -> None:
+    with pytest.raises(
+        ParameterError, match=rf"^{rule} must be one of .*'paper'.*; it was 'PAPER'\. Pick one of these\.$"
+    ):
+        check(**{rule: "PAPER"})
+
+
+def test_a_parameter_error_is_a_value_error_with_exit_code_2() -> None:
+    assert issubclass(ParameterError, ValueError)
+    assert ParameterError.exit_code == DomainError.exit_code == 2
+
+
+def test_columns_must_be_named() -> None:
+    for missing, words in (("x", "x must name"), ("y", "y must name")):
+        with pytest.raises(ParameterError, match=words):
+            dph.release(NOWHERE, DOMAIN, epsilon=1, **{**COLUMNS, missing: None})  # type: ignore[arg-type]
+    with pytest.raises(PrivacyRefusal, match="No public domain"):
+        dph.release(NOWHERE, epsilon=1, **COLUMNS)  # type: ignore[arg-type]
+    with pytest.raises(PrivacyRefusal, match="No public domain"):
+        dph.aggregate(NOWHERE, (0, 0, 1, 1), **COLUMNS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [({"user": "who"}, "user"), ({"x": "x", "y": "y"}, "x, y"), ({"where": "x > 1"}, "where"),
+     ({"memory": 100}, "memory"), ({"each_row_is_a_person": True}, "each_row_is_a_person"),
+     ({"domain": dph.Domain.unit(5)}, "another domain")],
+)  # fmt: skip
+def test_counts_already_have_their_columns(extra: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=f"Counts already have their domain and columns, and {words} was given"):
+        dph.release(nobody(), epsilon=1, **extra)
+    assert dph.release(nobody(), DOMAIN, epsilon=1).domain == DOMAIN

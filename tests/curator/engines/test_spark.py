@@ -1,0 +1,230 @@
+"""Spark counts as DuckDB and plain Python do, cell by cell, also if an executor dies; and ends when it is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
+import pytest
+
+import dpheatmap as dph
+from dpheatmap.curator.engines.spark import _is_steady, _type
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
+from helpers import nasty
+from helpers.hostile_values import assert_no_more_than_one
+from helpers.tables import W, outcome
+
+pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: scripts/test installs it")
+COLUMNS: dict[str, Any] = {"user": "u", "x": "x", "y": "y"}
+SECRET = "mallory.secret"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in {
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "2",
+        "spark.driver.host": "127.0.0.1", "spark.driver.memory": "700m", "spark.driver.bindAddress": "127.0.0.1",
+    }.items():  # fmt: skip
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def plain(found: tuple[Any, Any]) -> tuple[Any, Any]:
+    cells, counters = found
+    counters = {name: value for name, value in counters.items() if name != "broken_lines"}
+    return {at: weight for at, weight in cells.items() if weight}, counters
+
+
+CASES: list[tuple[dph.Domain, dict[str, Any]]] = [
+    (dph.Domain.bbox(-180, -85, 180, 85, depth=9), {"weight": "w"}),
+    (dph.Domain.unit(7), {}),
+    (dph.Domain.image(5, 3), {"weight": "w", "user": None, "each_row_is_a_person": True}),
+]
+
+
+@pytest.mark.parametrize(("domain", "options"), CASES, ids=lambda case: getattr(case, "kind", ""))
+def test_nasty_points_fall_into_the_same_cells(
+    spark: Any, domain: dph.Domain, options: dict[str, Any], tmp_path: Path
+) -> None:
+    events = nasty.table(domain, 6000)
+    pq.write_table(events, tmp_path / "events.parquet")
+    wanted = nasty.expected(events, domain, weighted="weight" in options, each="user" in options)
+    assert plain(outcome(str(tmp_path / "events.parquet"), domain, engine="spark", **{**COLUMNS, **options})) == wanted
+
+
+@pytest.mark.parametrize("where", [None, "x < 2 AND w >= 0"])
+def test_one_person_s_rows_change_nobody_else_s(spark: Any, where: str | None, tmp_path: Path) -> None:
+    """All of the awkward numbers and weights at once, put among others: they add at most W."""
+    domain, others = dph.Domain.unit(7), nasty.table(dph.Domain.unit(7), 200)
+    rows = [("eve ", x, y, w, None) for x in nasty.NUMBERS for y in (0.5, x) for w in nasty.WEIGHTS]
+    hostile = pa.Table.from_pylist([dict(zip(nasty.SCHEMA.names, row, strict=True)) for row in rows], nasty.SCHEMA)
+    pq.write_table(others, tmp_path / "without.parquet")
+    pq.write_table(pa.concat_tables([others.slice(100), hostile, others.slice(0, 100)]), tmp_path / "with.parquet")
+    before, after = (
+        plain(outcome(str(tmp_path / f"{name}.parquet"), domain, engine="spark", weight="w", where=where, **COLUMNS))
+        for name in ("without", "with")
+    )
+    assert_no_more_than_one(before, after)
+
+
+def test_predicates_parts_and_ids_under_a_collation(spark: Any, tmp_path: Path) -> None:
+    domain = dph.Domain.unit(7)
+    events = nasty.table(domain, 3000, seed=2)
+    pq.write_table(events, tmp_path / "events.parquet")
+    frame = spark.read.parquet(str(tmp_path / "events.parquet")).selectExpr(
+        "u COLLATE UNICODE_CI AS u", "x", "y", "w", "d"
+    )
+    options: dict[str, Any] = {
+        "where": "w >= 2 AND NOT u LIKE 'p1%' OR LOWER(u) = 'a'", "partition": {"d": ["north", "south"]},
+        "part": "north",
+    }  # fmt: skip
+    here = plain(outcome(events, domain, **{**COLUMNS, **options}))
+    assert plain(outcome(frame, domain, **{**COLUMNS, **options})) == here
+    assert [table.name for table in spark.catalog.listTables()] == []
+
+
+def test_tables_by_name_and_files_of_either_format(spark: Any, tmp_path: Path) -> None:
+    """Also several paths, folders, and paths that are no words; a path that ends in a format is no table's name."""
+    events = nasty.table(dph.Domain.unit(7), 300, seed=3)
+    wanted = plain(outcome(events, dph.Domain.unit(7), **COLUMNS))
+    halves = [events.slice(0, 100), events.slice(100)]
+    for number, half in enumerate(halves):
+        pq.write_table(half, tmp_path / f"{number}.parquet")
+        (tmp_path / f"{number}.orc").mkdir()
+        orc.write_table(half, tmp_path / f"{number}.orc" / "part.orc")
+    spark.read.parquet(str(tmp_path / "*.parquet")).createOrReplaceTempView("trips")
+    try:
+        for given in (
+            "trips",
+            [tmp_path / "0.parquet", str(tmp_path / "1.parquet")],
+            (str(tmp_path / "0.orc"), f"{tmp_path}/1.orc/"),
+        ):
+            assert plain(outcome(given, dph.Domain.unit(7), engine="spark", **COLUMNS)) == wanted
+    finally:
+        spark.catalog.dropTempView("trips")
+
+
+@pytest.mark.parametrize(
+    ("spark_calls_it", "type_"),
+    [("string", "TEXT"), ("char(3)", "TEXT"), ("varchar(10)", "TEXT"), ("string collate UNICODE_CI", "TEXT"),
+     ("bigint", "BIGINT"), ("decimal(10,2)", "DECIMAL(10,2)"), ("array<string>", "ARRAY<STRING>")],
+)  # fmt: skip
+def test_types(spark_calls_it: str, type_: str) -> None:
+    assert _type(spark_calls_it) == type_
+
+
+def test_what_draws_lots_is_kept_for_both_readings(spark: Any) -> None:
+    """Were it read twice, whoever was counted once could be placed three times: more than W units."""
+    lot = "CAST(FLOOR(40 * CAST(reflect('java.lang.Math', 'random') AS DOUBLE)) AS INT) AS u"
+    frame = spark.range(500, numPartitions=2).selectExpr(lot).selectExpr("u", "u / 40D AS x", "0.5D AS y")
+    cells, counters = plain(outcome(frame, dph.Domain.unit(5), **COLUMNS))
+    assert counters["inside"] == 500
+    assert 0 <= counters["people"] * W - sum(cells.values()) < 500
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
+    steady = spark.range(9).selectExpr("id AS u", "id / 9D AS x")
+    assert [_is_steady(f) for f in (steady, steady.where("u > 3"), steady.union(steady).orderBy("u"))] == [True] * 3
+    unsteady = (
+        steady.sample(0.5),
+        steady.limit(3),
+        steady.selectExpr("rand() AS x"),
+        steady.mapInArrow(lambda batches: batches, "u long"),
+        frame,
+    )
+    assert [_is_steady(f) for f in unsteady] == [False] * 5
+
+
+def test_refusals_and_errors_tell_nothing(spark: Any, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([(SECRET, 0.5, 0.5, "1")], "u string, x double, y double, w string")
+    failing = frame.selectExpr("u", "CAST(u AS DOUBLE) AS x", "y")
+    timed = frame.selectExpr("u", "x", "y", "DATE'2024-06-30' AS day", "TIMESTAMP'2024-06-30 23:30:00' AS at")
+    wanted = "day = '2024-06-30' AND at > '2024-06-30T23:00' AND EXTRACT(year FROM day) = '2024'"
+    assert outcome(timed, dph.Domain.unit(3), **COLUMNS, where=wanted)[1]["people"] == 1
+    cases: list[tuple[Any, dict[str, Any], type[DpheatmapError], str]] = [
+        (failing, {}, DataError, r"Spark could not read the data frame \(\w+\)"),
+        (frame, {"x": "u"}, DataError, "'u' is of type TEXT, not a number"),
+        (frame, {"weight": "w"}, DataError, "weights are integers"),
+        (frame, {"user": "x"}, DataError, "ids can become equal"),
+        (frame, {"where": "x + 1 > 2"}, ParameterError, "where may compare columns with literals"),
+        (timed, {"where": "u = 'b' AND day > 'soon'"}, ParameterError, "day is of type DATE"),
+        (timed, {"where": "at >= '2024-13-45'"}, ParameterError, "at is of type TIMESTAMP WITH TIME ZONE"),
+        (timed, {"where": "day >= 'today'"}, ParameterError, "day is of type DATE"),
+        (frame, {"memory": 100}, ParameterError, "memory means nothing to Spark"),
+        (frame.selectExpr("*", "x AS X"), {}, DataError, "differ in case alone"),
+        (spark.readStream.format("rate").load(), {}, DataError, "A stream has no end"),
+        ("nowhere", {"engine": "spark"}, DataError, r"Spark could not read the table 'nowhere'"),
+        (str(tmp_path / "none.parquet"), {"engine": "spark"}, DataError, "Spark could not read the files"),
+        ("s3a://bucket/trips.csv", {"engine": "spark"}, DataError, "Spark reads Parquet and ORC from paths"),
+        (["a.orc", "b.parquet"], {"engine": "spark"}, DataError, "Some of the paths are of ORC and some are not"),
+        (7, {"engine": "spark"}, DataError, "A int can't be read by Spark"),
+        ([], {"engine": "spark"}, DataError, "A list can't be read by Spark"),
+        (("a.parquet", 7), {"engine": "spark"}, DataError, "A tuple can't be read by Spark"),
+        (spark.catalog, {}, DataError, "A Catalog of pyspark.sql.catalog can't be watched or cancelled"),
+    ]
+    for events, options, error, words in cases:
+        with pytest.raises(error, match=words) as caught:
+            outcome(events, dph.Domain.unit(3), **{**COLUMNS, **options})
+        assert SECRET not in str(caught.value)
+        assert caught.value.__context__ is None
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0, "what was refused is still kept"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    """What happened on a cluster of two executors, one of which was killed."""
+    program = Path(__file__).with_name("cluster.py")
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_an_executor_that_dies_changes_no_integer(cluster: Any) -> None:
+    assert cluster["killed"] == 1
+    assert cluster["retried"] >= 1, "the status tracker saw no task fail"
+    assert cluster["same"]
+    assert cluster["cells"] > 1000
+    assert cluster["forward"]
+    assert cluster["parts"]
+
+
+def test_what_is_not_needed_any_more_is_cancelled(cluster: Any) -> None:
+    assert cluster["cancelled"]
+    assert cluster["still_active"] == 0
+
+
+def test_no_number_stops_a_predicate(spark: Any) -> None:
+    """Spark's casts stop at what does not fit; a comparison of two types must not."""
+    from decimal import Decimal
+
+    ann = ("ann", 0.1, 0.1, Decimal(5), Decimal(5), 5.0, 5)
+    eve = ("eve", 0.1, 0.1, Decimal(10) ** 37, Decimal(10) ** 17, float("nan"), 2**62)
+    types = "u string, x double, y double, n decimal(38,0), m decimal(38,20), f double, w bigint"
+    events = spark.createDataFrame([ann, eve], types)
+    for where in (
+        "n > 4.5",
+        "n >= m",
+        "n = f",
+        "n IN (5, 0.5)",
+        "w > m OR w = 5",
+        "n > CAST('4' AS DOUBLE)",
+        "n < 1e30",
+    ):
+        assert outcome(events, where=where, **COLUMNS)[1]["people"] >= 1
+    for column in "nmfw":
+        assert outcome(events, dph.Domain.image(9, 9), user="u", x=column, y=column)[1]["people"] == 1
+    assert outcome(events, weight="w", **COLUMNS)[1]["invalid"] == 1

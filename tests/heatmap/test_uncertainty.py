@@ -1,0 +1,146 @@
+"""Uncertainty of heatmaps: shapes and limits, and how often it is right on maps whose truth is known.
+
+Releases are seeded, so what is asserted of error rates is the same in every run; the bounds leave room for other
+versions of what draws are made with.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import dpheatmap as dph
+from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.experiments import invented
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.place.domain import Floats
+from dpheatmap.testing import seeded_release
+
+SIGMA, SIZE = 0.03, 48
+PLACES = invented.cities().places[:12]
+
+
+@cache
+def city(number: int, epsilon: int = 2, people: int = 400) -> tuple[Heatmap, Floats]:
+    """An estimated map and the true one."""
+    counts = PLACES[number].sample(people, np.random.default_rng(number))
+    heat = seeded_release(counts, seed=number, epsilon=epsilon).heatmap(sigma=SIGMA, size=SIZE)
+    return heat, smoothed(true_distribution(counts), SIGMA, SIZE)
+
+
+def test_intervals_hold_the_value_and_grow_with_the_confidence() -> None:
+    heat, _ = city(0)
+    ends = [heat.interval(confidence) for confidence in (0.6, 0.9, 0.99)]
+    for low, high in ends:
+        assert low.shape == high.shape == heat.values.shape
+        assert np.all((low >= 0) & (low <= heat.values) & (heat.values <= high))
+    for (low, high), (lower, higher) in pairwise(ends):
+        assert np.all((lower <= low) & (high <= higher))
+
+
+def test_the_same_release_has_the_same_uncertainty() -> None:
+    counts = PLACES[0].sample(100, np.random.default_rng(0))
+    first, second = (seeded_release(counts, seed=4, epsilon=1).heatmap(size=20).std for _ in "ab")
+    assert first is not None
+    assert second is not None
+    assert np.array_equal(first, second)
+
+
+def test_less_noise_leaves_less_uncertain() -> None:
+    totals = []
+    for epsilon in (1, 5, 25):
+        std = city(1, epsilon)[0].std
+        assert std is not None
+        totals.append(std.sum())
+    assert totals[0] > 1.5 * totals[1] > 2 * totals[2]
+
+
+@pytest.mark.parametrize(
+    "domain", [dph.Domain.image(30, 11), dph.Domain.bbox(7.3, 46.9, 7.5, 47.02), dph.Domain.unit(0)]
+)
+def test_any_domain_and_size(domain: dph.Domain) -> None:
+    nobody = np.zeros(0, np.int64)
+    release = dph.release(dph.Counts.from_cells(domain, nobody, nobody, nobody), epsilon=1)
+    for size in (1, 7, 300):
+        heat = release.heatmap(size=size)
+        assert heat.std is not None
+        assert heat.std.shape == heat.values.shape
+        assert np.isfinite(heat.std).all()
+        assert np.isfinite(heat.interval()[1]).all()
+        assert heat.significant().shape == heat.values.shape
+
+
+def test_maps_without_a_posterior_have_none() -> None:
+    counts = PLACES[0].sample(50, np.random.default_rng(0))
+    heat = dph.release(counts, epsilon=1, design="paper").heatmap(method="paper", size=16)
+    assert heat.std is None
+    for ask in (heat.interval, heat.significant):
+        with pytest.raises(dph.errors.ParameterError, match="posterior"):
+            ask()
+
+
+def test_about_nine_of_ten_true_values_lie_inside() -> None:
+    """Over twelve cities: on average, in the busiest tenth, and where anybody is; and the masses of blocks."""
+    covered = []
+    for number in range(len(PLACES)):
+        heat, true = city(number)
+        low, high = heat.interval(0.9)
+        inside = (low <= true) & (true <= high)
+        busy, visited = true >= np.quantile(true, 0.9), true > 1e-3 * true.max()
+        covered.append((inside.mean(), inside[busy].mean(), inside[visited].mean()))
+    everywhere, in_busy, in_visited = np.mean(covered, axis=0)
+    assert 0.85 <= everywhere <= 0.98
+    assert in_busy >= 0.8
+    assert in_visited >= 0.8
+
+
+def test_the_draws_alone_would_be_too_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the widening, the busiest places lie above their intervals too often: what the widening is for."""
+    monkeypatch.setattr("dpheatmap.heatmap.uncertainty.SPIKY", 0.0)
+    monkeypatch.setattr("dpheatmap.heatmap.uncertainty.LOWER", 1.0)
+    missed = []
+    for number in range(6):
+        counts = PLACES[number].sample(400, np.random.default_rng(number))
+        heat = seeded_release(counts, seed=number, epsilon=2).heatmap(sigma=SIGMA, size=SIZE)
+        true = city(number)[1]
+        busy = true >= np.quantile(true, 0.9)
+        missed.append(np.mean(true[busy] > heat.interval(0.9)[1][busy]))
+        assert np.all(heat.interval(0.9)[1] <= city(number)[0].interval(0.9)[1] + 1e-12)
+    assert np.mean(missed) > 0.1
+
+
+@pytest.mark.parametrize("times", [1.0, 3.0])
+def test_of_the_pixels_shown_few_are_not_above_the_level(times: float) -> None:
+    """The false discoveries, on average over twelve cities, and how many maps show even one with "family"."""
+    wrong, any_wrong, found = [], [], []
+    for number in range(len(PLACES)):
+        heat, true = city(number)
+        level = times / true.size
+        shown, together = heat.significant(level), heat.significant(level, control="family")
+        assert np.all(shown | ~together), "what is sure of all at once is sure one by one"
+        wrong.append((shown & (true <= level)).sum() / max(shown.sum(), 1))
+        any_wrong.append(bool((together & (true <= level)).any()))
+        found.append(shown.sum() / (true > level).sum())
+    assert np.mean(wrong) <= 0.05
+    assert sum(any_wrong) <= 1
+    assert np.mean(found) > 0.3, "a test that finds nothing is never wrong"
+
+
+def test_more_confidence_shows_less_and_levels_may_differ_by_pixel() -> None:
+    heat, true = city(2)
+    shown = [heat.significant(confidence=confidence).sum() for confidence in (0.6, 0.9, 0.99)]
+    assert shown[0] >= shown[1] >= shown[2]
+    assert not heat.significant(1.0).any()
+    levels = np.where(np.arange(true.shape[1]) < 24, 1 / true.size, 1.0)
+    assert not heat.significant(levels)[:, 24:].any()
+    assert heat.significant(levels)[:, :24].any()
+
+
+@pytest.mark.parametrize("level", [-1.0, np.nan, np.inf])
+def test_a_level_is_a_share(level: float) -> None:
+    with pytest.raises(dph.errors.ParameterError, match="level must be a share"):
+        city(0)[0].significant(level)

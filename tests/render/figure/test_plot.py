@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+
+import dpheatmap as dph
+from dpheatmap.errors import MissingDependency
+from dpheatmap.heatmap.difference import Difference
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.domain import Domain
+from dpheatmap.testing import generated_people
+
+MakeHeat = Callable[..., Heatmap]
+CAPE = Domain.bbox(-9.7, 42.7, -8.9, 43.1, depth=12)
+
+
+def mesh_in(ax: object) -> QuadMesh:
+    return next(child for child in ax.get_children() if isinstance(child, QuadMesh))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("domain", [CAPE, Domain.image(7, 5), Domain.unit(3)])
+def test_the_values_are_where_they_belong(make_heat: MakeHeat, domain: Domain) -> None:
+    heat = make_heat(domain)
+    ax = heat.plot()
+    mesh = mesh_in(ax)
+    corners = np.asarray(mesh.get_coordinates())
+    middles = (corners[:-1, :-1] + corners[1:, 1:]) / 2
+    assert middles[:, :, 0] == pytest.approx(np.broadcast_to(heat.x, heat.values.shape))
+    assert middles[:, :, 1] == pytest.approx(np.broadcast_to(heat.y[:, None], heat.values.shape), abs=1e-4)
+    shown = np.asarray(mesh.get_array())
+    assert shown / shown.sum() == pytest.approx(heat.density / heat.density.sum())
+    low, high = ax.get_ylim()
+    assert (low < high) == (domain.kind == "bbox")  # north is up, and so is an image's first row
+    assert ax.get_xlim()[0] < ax.get_xlim()[1]
+
+
+def test_axes_of_ones_own_are_drawn_into(make_heat: MakeHeat) -> None:
+    figure = Figure()
+    mine = figure.subplots(1, 2)
+    assert make_heat(CAPE).plot(ax=mine[1]) is mine[1]
+    assert not mine[0].has_data()
+    label = figure.axes[-1].get_ylabel()
+    assert label.startswith("% of people per ")
+    assert label.endswith(", linear scale")
+
+
+def test_differences_are_drawn_about_zero(make_heat: MakeHeat) -> None:
+    rng = np.random.default_rng(0)
+    a, b = (make_heat(Domain.image(7, 5), rng.random((5, 7))) for _ in range(2))
+    ax = Difference(a, b).plot()
+    low, high = mesh_in(ax).get_clim()
+    assert low == -high != 0
+    assert ax.get_title() == "What changed: B minus A"
+
+
+def test_changes_within_the_noise_are_grey() -> None:
+    people = generated_people(400)
+    releases = (
+        dph.release(people, Domain.unit(6), epsilon=epsilon, user="person", x="x", y="y") for epsilon in (8, "1/2")
+    )
+    change = dph.difference(*releases)
+    ax = change.plot()
+    drawn: np.ma.MaskedArray = np.ma.asarray(mesh_in(ax).get_array()).reshape(change.values.shape)
+    assert np.array_equal(np.ma.getmaskarray(drawn), ~change.significant())
+    assert "grey: within the noise" in ax.figure.axes[-1].get_ylabel()
+
+
+def test_a_file_of_a_difference_says_what_both_promised(make_heat: MakeHeat, tmp_path: Path) -> None:
+    a, b = (make_heat(Domain.image(7, 5), values) for values in np.random.default_rng(0).random((2, 5, 7)))
+    Difference(a, b).save(tmp_path / "change.svg")
+    letters = (tmp_path / "change.svg").read_text()
+    for fact in ("A: epsilon = ", "B: epsilon = ", "made with dpheatmap"):
+        assert fact in letters
+
+
+def test_without_matplotlib(make_heat: MakeHeat, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("matplotlib")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependency, match="A plot needs the package matplotlib"):
+        make_heat(CAPE).plot()
