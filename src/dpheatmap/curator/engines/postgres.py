@@ -20,7 +20,8 @@ from dpheatmap.curator.engines import TABLE, OpenTable, Progress
 from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.engines.waiting import waited
 from dpheatmap.curator.read.geometry import Geometry
-from dpheatmap.curator.read.table import TEXT, Table, quoted
+from dpheatmap.curator.read.sql_text import quoted
+from dpheatmap.curator.read.table import TEXT, Table
 from dpheatmap.errors import DataError, ParameterError
 
 Result = TypeVar("Result")

@@ -21,7 +21,8 @@ from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.engines import OpenTable, Progress
 from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.engines.waiting import waited
-from dpheatmap.curator.read.table import TEXT, Table, quoted
+from dpheatmap.curator.read.sql_text import quoted
+from dpheatmap.curator.read.table import TEXT, Table
 from dpheatmap.errors import DataError, MissingDependency
 
 Result = TypeVar("Result")

@@ -28,7 +28,8 @@ from dpheatmap.curator.read.canonical import canonical_relation
 from dpheatmap.curator.read.event_files import open_files, unchanged
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.record_stream import own_problem
-from dpheatmap.curator.read.table import Table, quoted
+from dpheatmap.curator.read.sql_text import quoted
+from dpheatmap.curator.read.table import Table
 from dpheatmap.design.budget import UNITS
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.domain import Domain

@@ -24,7 +24,8 @@ from dpheatmap.curator.read.portable_predicate import float_of_decimal
 from dpheatmap.curator.read.predicate import row_predicate
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.table import TEXT, Table, literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.table import TEXT, Table
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 
 FLOATS = ("FLOAT", "DOUBLE")

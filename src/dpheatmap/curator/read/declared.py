@@ -23,7 +23,8 @@ import duckdb
 from dpheatmap._util.files import not_a_pattern
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.footer import without_meaning
-from dpheatmap.curator.read.table import describe, literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.table import describe
 
 _TAIL = 8
 """Bytes behind a footer: its length, and the letters that end every file."""

@@ -17,7 +17,8 @@ from dpheatmap._util.files import matching, not_a_pattern
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.parquet import open_parquet
 from dpheatmap.curator.read.question import Question
-from dpheatmap.curator.read.table import Table, literal
+from dpheatmap.curator.read.sql_text import literal
+from dpheatmap.curator.read.table import Table
 from dpheatmap.curator.read.text import json_keys, open_csv, open_json
 from dpheatmap.errors import DataError
 

@@ -21,7 +21,8 @@ from dpheatmap.curator.read.arrow import readable_arrow, readable_polars
 from dpheatmap.curator.read.columns import readable
 from dpheatmap.curator.read.parquet import geometries_of
 from dpheatmap.curator.read.question import Question
-from dpheatmap.curator.read.table import Table, describe, literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.table import Table, describe
 from dpheatmap.errors import DataError
 
 Result = TypeVar("Result")

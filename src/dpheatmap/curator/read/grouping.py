@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpheatmap._util.parameters import check
-from dpheatmap.curator.read.table import literal
+from dpheatmap.curator.read.sql_text import literal
 
 GROUP = "group_number"
 """The column of a canonical relation that holds the number of a row's group in the list, or null."""

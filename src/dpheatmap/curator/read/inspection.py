@@ -12,7 +12,8 @@ import duckdb
 from dpheatmap.curator.engines.duckdb import connection, quietly, readably
 from dpheatmap.curator.read.canonical import FLOATS, is_number, read_events
 from dpheatmap.curator.read.record_stream import own_problem
-from dpheatmap.curator.read.table import Table, quoted
+from dpheatmap.curator.read.sql_text import quoted
+from dpheatmap.curator.read.table import Table
 from dpheatmap.curator.read.text import CsvParser, looks_like_data
 from dpheatmap.errors import DataError
 

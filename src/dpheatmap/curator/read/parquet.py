@@ -24,7 +24,8 @@ from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read import geometry
 from dpheatmap.curator.read.declared import Files
 from dpheatmap.curator.read.question import Question
-from dpheatmap.curator.read.table import Table, describe, literal
+from dpheatmap.curator.read.sql_text import literal
+from dpheatmap.curator.read.table import Table, describe
 from dpheatmap.errors import DataError, PrivacyRefusal
 
 Geometries = dict[str, geometry.Geometry]

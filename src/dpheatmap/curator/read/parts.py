@@ -17,7 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 import duckdb
 
 from dpheatmap._util.duckdb_connection import connect
-from dpheatmap.curator.read.table import Table, literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.table import Table
 from dpheatmap.errors import DataError, DpheatmapError
 
 Role = Callable[[Table], str]

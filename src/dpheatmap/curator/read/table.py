@@ -54,13 +54,3 @@ def describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[s
     """The columns of a relation and their types."""
     rows = quietly(lambda: con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall(), name)
     return {column: re.sub(r"(?s)ENUM\(.*\)", "ENUM", kind) for column, kind, *_ in rows}  # an enum's values are data
-
-
-def quoted(name: str) -> str:
-    """A column's name as SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(value: str) -> str:
-    """A text as SQL."""
-    return "'" + value.replace("'", "''") + "'"

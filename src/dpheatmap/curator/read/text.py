@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from dpheatmap.curator.read.blocks import Block, Opened
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile, column
-from dpheatmap.curator.read.table import Table, literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.table import Table
 from dpheatmap.errors import DataError, ParameterError
 
 EVENTS = "dpheatmap_records"
