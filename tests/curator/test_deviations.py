@@ -19,7 +19,6 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.evaluate.peers.dawa import least_cost
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import all_cells
 from helpers.audit import chi_square
 
 EPSILON = Fraction(2)
@@ -92,7 +91,7 @@ ALPHA = 1e-6 / (len(SHAPES) * PARTITIONS * 2)
 def partitions(weights: tuple[float, ...], runs: int) -> Ints:
     """How often each of the five partitions comes out; all of epsilon is spent on the two lengths alike."""
     domain = dph.Domain.unit(8)
-    codes = all_cells(domain, 8)
+    codes = domain.codes(8)
     people = np.tile(np.array([round(w * UNITS) for w in weights]), len(codes) // 4)
     counts = dph.Counts(domain, codes, np.concatenate([[0], np.cumsum(people)]))
     found = np.zeros(PARTITIONS, np.int64)
@@ -149,7 +148,7 @@ def test_audit_finds_noise_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_noisy_deviations_have_the_promised_law() -> None:
     """Quartiles of the noise, at the rate that the question's price gives."""
     domain = dph.Domain.unit(8)
-    codes = all_cells(domain, 8)
+    codes = domain.codes(8)
     counts = dph.Counts(domain, codes[:4], np.array([0, 3, 3, 3, 3]) * UNITS)
     curator = Curator(counts, 3)
     noise = curator.deviations(codes, np.arange(0, len(codes), 2), Fraction(2))

@@ -17,7 +17,6 @@ from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import all_cells
 from helpers.designs import walked
 
 EPSILONS = [Fraction(1, 3), Fraction(2), Fraction(1, 10**9)]
@@ -31,7 +30,7 @@ def at_start(level: int, design: AdaptiveDesign = DESIGN, domain: Domain = SQUAR
     """The question about all cells of the level that was chosen to start at."""
     left = SHARES - int(SHARES * design.total)
     share = int(left * design.spent)
-    return Question(level, all_cells(domain, level), share, left - share)
+    return Question(level, domain.codes(level), share, left - share)
 
 
 def later(level: int, cells: Ints) -> Question:
@@ -77,7 +76,7 @@ def test_the_start_is_the_deepest_level_with_24_people_times_epsilon_a_cell(epsi
         [after] = DESIGN.after(SQUARE, PureLoss(epsilon), begin, np.array([count if count < 2**63 else FARTHEST]))
         reached = start if count < 2**63 else after.level
         assert after.level == reached
-        assert after.cells.tolist() == all_cells(SQUARE, reached).tolist()
+        assert after.cells.tolist() == SQUARE.codes(reached).tolist()
         assert (after.share, after.left) == at_start(reached)[2:]
 
 
@@ -168,7 +167,7 @@ def test_an_even_map_is_finished_at_the_nearest_level_to_a_signal_of_5(times: fl
     each = -(-people * UNITS // 1)  # the least count with that signal
     [after] = DESIGN.after(SQUARE, PureLoss(epsilon), asked, np.full(16, each))
     assert (after.level, after.share, after.left) == (2 + deeper, asked.left, 0)
-    assert after.cells.tolist() == all_cells(SQUARE, 2 + deeper).tolist()
+    assert after.cells.tolist() == SQUARE.codes(2 + deeper).tolist()
 
 
 def test_evenness_just_below_and_above_its_threshold() -> None:

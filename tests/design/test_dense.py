@@ -18,7 +18,6 @@ from dpheatmap.design.dense import MOST_CELLS, DenseDesign, grid_level
 from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.place.domain import Domain
-from dpheatmap.place.selection import all_cells
 from dpheatmap.releases.release_file import _problem
 from dpheatmap.testing import seeded_release
 
@@ -65,7 +64,7 @@ def test_it_asks_for_everybody_then_for_all_cells_of_the_grid_with_all_that_is_l
     assert design.after(SQUARE, PureLoss(Fraction(1)), grid, np.full(256, UNITS)) == []
     assert design.possible_shares(SQUARE) == {share, SHARES - share}
     alone = DenseDesign(4, 4)
-    assert np.array_equal(alone.begin(SQUARE).cells, all_cells(SQUARE, 4))
+    assert np.array_equal(alone.begin(SQUARE).cells, SQUARE.codes(4))
     assert (alone.begin(SQUARE).share, alone.begin(SQUARE).left, alone.possible_shares(SQUARE)) == (SHARES, 0, {SHARES})
 
 

@@ -19,7 +19,6 @@ from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode, encode
-from dpheatmap.place.selection import all_cells
 from helpers.designs import Answer, paper_design, walked
 
 settings.register_profile("patient", deadline=None)
@@ -60,7 +59,7 @@ def children_of(cells: list[tuple[int, int]], domain: Domain, level: int) -> set
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_all_cells_are_those_that_meet_the_domain_in_order(domain: Domain) -> None:
     for level in range(min(domain.depth, 9) + 1):
-        codes = all_cells(domain, level)
+        codes = domain.codes(level)
         assert np.all(np.diff(codes) > 0)
         assert set(pairs(codes)) == meeting(domain, level)
 
@@ -72,7 +71,7 @@ def test_all_cells_are_those_that_meet_the_domain_in_order(domain: Domain) -> No
 @given(data=st.data())
 def test_the_papers_next_cells_are_the_children_of_the_largest(domain: Domain, data: st.DataObject) -> None:
     level = data.draw(st.integers(1, min(domain.depth - 1, 6)))
-    cells = all_cells(domain, level)
+    cells = domain.codes(level)
     cells = cells[data.draw(st.lists(st.booleans(), min_size=len(cells), max_size=len(cells)))]
     noisy = np.array(data.draw(st.lists(st.integers(-5, 5), min_size=len(cells), max_size=len(cells))), dtype=np.int64)
     width = data.draw(st.integers(1, 30))

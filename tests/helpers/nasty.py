@@ -38,7 +38,7 @@ def near_edges(domain: Domain, size: int, rng: np.random.Generator) -> tuple[Any
     if domain.kind == "bbox":
         x, y = 360.0 * (columns / side - 0.5), np.array([latitude_of_row(float(row / side)) for row in rows])
     else:
-        x, y = columns * (domain.root_side / side), rows * (domain.root_side / side)
+        x, y = columns * (domain.place.widest_root / side), rows * (domain.place.widest_root / side)
     for _ in range(3):
         x = np.nextafter(x, x + rng.integers(-1, 2, size))
         y = np.nextafter(y, y + rng.integers(-1, 2, size))

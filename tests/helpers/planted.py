@@ -32,7 +32,6 @@ from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
-from dpheatmap.place.selection import children_inside
 from dpheatmap.testing import SeededSource
 
 
@@ -134,7 +133,7 @@ def paths_spend_twice(patch: pytest.MonkeyPatch) -> None:
     honest = AdaptiveDesign.after
 
     def after(self: Any, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
-        below = children_inside(domain, asked.level, asked.cells) if asked.level < self.last else asked.cells[:0]
+        below = domain.children(asked.level, asked.cells) if asked.level < self.last else asked.cells[:0]
         further = Question(asked.level + 1, below, max(asked.left, 1), 0)
         return [*honest(self, domain, loss, asked, noisy), *([further] if asked.left else [])]
 

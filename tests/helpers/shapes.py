@@ -18,7 +18,6 @@ from dpheatmap.design.design import Design, Question
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
-from dpheatmap.place.selection import all_cells
 from helpers.designs import paper_design, walked
 
 EPSILON = Fraction(2)
@@ -160,7 +159,7 @@ def events(shape: Shape) -> dict[str, Event]:
     start = top[top >= first_place(first)]
     # A cell of theirs, and a cell without them, on the lowest level that is measured as a whole.
     whole = min(first + 1, shape.domain.depth)
-    places = first_place(whole) + all_cells(shape.domain, whole)
+    places = first_place(whole) + shape.domain.codes(whole)
     changed = added[places] - without[places]
     most, least = places[np.argmax(changed)], places[np.argmin(changed)]
 

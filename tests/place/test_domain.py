@@ -48,7 +48,7 @@ def domains(draw: st.DrawFn, deepest: int = 28) -> Domain:
 
 def finest_by_definition(domain: Domain) -> set[tuple[int, int]]:
     """The finest cells that overlap the extent in more than an edge, in exact arithmetic (no boxes)."""
-    side = Fraction(int(domain.root_side), 2**domain.depth)
+    side = Fraction(int(domain.place.widest_root), 2**domain.depth)
     columns, rows = (
         [k for k in range(2**domain.depth) if side * k < Fraction(end)] for end in (domain.extent.x1, domain.extent.y1)
     )
@@ -198,7 +198,7 @@ def test_bounds_are_the_extent_widened_to_whole_cells(domain: Domain) -> None:
     assert b.y0 <= e.y0 + slack
     assert b.x1 >= e.x1 - slack
     assert b.y1 >= e.y1 - slack
-    wide = (360.0 if domain.kind == "bbox" else domain.root_side) * r.columns / 2**domain.depth
+    wide = (360.0 if domain.kind == "bbox" else domain.place.widest_root) * r.columns / 2**domain.depth
     assert b.x1 - b.x0 == pytest.approx(wide, abs=1e-9)
     corner = domain.cell_bounds(domain.depth, r.x0, r.y0)
     assert (b.x0, b.y1 if domain.kind == "bbox" else b.y0) == (

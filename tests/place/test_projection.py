@@ -101,7 +101,7 @@ def points_for(domain: Domain) -> tuple[Floats, Floats]:
         x_edges = 360.0 * (columns / side - 0.5)
         y_edges = np.array([latitude_of_row(k / side) for k in rows.tolist()])
     else:
-        x_edges, y_edges = (k * (domain.root_side / side) for k in (columns, rows))
+        x_edges, y_edges = (k * (domain.place.widest_root / side) for k in (columns, rows))
     return nasty(x_edges, e.x0, e.x1, POINTS), nasty(y_edges, e.y0, e.y1, POINTS)
 
 

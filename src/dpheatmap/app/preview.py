@@ -17,7 +17,7 @@ from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smoothed
 from dpheatmap.place.domain import Domain
-from dpheatmap.planning.plan import length, plan
+from dpheatmap.planning.plan import plan
 from dpheatmap.releases.label import odds_in_words
 from dpheatmap.render.figure.thumbnail import thumbnail
 from dpheatmap.render.web.picture import picture_of
@@ -42,7 +42,7 @@ def foreseen(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
         "chance": float(1 / (1 + np.exp(-min(float(epsilon), 700.0)))),
         "caution": made.caution,
         "advice": made.advice,
-        "error": length(domain, made.expected_emd * domain.longer_side),
+        "error": domain.length_in_words(made.expected_emd * domain.longer_side),
     }
 
 

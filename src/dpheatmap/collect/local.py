@@ -33,7 +33,6 @@ from dpheatmap.design.settings import PAPER_WIDTH
 from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import all_cells
 
 EPSILONS = Fraction(1, 100), Fraction(50)
 MOST_CELLS = 2**20
@@ -85,10 +84,10 @@ class LocalTerms:
                 "nothing can be learnt, and above it nobody is protected."
             )
         last = domain.depth if depth is None else min(int(depth), domain.depth)
-        if domain.cells(last).count > MOST_CELLS:
+        if domain.count(last) > MOST_CELLS:
             raise ParameterError(
                 f"A local collection's last level must have at most {MOST_CELLS} cells; level {last} has "
-                f"{domain.cells(last).count}. Use a smaller depth."
+                f"{domain.count(last)}. Use a smaller depth."
             )
         return cls(domain, one_level_each(domain, width=int(width), depth=last), exact, int(n_min), int(n_max))
 
@@ -100,12 +99,12 @@ class LocalTerms:
     @cached_property
     def responses(self) -> dict[int, Unary | Hadamard]:
         """How devices answer for each level."""
-        return {k: response(self.domain.cells(k).count, self.epsilon) for k in sorted(self.design.shares)}
+        return {k: response(self.domain.count(k), self.epsilon) for k in sorted(self.design.shares)}
 
     @cached_property
     def cells(self) -> dict[int, Ints]:
         """The codes of the cells of each level; a device answers for the position of its own."""
-        return {k: all_cells(self.domain, k) for k in sorted(self.design.shares)}
+        return {k: self.domain.codes(k) for k in sorted(self.design.shares)}
 
     @property
     def answer_bytes(self) -> dict[int, int]:

@@ -127,7 +127,7 @@ class Terms:
                 "servers, 2 or more, go with the model 'servers' and a delta above 0 with 'shuffle'; they were "
                 f"{self.servers} and {float(self.delta):g}. Leave them out."
             )
-        cells = sum(self.domain.cells(level).count for level in self.design.shares)
+        cells = sum(self.domain.count(level) for level in self.design.shares)
         if cells > MOST_COORDINATES:
             raise ParameterError(
                 f"A collection must have at most {MOST_COORDINATES} cells, all of which are measured; there were "

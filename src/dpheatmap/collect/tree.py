@@ -17,7 +17,6 @@ from dpheatmap.curator import Source
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
-from dpheatmap.place.selection import all_cells
 
 
 class Tree:
@@ -25,7 +24,7 @@ class Tree:
 
     def __init__(self, domain: Domain, first: int, last: int) -> None:
         self.domain, self.first, self.last = domain, first, last
-        self._codes = [all_cells(domain, level) for level in range(first, last + 1)]
+        self._codes = [domain.codes(level) for level in range(first, last + 1)]
         self._starts = np.cumsum([0, *map(len, self._codes)])
 
     @property

@@ -56,7 +56,6 @@ from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.projection import NORTHERNMOST, highest_latitude, lowest_latitude
 from dpheatmap.place.quadtree import Ints, decode
-from dpheatmap.place.selection import children_inside
 from dpheatmap.releases.discovery import Discovery
 from dpheatmap.releases.release import LedgerEntry
 
@@ -179,7 +178,7 @@ def _nested_boxes(curator: Curator, share: float) -> list[CellRange]:
     boxes, tiles, least = [domain.cells(domain.depth)], np.zeros(1, np.int64), None
     for level in range(STRIDE, domain.depth + 1, STRIDE):
         for above in range(level - STRIDE, level):
-            tiles = children_inside(domain, above, tiles)
+            tiles = domain.children(above, tiles)
         people = curator.cells(level, tiles, step)
         occupied = people > scale * (np.log(len(tiles)) + SURE)
         tiles, people = tiles[occupied], people[occupied]

@@ -27,7 +27,6 @@ from dpheatmap.design.budget import UNITS, read_epsilon
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
-from dpheatmap.place.selection import all_cells, children_inside
 
 BRANCHES = 4
 HALF = 2**31 - 1
@@ -164,12 +163,12 @@ class Curator:
         noise = discrete_laplace(rate)
         delta = -(-LOG_BRANCHES // rate)
         first, finest = self.domain.first_level(BRANCHES), self.domain.depth
-        cells, leaves = all_cells(self.domain, first), []
+        cells, leaves = self.domain.codes(first), []
         for level in range(first, finest):
             value = np.maximum(self._counts.at(level, cells) - (level - first) * delta, -delta)
             split = saturating_add(value + delta, noise.sample(len(cells), self._source)) > delta
             leaves.append(cells[~split])
-            cells = children_inside(self.domain, level, cells[split])
+            cells = self.domain.children(level, cells[split])
         leaves.append(cells)
         return np.repeat(np.arange(first, finest + 1), [len(c) for c in leaves]), np.concatenate(leaves)
 

@@ -36,7 +36,6 @@ from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import Settings
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import all_cells, children_inside
 
 FIRST_CELLS = 20
 """The first level is the deepest one at which at most so many cells meet the domain."""
@@ -95,10 +94,10 @@ class AdaptiveDesign(Ruled):
     def begin(self, domain: Domain) -> Question:
         """Everybody; or where there is nothing to choose, all cells of the only level."""
         if self.first == self.last or self.total == 0:
-            return self._level(self.first, all_cells(domain, self.first), SHARES)
+            return self._level(self.first, domain.codes(self.first), SHARES)
         top = min(domain.first_level(1), self.first)
         share = int(SHARES * self.total)
-        return Question(top, all_cells(domain, top), share, SHARES - share)
+        return Question(top, domain.codes(top), share, SHARES - share)
 
     def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
         """Choose the start after the total; close, finish and open cells after a level."""
@@ -107,7 +106,7 @@ class AdaptiveDesign(Ruled):
             return []
         if self._is_total(asked):
             level = self.start_of(domain, epsilon * int(noisy[0]) / UNITS)
-            return [self._level(level, all_cells(domain, level), asked.left)]
+            return [self._level(level, domain.codes(level), asked.left)]
         if asked.left + asked.share == self._left_at_start:
             deeper = self._levels_if_even(domain, epsilon, asked, noisy)
             if deeper is not None:
@@ -116,7 +115,7 @@ class AdaptiveDesign(Ruled):
         closed, opened = noisy <= low, noisy > high
         if asked.level == self.last - 1:  # to open is to finish
             opened[:] = False
-        below = children_inside(domain, asked.level, asked.cells[opened])
+        below = domain.children(asked.level, asked.cells[opened])
         return [
             _all_that_is_left(domain, asked, asked.cells[closed], 0),
             _all_that_is_left(domain, asked, asked.cells[~closed & ~opened], 1),
@@ -179,7 +178,7 @@ class AdaptiveDesign(Ruled):
     def start_of(self, domain: Domain, signal: Fraction) -> int:
         """The deepest level with so few cells that each has enough of the total's signal, ``first`` at least."""
         most = min(signal / self.start, Fraction(MOST_AT_ONCE))
-        return max([self.first, *(k for k in range(self.first, self.last) if domain.cells(k).count <= most)])
+        return max([self.first, *(k for k in range(self.first, self.last) if domain.count(k) <= most)])
 
     def _count(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
         """The largest count, in units, of at most a signal."""
@@ -197,11 +196,11 @@ class AdaptiveDesign(Ruled):
         deeper = 0
         while asked.level + deeper < self.last and signal >= self.even_signal * 2 * 4**deeper:
             deeper += 1  # the number of levels nearest, in powers of 4, to signal / even_signal
-        return deeper if domain.cells(asked.level + deeper).count <= MOST_AT_ONCE else None
+        return deeper if domain.count(asked.level + deeper) <= MOST_AT_ONCE else None
 
 
 def _all_that_is_left(domain: Domain, asked: Question, cells: Ints, deeper: int) -> Question:
     """Cells themselves, or all cells some levels down inside them, with all that is left."""
     for level in range(asked.level, asked.level + deeper):
-        cells = children_inside(domain, level, cells)
+        cells = domain.children(level, cells)
     return Question(asked.level + deeper, cells, asked.left, 0)

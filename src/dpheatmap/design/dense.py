@@ -30,7 +30,6 @@ from dpheatmap.design.settings import Settings
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import all_cells
 
 MOST_CELLS = 2**16
 """The most cells that a grid has, 256 x 256 on a square: finer ones would show what smoothing takes away again."""
@@ -76,10 +75,10 @@ class DenseDesign(Ruled):
     def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
         """All levels; with a declared number of people there is one level and nothing to choose."""
         levels = settings.levels(domain, 1)
-        if domain.cells(levels[0]).count > MOST_CELLS:
+        if domain.count(levels[0]) > MOST_CELLS:
             raise ParameterError(
                 f"first_level must have at most {MOST_CELLS} cells in the design 'dense'; level {levels[0]} has "
-                f"{domain.cells(levels[0]).count}. Leave it out, or choose a smaller one."
+                f"{domain.count(levels[0])}. Leave it out, or choose a smaller one."
             )
         if settings.users is None:
             return cls(levels[0], levels[-1])
@@ -101,16 +100,16 @@ class DenseDesign(Ruled):
     def begin(self, domain: Domain) -> Question:
         """Everybody; or where there is nothing to choose, all cells of the only level."""
         if self.first == self.last:
-            return Question(self.first, all_cells(domain, self.first), SHARES, 0)
+            return Question(self.first, domain.codes(self.first), SHARES, 0)
         top = min(domain.first_level(1), self.first)
-        return Question(top, all_cells(domain, top), self._for_total, SHARES - self._for_total)
+        return Question(top, domain.codes(top), self._for_total, SHARES - self._for_total)
 
     def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
         """The grid after the total."""
         if asked.left == 0:
             return []
         level = grid_level(domain, loss.epsilon * int(noisy[0]) / UNITS, self.first, self.last)
-        return [Question(level, all_cells(domain, level), asked.left, 0)]
+        return [Question(level, domain.codes(level), asked.left, 0)]
 
     def possible_shares(self, domain: Domain) -> set[int]:
         """All of epsilon; or the total's, and what it leaves."""
@@ -135,5 +134,5 @@ def grid_level(domain: Domain, signal: Fraction, first: int, last: int) -> int:
 
 def _is_near(domain: Domain, level: int, signal: Fraction) -> bool:
     """Whether the next level is at least as near, and not too large."""
-    here, below = domain.cells(level).count, domain.cells(level + 1).count
+    here, below = domain.count(level), domain.count(level + 1)
     return signal > 0 and here * below <= signal * signal and below <= MOST_CELLS

@@ -19,7 +19,6 @@ from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import PAPER_WIDTH, Settings
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, largest
-from dpheatmap.place.selection import all_cells, children_inside
 
 # The expected error is FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than
 # guessing does. The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells
@@ -95,7 +94,7 @@ class PaperDesign:
         finest = domain.cells(domain.depth)
         side, width = max(finest.columns, finest.rows), int(settings.width)
         term = sum(
-            2 ** (domain.depth - level) / side * min(width, domain.cells(level).count) / float(part(epsilon, share))
+            2 ** (domain.depth - level) / side * min(width, domain.count(level)) / float(part(epsilon, share))
             for level, share in cls.planned_shares(domain, epsilon, users, settings).items()
         )
         return float(floor + min(_CEILING - _FLOOR, _SCALE * (term / users) ** _POWER))
@@ -123,7 +122,7 @@ class PaperDesign:
     def begin(self, domain: Domain) -> Question:
         """All cells of the first level."""
         share = self.shares[self.first]
-        return Question(self.first, all_cells(domain, self.first), share, SHARES - share)
+        return Question(self.first, domain.codes(self.first), share, SHARES - share)
 
     def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
         """The children of all cells of the first level, then of the largest ones, or of all again."""
@@ -132,7 +131,7 @@ class PaperDesign:
         every = self.at_once or asked.level == self.first
         kept = asked.cells if every else asked.cells[largest(asked.cells, noisy, self.width)]
         share = self.shares[asked.level + 1]
-        return [Question(asked.level + 1, children_inside(domain, asked.level, kept), share, asked.left - share)]
+        return [Question(asked.level + 1, domain.children(asked.level, kept), share, asked.left - share)]
 
     def possible_shares(self, domain: Domain) -> set[int]:
         """Those of the levels."""
@@ -140,7 +139,7 @@ class PaperDesign:
 
     def coordinates(self, domain: Domain) -> tuple[Ints, Ints]:
         """Levels and codes of all cells of all levels, in the order of a release: what is measured at once."""
-        cells = [all_cells(domain, level) for level in sorted(self.shares)]
+        cells = [domain.codes(level) for level in sorted(self.shares)]
         return np.repeat(sorted(self.shares), [len(codes) for codes in cells]), np.concatenate(cells)
 
 
@@ -166,7 +165,7 @@ def one_level_each(domain: Domain, *, width: int = PAPER_WIDTH, depth: int | Non
     level takes what whole shares leave over.
     """
     levels = _levels(domain, width, depth)
-    weights = [_cube_root((min(domain.cells(level).count, 4 * width) << 96 >> level) ** 2) for level in levels]
+    weights = [_cube_root((min(domain.count(level), 4 * width) << 96 >> level) ** 2) for level in levels]
     shares = {level: max(1, SHARES * w // sum(weights)) for level, w in zip(levels, weights, strict=True)}
     shares[levels[0]] += SHARES - sum(shares.values())
     return PaperDesign(shares, width, Fraction(1), at_once=True)

@@ -77,9 +77,9 @@ class Settings:
         first = min(domain.first_level(most), last) if self.first_level is None else int(self.first_level)
         if first > last:
             raise ParameterError(f"first_level must be at most the last level, {last}; it was {first}. Leave it out.")
-        if domain.cells(first).count > MOST_FIRST_CELLS:
+        if domain.count(first) > MOST_FIRST_CELLS:
             raise ParameterError(
                 f"first_level must have at most {MOST_FIRST_CELLS} cells, all of which are measured; level {first} "
-                f"has {domain.cells(first).count}. Leave it out, or choose a smaller one."
+                f"has {domain.count(first)}. Leave it out, or choose a smaller one."
             )
         return range(first, last + 1)

@@ -38,7 +38,7 @@ def reconstruct(release: Release) -> Distribution:
     """
     assert isinstance(release.design, DenseDesign), "the dense reconstruction needs its own design"
     m, level = release.measurements, release.measured_levels[1]
-    start = len(m) - release.domain.cells(level).count
+    start = len(m) - release.domain.count(level)
     codes, counts, cells = m.codes[start:], m.counts[start:], release.domain.cells(level)
     x, y = decode(codes)
     noisy = np.zeros((cells.rows, cells.columns))

@@ -7,7 +7,6 @@ k-median solver on the cells gives good centres for the people, and looks at not
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from os import PathLike
 from typing import NamedTuple
@@ -18,10 +17,8 @@ from numpy.typing import ArrayLike
 from dpheatmap._util.parameters import check
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
-from dpheatmap.planning.plan import length
 from dpheatmap.releases.release import Release, need_release
 
 RANKINGS = 20
@@ -39,22 +36,16 @@ class Plane(NamedTuple):
 
     domain: Domain
 
-    @property
-    def _metres(self) -> tuple[float, float]:
-        """Metres in a degree of longitude and of latitude."""
-        degree = projection.EARTH_CIRCUMFERENCE / 360.0
-        middle = (self.domain.extent.y0 + self.domain.extent.y1) / 2
-        return degree * math.cos(math.radians(middle)), degree
-
     def of(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
         """Points in the domain's coordinates to the plane."""
         px, py = np.asarray(x, np.float64), np.asarray(y, np.float64)
-        across, up = self._metres if self.domain.kind == "bbox" else (1.0, 1.0)
+        across, up = self.domain.place.lengths_of_units
         return px * across, py * up
 
     def back(self, points: Floats) -> Floats:
         """Points of the plane, n x 2, to the domain's coordinates."""
-        return points / np.array(self._metres) if self.domain.kind == "bbox" else points
+        back: Floats = points / np.array(self.domain.place.lengths_of_units)
+        return back
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +118,7 @@ class Places:
 
     def __repr__(self) -> str:
         return (
-            f"<{len(self.centres)} Places, {length(self.domain, self.cost)} from people on average"
+            f"<{len(self.centres)} Places, {self.domain.length_in_words(self.cost)} from people on average"
             f"{', NOT PRIVATE' if self.release.seeded else ''}>"
         )
 
@@ -202,9 +193,7 @@ def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
     u = (left[cell] + wide[cell] * (number % across[cell] + 0.5) / across[cell]) / whole
     v = (top[cell] + high[cell] * (number // across[cell] + 0.5) / down[cell]) / whole
     part = (1.0 / (across * down))[cell]
-    if domain.kind == "bbox":
-        return Points(360.0 * (u - 0.5), projection.latitudes_of_rows(v), cell, part)
-    return Points(u * domain.root_side, v * domain.root_side, cell, part)
+    return Points(*domain.place.from_root(u, v), cell, part)
 
 
 def nearest_centre(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:

@@ -27,7 +27,6 @@ from dpheatmap.evaluate.peers.private_measure import pmm
 from dpheatmap.evaluate.peers.private_tree import privtree
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import all_cells
 from dpheatmap.releases.release import Release
 from dpheatmap.testing import SeededSource, seeded_release
 
@@ -97,8 +96,8 @@ def dyadic_grid(curator: Curator) -> None:
     people = max(curator.total(curator.part(TOTAL_SHARE)), 1.0)
     wanted = max(people * float(curator.rest) / BALANCE, 1.0)
     levels = range(curator.domain.depth + 1)
-    level = min(levels, key=lambda k: abs(np.log(curator.domain.cells(k).count / wanted)))
-    curator.cells(level, all_cells(curator.domain, level), curator.rest)
+    level = min(levels, key=lambda k: abs(np.log(curator.domain.count(k) / wanted)))
+    curator.cells(level, curator.domain.codes(level), curator.rest)
 
 
 def _ours(

@@ -37,7 +37,7 @@ def mixture(gaussians: int, sparsity: float, *, people: int = 200, depth: int = 
     domain = Domain.unit(depth)
     if gaussians < 1 or people < 1:
         raise ParameterError(f"gaussians and people must be at least 1; they were {gaussians} and {people}. Give more.")
-    cells = domain.cells(depth).count
+    cells = domain.count(depth)
     wanted = round(sparsity * cells)
     if not 1 <= wanted <= DENSEST * cells:
         raise ParameterError(

@@ -16,7 +16,6 @@ from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.heatmap.smoothing import default_sigma, middle_rows, pixel_sides, smoothed
-from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
 from dpheatmap.releases.trust import CURATOR, Trust
@@ -136,9 +135,7 @@ class Heatmap:
     def y(self) -> Floats:
         """The middles of the rows: degrees of latitude, pixels or fractions of the side."""
         at = middle_rows(self.domain, self.values.shape[0]) / 2.0**self.domain.depth
-        if self.domain.kind == "bbox":
-            return np.array([projection.latitude_of_row(row) for row in at.tolist()])
-        return at * self.domain.root_side
+        return self.domain.place.from_root(np.zeros_like(at), at)[1]
 
     @property
     def density(self) -> Floats:

@@ -1,15 +1,91 @@
-"""Boxes in degrees: what may be one, and how fine its cells are on the ground."""
+"""Boxes in degrees, on Web Mercator: level = zoom, cell = map tile, Morton code = quadkey."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.errors import DomainError
 from dpheatmap.place import projection
+from dpheatmap.place.place import Bounds, Floats, Place
 
 
-def checked_box(west: float, south: float, east: float, north: float) -> tuple[float, float, float, float]:
+@dataclass(frozen=True)
+class Box(Place):
+    """West, south, east and north; the root square is the world."""
+
+    extent: Bounds
+    kind: ClassVar[str] = "bbox"
+    geographic: ClassVar[bool] = True
+    unit_name: ClassVar[str] = "m"
+    axes: ClassVar[tuple[str, str]] = ("lon", "lat")
+
+    @classmethod
+    def between(cls, west: float, south: float, east: float, north: float) -> Self:
+        """A box with these edges, or the one sentence that tells what is wrong with them."""
+        return cls(check_box(west, south, east, north))
+
+    def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
+        """Web Mercator, by arithmetic alone."""
+        return projection.mercator_column(x), projection.mercator_row(y, sqrt, let)
+
+    def from_root(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Longitudes and latitudes."""
+        return 360.0 * (u - 0.5), projection.latitudes_of_rows(v)
+
+    def edges(self, left: float, top: float, right: float, bottom: float) -> Bounds:
+        """West, south, east, north."""
+        west, east = (360.0 * (at - 0.5) for at in (left, right))
+        north, south = (projection.latitude_of_row(at) for at in (top, bottom))
+        return Bounds(west, south, east, north)
+
+    def width_of_root(self, v: Floats) -> Floats:
+        """On Web Mercator the ground scale at a row v in [0, 1] is cos(latitude) = 1 / cosh(pi (1 - 2 v))."""
+        scale: Floats = projection.EARTH_CIRCUMFERENCE / np.cosh(np.pi * (1.0 - 2.0 * v))
+        return scale
+
+    @property
+    def widest_root(self) -> float:
+        """The longest circle of latitude."""
+        return longest_circle(self.extent.y0, self.extent.y1)
+
+    @property
+    def lengths_of_units(self) -> tuple[float, float]:
+        """Metres in a degree of longitude, on the middle latitude, and of latitude."""
+        degree = projection.EARTH_CIRCUMFERENCE / 360.0
+        middle = (self.extent.y0 + self.extent.y1) / 2
+        return degree * math.cos(math.radians(middle)), degree
+
+    def area(self, left: Floats, top: Floats, right: Floats, bottom: Floats) -> Floats:
+        """On the sphere, the area between two parallels is that of the cylinder around it.
+
+        It grows with the sine of the latitude, which on a row v of Web Mercator is tanh(pi (1 - 2 v)).
+        """
+        sines = np.tanh(np.pi * (1.0 - 2.0 * np.stack([top, bottom])))
+        area: Floats = projection.EARTH_CIRCUMFERENCE**2 / (2.0 * np.pi) * (right - left) * (sines[0] - sines[1])
+        return area
+
+    def length_in_words(self, length: float) -> str:
+        """Metres or kilometres."""
+        return f"{length / 1000:.2g} km" if length >= 1000 else f"{length:.3g} m"
+
+    @property
+    def option(self) -> str:
+        """--bbox."""
+        return "--bbox=" + ",".join(repr(edge) for edge in self.extent)
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        """Four edges."""
+        return cls.between(*(float(v) for v in description["extent"]))
+
+
+def check_box(west: float, south: float, east: float, north: float) -> Bounds:
     """The four edges as floats, or the one sentence that tells what is wrong with them."""
     try:
         if any(isinstance(v, (str, bytes, bool)) for v in (west, south, east, north)):
@@ -44,7 +120,7 @@ def checked_box(west: float, south: float, east: float, north: float) -> tuple[f
             f"Web Mercator ends at latitude {projection.NORTHERNMOST:.4f}, before the pole that {box} reaches for. "
             "Cut the box at 85.05 degrees."
         )
-    return w, s, e, n
+    return Bounds(w, s, e, n)
 
 
 def zoom_for_resolution(south: float, north: float, resolution: float) -> int:

@@ -1,84 +1,47 @@
-"""Where: a public rectangle, and the quadtree of cells laid over it.
+"""Where: a public place, and the quadtree of cells laid over it.
 
-A domain is chosen before any data is read. Its cells at the finest level form a rectangle of whole cells inside a
-square of ``2**depth x 2**depth``; a cell of a coarser level *meets* the domain if it holds one of them. Cells that
-don't meet it are known to be empty and are never measured.
-
-Three kinds, one scheme:
-
-* ``Domain.bbox``: longitude and latitude on Web Mercator; level = zoom, cell = map tile, Morton code = quadkey.
-* ``Domain.image``: pixels; the root square is the power of two that holds the image.
-* ``Domain.unit``: the unit square.
-
-Rows count from the north, the image's top, or y = 0.
+A domain is chosen before any data is read. Its cells at the finest level lie inside a square of ``2**depth x
+2**depth``; a cell of a coarser level *meets* the domain if it holds one of them (`mask.py`). Cells that don't meet it
+are known to be empty and are never measured. What the place is, a box on the ground, an image or the unit square, is an
+object of its own (`place.py`). Rows count from the north, the image's top, or y = 0.
 """
 
 from __future__ import annotations
 
-import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpheatmap._util.parameters import DEEPEST, check
 from dpheatmap.errors import DomainError
-from dpheatmap.place import projection
-from dpheatmap.place.box import checked_box, longest_circle, zoom_for_resolution
-from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.box import Box, zoom_for_resolution
+from dpheatmap.place.image import Image
+from dpheatmap.place.mask import CellRange, Mask
+from dpheatmap.place.place import Bounds, Floats, Place
+from dpheatmap.place.quadtree import Ints, children, encode
+from dpheatmap.place.unit_square import UnitSquare
 
 if TYPE_CHECKING:
     from dpheatmap.releases.discovery import Discovery
 
-Kind = Literal["bbox", "image", "unit"]
-Floats = NDArray[np.float64]
+__all__ = ["Bounds", "CellRange", "Domain", "Floats"]
+
+PLACES: Mapping[str, type[Place]] = {place.kind: place for place in (Box, Image, UnitSquare)}
+"""All kinds of places, by what they are called in files."""
 
 _DEFAULT_CELLS = 256  # on the longer side of a box for which no resolution was given, as in the paper's experiments
-
-
-class Bounds(NamedTuple):
-    """A rectangle in the domain's own coordinates: degrees, pixels or fractions of the side."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-
-@dataclass(frozen=True, slots=True)
-class CellRange:
-    """The cells of one level that meet the domain: columns ``x0 .. x1 - 1`` and rows ``y0 .. y1 - 1``."""
-
-    x0: int
-    y0: int
-    x1: int
-    y1: int
-
-    @property
-    def columns(self) -> int:
-        """The number of columns."""
-        return self.x1 - self.x0
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return self.y1 - self.y0
-
-    @property
-    def count(self) -> int:
-        """The number of cells."""
-        return self.columns * self.rows
 
 
 @dataclass(frozen=True)
 class Domain:
     """A public place with a finest level; made by :meth:`bbox`, :meth:`image` or :meth:`unit`."""
 
-    kind: Kind
-    extent: Bounds
+    place: Place
     depth: int
 
     @classmethod
@@ -101,16 +64,16 @@ class Domain:
         >>> city.depth, city.cells(city.depth).columns
         (20, 874)
         """
-        extent = Bounds(*checked_box(west, south, east, north))
+        place = Box.between(west, south, east, north)
         if depth is not None and resolution is not None:
             raise DomainError("A box takes a resolution or a depth, and was given both. Leave one of them out.")
         if resolution is not None:
             check(resolution=resolution)
-            depth = zoom_for_resolution(extent.y0, extent.y1, float(resolution))
+            depth = zoom_for_resolution(place.extent.y0, place.extent.y1, float(resolution))
         elif depth is None:
-            depth = _zoom_for_cells(extent, _DEFAULT_CELLS)
+            depth = _zoom_for_cells(place, _DEFAULT_CELLS)
         check(depth=depth)
-        return cls("bbox", extent, int(depth))
+        return cls(place, int(depth))
 
     @classmethod
     def image(cls, width: int, height: int, *, depth: int | None = None) -> Domain:
@@ -121,20 +84,20 @@ class Domain:
         >>> Domain.image(640, 480).depth
         10
         """
-        check(image_width=width, image_height=height)
-        depth = (max(int(width), int(height)) - 1).bit_length() if depth is None else depth
+        place = Image.of_size(width, height)
+        depth = place.depth_of_pixels if depth is None else depth
         check(depth=depth)
-        return cls("image", Bounds(0.0, 0.0, float(width), float(height)), int(depth))
+        return cls(place, int(depth))
 
     @classmethod
     def unit(cls, depth: int = 8) -> Domain:
         """The unit square, 0 to 1 both ways, cut into ``2**depth x 2**depth`` cells.
 
-        >>> Domain.unit(3).cells(3).count
+        >>> Domain.unit(3).count(3)
         64
         """
         check(depth=depth)
-        return cls("unit", Bounds(0.0, 0.0, 1.0, 1.0), int(depth))
+        return cls(UnitSquare(), int(depth))
 
     @staticmethod
     def discover(events: Any, **options: Any) -> Discovery:
@@ -144,18 +107,54 @@ class Domain:
         warnings.warn("Domain.discover is dpheatmap.discover now.", DeprecationWarning, stacklevel=2)
         return discover(events, **options)
 
+    @property
+    def kind(self) -> str:
+        """What the place is: "bbox", "image" or "unit"."""
+        return self.place.kind
+
+    @property
+    def extent(self) -> Bounds:
+        """The rectangle that holds the place, edges included."""
+        return self.place.extent
+
+    @property
+    def geographic(self) -> bool:
+        """Whether coordinates are degrees on the ground, and cells map tiles."""
+        return self.place.geographic
+
     # Cells
 
+    @cached_property
+    def _mask(self) -> Mask:
+        return self.place.mask(self.depth)
+
     def cells(self, level: int) -> CellRange:
-        """The rectangle of cells of a level that meet the domain."""
-        finest = self._finest
-        shift = self.depth - level
-        return CellRange(
-            finest.x0 >> shift,
-            finest.y0 >> shift,
-            ((finest.x1 - 1) >> shift) + 1,
-            ((finest.y1 - 1) >> shift) + 1,
-        )
+        """The smallest rectangle of cells of a level that holds all that meet the domain."""
+        return self._mask.rectangle(level)
+
+    def count(self, level: int) -> int:
+        """The number of cells of a level that meet the domain."""
+        return self._mask.count(level)
+
+    def codes(self, level: int) -> Ints:
+        """The Morton codes, ascending, of all cells of a level that meet the domain."""
+        return self._mask.codes(level)
+
+    def children(self, level: int, codes: Ints) -> Ints:
+        """The children, one level down, of cells of a level, as far as they meet the domain."""
+        four = children(codes)
+        return four[self._mask.meets(level + 1, four)]
+
+    def meets(self, level: int, x: Ints, y: Ints) -> NDArray[np.bool_]:
+        """Which of the cells, given by column and row, meet the domain."""
+        side = 2**level
+        real = (x >= 0) & (x < side) & (y >= 0) & (y < side)
+        inside: NDArray[np.bool_] = real & self._mask.meets(level, encode(np.where(real, x, 0), np.where(real, y, 0)))
+        return inside
+
+    def weight(self, level: int, codes: Ints) -> Floats:
+        """The base measure of cells of a level: how much of each is inside the domain, in finest cells."""
+        return self._mask.weight(level, codes)
 
     def first_level(self, width: int) -> int:
         """The deepest level at which at most ``width`` cells meet the domain: the first one that is measured.
@@ -164,7 +163,7 @@ class Domain:
         2
         """
         check(width=width)
-        return max(level for level in range(self.depth + 1) if self.cells(level).count <= width)
+        return max(level for level in range(self.depth + 1) if self.count(level) <= width)
 
     def level_for(self, length: float) -> int:
         """The first level whose cells are nowhere wider than a length, or the finest level if none is.
@@ -172,24 +171,13 @@ class Domain:
         >>> Domain.unit(8).level_for(0.07)
         4
         """
-        widest = longest_circle(self.extent.y0, self.extent.y1) if self.kind == "bbox" else self.root_side
+        widest = self.place.widest_root
         return next((level for level in range(self.depth) if widest / 2**level <= length), self.depth)
-
-    def meets(self, level: int, x: Ints, y: Ints) -> NDArray[np.bool_]:
-        """Which of the cells, given by column and row, meet the domain."""
-        r = self.cells(level)
-        inside: NDArray[np.bool_] = (x >= r.x0) & (x < r.x1) & (y >= r.y0) & (y < r.y1)
-        return inside
 
     def cell_bounds(self, level: int, x: int, y: int) -> Bounds:
         """The edges of a cell in the domain's coordinates; for a box these are west, south, east, north."""
         side = float(2**level)
-        if self.kind == "bbox":
-            west, east = (360.0 * (c / side - 0.5) for c in (x, x + 1))
-            north, south = (projection.latitude_of_row(r / side) for r in (y, y + 1))
-            return Bounds(west, south, east, north)
-        scale = self.root_side / side
-        return Bounds(x * scale, y * scale, (x + 1) * scale, (y + 1) * scale)
+        return self.place.edges(x / side, y / side, (x + 1) / side, (y + 1) / side)
 
     def locate(self, x: ArrayLike, y: ArrayLike) -> tuple[Ints, Ints, NDArray[np.bool_]]:
         """Column, row and inside-or-not of points at the finest level, as the aggregation query places them.
@@ -198,50 +186,33 @@ class Domain:
         """
         px, py = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         e, finest = self.extent, self.cells(self.depth)
-        inside: NDArray[np.bool_] = (px >= e.x0) & (px <= e.x1) & (py >= e.y0) & (py <= e.y1)
+        inside: NDArray[np.bool_] = self.place.inside(px, py)
         u, v = self.to_root(np.where(inside, px, e.x0), np.where(inside, py, e.y0))
         side = float(2**self.depth)
         columns = np.clip(np.floor(u * side).astype(np.int64), finest.x0, finest.x1 - 1)
         rows = np.clip(np.floor(v * side).astype(np.int64), finest.y0, finest.y1 - 1)
         return columns, rows, inside
 
-    # Measures of the place
+    def to_root(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Points in the domain's coordinates to the root square [0, 1]^2, rows downward."""
+        return self.place.to_root(x, y, np.sqrt, lambda step: step)
 
-    @property
-    def root_side(self) -> float:
-        """Side of the root square in the domain's coordinates; not used for boxes, whose root is the world."""
-        if self.kind == "image":
-            return float(2 ** (math.ceil(max(self.extent.x1, self.extent.y1)) - 1).bit_length())
-        return 1.0
+    # Measures of the place
 
     @property
     def bounds(self) -> Bounds:
         """The edges of the rectangle of finest cells: the extent, widened to whole cells."""
-        finest = self.cells(self.depth)
-        first = self.cell_bounds(self.depth, finest.x0, finest.y0)
-        last = self.cell_bounds(self.depth, finest.x1 - 1, finest.y1 - 1)
-        if self.kind == "bbox":
-            return Bounds(first.x0, last.y0, last.x1, first.y1)
-        return Bounds(first.x0, first.y0, last.x1, last.y1)
-
-    @property
-    def geographic(self) -> bool:
-        """Whether coordinates are degrees on the ground, and cells map tiles."""
-        return self.kind == "bbox"
+        finest, side = self.cells(self.depth), float(2**self.depth)
+        return self.place.edges(finest.x0 / side, finest.y0 / side, finest.x1 / side, finest.y1 / side)
 
     @property
     def unit_name(self) -> str:
         """What lengths such as sigma are counted in."""
-        return {"bbox": "m", "image": "px", "unit": "of the side"}[self.kind]
+        return self.place.unit_name
 
     def lengths_of_cells(self, level: int, rows: ArrayLike) -> Floats:
         """Width of a cell of a level at (fractional) rows of that level, in ground metres, pixels or sides."""
-        at = np.asarray(rows, dtype=np.float64) / 2.0**level
-        if self.kind == "bbox":
-            # On Web Mercator the ground scale at a row v in [0, 1] is cos(latitude) = 1 / cosh(pi (1 - 2 v)).
-            scale: Floats = projection.EARTH_CIRCUMFERENCE / 2.0**level / np.cosh(np.pi * (1.0 - 2.0 * at))
-            return scale
-        return np.full(at.shape, self.root_side / 2.0**level)
+        return self.place.width_of_root(np.asarray(rows, dtype=np.float64) / 2.0**level) / 2.0**level
 
     @property
     def longer_side(self) -> float:
@@ -250,14 +221,22 @@ class Domain:
         middle = float(self.lengths_of_cells(self.depth, (finest.y0 + finest.y1) / 2))
         return max(finest.columns, finest.rows) * middle
 
+    def length_in_words(self, length: float) -> str:
+        """A length for people: metres or kilometres, pixels, or a share of the side.
+
+        >>> Domain.bbox(0, 0, 1, 1).length_in_words(1530.0), Domain.unit(4).length_in_words(0.0625)
+        ('1.5 km', '0.0625 of the side')
+        """
+        return self.place.length_in_words(length)
+
     # Files
 
     def to_dict(self) -> dict[str, Any]:
         """A description that :meth:`from_dict` reads back, for the metadata of files."""
-        return {"kind": self.kind, "extent": list(self.extent), "depth": self.depth}
+        return {**self.place.to_dict(), "depth": self.depth}
 
     @classmethod
-    def from_dict(cls, description: dict[str, Any]) -> Domain:
+    def from_dict(cls, description: Mapping[str, Any]) -> Domain:
         """The domain that :meth:`to_dict` described; raises :class:`DomainError` for anything else."""
         try:
             kind, depth = description["kind"], description["depth"]
@@ -265,41 +244,21 @@ class Domain:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DomainError("The description of a domain needs kind, extent and depth. It is damaged.") from error
         check(depth=depth)
-        if kind == "bbox":
-            return cls.bbox(x0, y0, x1, y1, depth=depth)
-        if kind == "image" and (x0, y0) == (0, 0) and x1.is_integer() and y1.is_integer():
-            return cls.image(int(x1), int(y1), depth=depth)
-        if kind == "unit" and (x0, y0, x1, y1) == (0, 0, 1, 1):
-            return cls.unit(depth)
-        raise DomainError(
-            f"A domain is a bbox, an image or a unit square; it was {kind!r} with ({x0:g}, {y0:g}, {x1:g}, {y1:g}). "
-            "It is damaged."
-        )
-
-    # Inner workings
-
-    def to_root(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Points in the domain's coordinates to the root square [0, 1]^2, rows downward."""
-        if self.kind == "bbox":
-            return projection.mercator_column(x), projection.mercator_row(y, np.sqrt, lambda step: step)
-        return x / self.root_side, y / self.root_side
-
-    @cached_property
-    def _finest(self) -> CellRange:
-        e = self.extent
-        # A box's north is the smaller row; an image's and a square's rows already grow downward.
-        top, bottom = (e.y1, e.y0) if self.kind == "bbox" else (e.y0, e.y1)
-        u, v = self.to_root(np.array([e.x0, e.x1]), np.array([top, bottom]))
-        side = 2**self.depth
-        x0, y0 = (min(max(math.floor(start * side), 0), side - 1) for start in (float(u[0]), float(v[0])))
-        x1, y1 = (min(math.ceil(end * side), side) for end in (float(u[1]), float(v[1])))
-        return CellRange(x0, y0, max(x1, x0 + 1), max(y1, y0 + 1))
+        try:
+            return cls(PLACES[kind].from_dict(description), int(depth))
+        except (LookupError, TypeError, ValueError) as error:
+            if isinstance(error, DomainError):
+                raise
+            raise DomainError(
+                f"A domain is a bbox, an image or a unit square; it was {kind!r} with "
+                f"({x0:g}, {y0:g}, {x1:g}, {y1:g}). It is damaged."
+            ) from error
 
 
-def _zoom_for_cells(extent: Bounds, cells: int) -> int:
-    """The first zoom at which the longer side of the box has at least so many cells."""
+def _zoom_for_cells(place: Place, cells: int) -> int:
+    """The first zoom at which the longer side of a place has at least so many cells."""
     for zoom in range(DEEPEST):
-        finest = Domain("bbox", extent, zoom).cells(zoom)
+        finest = place.finest(zoom)
         if max(finest.columns, finest.rows) >= cells:
             return zoom
     return DEEPEST

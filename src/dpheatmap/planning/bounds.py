@@ -87,9 +87,9 @@ def sparse(
     first = domain.first_level(1) if every_level else q
     parts = {level: float(decay) ** abs(level - q) for level in range(first, domain.depth + 1)}
     factor = 2.0 * expansion(domain, first) / users
-    terms, kept = [], domain.cells(first).count
+    terms, kept = [], domain.count(first)
     for level, weight in parts.items():
-        measured = min(4 * kept, domain.cells(level).count)
+        measured = min(4 * kept, domain.count(level))
         kept = min(int(width), measured)
         noise = _largest_noise(measured, kept) * sum(parts.values()) / (weight * float(exact)) + 3 * measured / UNITS
         terms.append(Term(level, factor * 2.0**-level * noise))
@@ -149,7 +149,7 @@ def dense(domain: Domain, epsilon: Any, users: int) -> Bound:
     factor = 4.0 / (users * side * float(exact))
     grid = domain.cells(level)
     alpha, total = 2.0 * max(grid.columns, grid.rows) / 2.0**level, _mean_of_sum(grid.count)
-    noise = {i: domain.cells(i).count * _mean_of_sum(4 ** (level - i)) for i in range(top, level + 1)}
+    noise = {i: domain.count(i) * _mean_of_sum(4 ** (level - i)) for i in range(top, level + 1)}
 
     def moved(stop: int) -> tuple[Term, ...]:
         h = _half_across(domain, stop)

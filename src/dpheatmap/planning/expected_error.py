@@ -64,7 +64,7 @@ def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, 
     ['paper', 'dense']
     """
     sparse = AdaptiveDesign.name if design == DenseDesign.name else design
-    if domain.cells(domain.depth).count <= FIRST_CELLS:
+    if domain.count(domain.depth) <= FIRST_CELLS:
         return Choice(sparse, "The domain has so few cells that every design measures all of them.")
     signal, numbers = float(epsilon) * users, USUAL_PLACES if places is None else (places,)
     ours = [error_by_places(signal, k, sparse) for k in numbers]
@@ -98,7 +98,7 @@ def _of_grid(domain: Domain, signal: Fraction, places: int) -> float:
     1.28 times. Many cells are good for few places, which they part, and bad for many, over which noise adds up.
     """
     level = grid_level(domain, signal, domain.first_level(1), domain.depth)
-    cells = min(max(domain.cells(level).count / signal, Fraction(1, 2)), Fraction(2))
+    cells = min(max(domain.count(level) / signal, Fraction(1, 2)), Fraction(2))
     known = min(max(places, NUMBERS_OF_PLACES[0]), NUMBERS_OF_PLACES[-1])
     return float((float(cells) / _SIMULATED_CELLS) ** (_GRID_POWER * math.log(known / _NEITHER)))
 

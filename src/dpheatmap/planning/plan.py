@@ -120,13 +120,13 @@ class Plan:
         lines = [f"{'level':>5}  {'cell':>16}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
         for level in self.levels:
             lines.append(
-                f"{level.level:>5}  {length(self.domain, level.cell):>16}  "
+                f"{level.level:>5}  {self.domain.length_in_words(level.cell):>16}  "
                 f"{float(level.epsilon):>8.3g}  {level.noise:>14.3g}  {level.smallest_share:>15.2%}"
             )
-        error = length(self.domain, self.expected_emd * self.domain.longer_side)
+        error = self.domain.length_in_words(self.expected_emd * self.domain.longer_side)
         lines += ["", f"Expected error: people are misplaced by {error} on average."]
         if self.smallest_feature is not None:
-            seen = length(self.domain, self.smallest_feature)
+            seen = self.domain.length_in_words(self.smallest_feature)
             lines.append(f"Smallest visible feature: {seen}, if it holds {_VISIBLE:.0%} of the people.")
         lines += [self.advice, *filter(None, [self.caution])]
         if self.trusted == "curator":
@@ -230,19 +230,9 @@ def _advice(domain: Domain, epsilon: Fraction, users: int, error: float, seen: L
     if seen is None or error > 0.12:
         more = "More people or a larger epsilon would show more."
         return f"{start} expect little more than the outline: where about half of the people are. {more}"
-    busy = f"a place that holds {_VISIBLE:.0%} of the people will be seen down to about {length(domain, seen.cell)}"
+    size = domain.length_in_words(seen.cell)
+    busy = f"a place that holds {_VISIBLE:.0%} of the people will be seen down to about {size}"
     if error > 0.03:
         return f"{start} expect the main centres; {busy}."
     deeper = " The finest level is reached: a finer resolution would show more." if seen.level == domain.depth else ""
     return f"{start} expect a good map; {busy}.{deeper}"
-
-
-def length(domain: Domain, value: float) -> str:
-    """A length of the domain for people: metres or kilometres, pixels, or a share of the side.
-
-    >>> length(Domain.bbox(0, 0, 1, 1), 1530.0), length(Domain.unit(4), 0.0625)
-    ('1.5 km', '0.0625 of the side')
-    """
-    if domain.kind == "bbox":
-        return f"{value / 1000:.2g} km" if value >= 1000 else f"{value:.3g} m"
-    return f"{value:.3g} {domain.unit_name}"

@@ -55,7 +55,7 @@ class Discovery:
         >>> Discovery(Domain.bbox(5.625, 45, 11.25, 48.5), True, 0.95, 0.95, PureLoss.read(0.1), 1234.5).bbox
         '--bbox=5.625,45.0,11.25,48.5'
         """
-        return "--bbox=" + ",".join(repr(edge) for edge in self.box)
+        return self.domain.place.option
 
     @property
     def label(self) -> Mapping[str, str]:

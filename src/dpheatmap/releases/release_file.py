@@ -234,9 +234,9 @@ def _problem(release: Release) -> str | None:
         return "its units or delta are not those of this format"
     if design.last > release.domain.depth:
         return "its levels don't fit its domain"
-    if release.domain.cells(design.first).count > len(m):
+    if release.domain.count(design.first) > len(m):
         return f"not all cells of its first level, {design.first}, were measured"
-    if at_once and sum(release.domain.cells(k).count for k in range(design.first, design.last + 1)) != len(m):
+    if at_once and sum(release.domain.count(k) for k in range(design.first, design.last + 1)) != len(m):
         return "not exactly all cells of its levels were measured"
     if np.any((m.counts > FARTHEST) | (m.counts < -FARTHEST)):
         return "its counts are out of range"

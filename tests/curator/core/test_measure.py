@@ -28,7 +28,6 @@ from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode, encode
-from dpheatmap.place.selection import all_cells
 from dpheatmap.releases.release import Measurements
 from dpheatmap.testing import SeededSource, seeded_release
 from helpers.designs import paper_design
@@ -102,7 +101,7 @@ def test_the_first_level_is_measured_whole_and_then_the_children_of_the_largest(
     tree = level_by_level(release.measurements)
     first = domain.first_level(3)
     assert list(tree) == list(range(first, domain.depth + 1))
-    assert list(tree[first]) == all_cells(domain, first).tolist()
+    assert list(tree[first]) == domain.codes(first).tolist()
     for level in range(first, domain.depth):
         ranked = sorted(tree[level], key=lambda code: (-tree[level][code], code))
         kept = ranked if level == first else ranked[:3]
@@ -137,7 +136,7 @@ def test_lazy_noise_is_full_noise_and_then_selection(domain: Domain, silent: lis
     full = {
         level: dict(zip(cells.tolist(), (plain.at(level, cells) + cell_noise(level, cells)).tolist(), strict=True))
         for level in range(first, domain.depth + 1)
-        for cells in [all_cells(domain, level)]
+        for cells in [domain.codes(level)]
     }
     kept = set(full[first])
     assert lazily[first] == full[first]
@@ -213,9 +212,9 @@ def test_the_first_level_can_be_chosen(first: int, silent: list[int]) -> None:
     tree = level_by_level(release.measurements)
     assert release.measured_levels == (first, 5)
     assert list(tree) == list(range(first, 6))
-    assert list(tree[first]) == all_cells(domain, first).tolist()
+    assert list(tree[first]) == domain.codes(first).tolist()
     if first < 5:  # all cells of the first level are kept, however many they are
-        assert list(tree[first + 1]) == all_cells(domain, first + 1).tolist()
+        assert list(tree[first + 1]) == domain.codes(first + 1).tolist()
     assert all(len(cells) <= 16 for level, cells in tree.items() if level > first + 1)
 
 

@@ -87,7 +87,7 @@ def cell(row: Row, domain: Domain) -> tuple[int, int]:
         column, line, _ = domain.locate(row.x, row.y)
         return int(column), int(line)
     r = domain.cells(domain.depth)
-    side = Fraction(2**domain.depth) / Fraction(domain.root_side)
+    side = Fraction(2**domain.depth) / Fraction(domain.place.widest_root)
     return min(math.floor(Fraction(row.x) * side), r.x1 - 1), min(math.floor(Fraction(row.y) * side), r.y1 - 1)
 
 

@@ -25,7 +25,6 @@ from dpheatmap.estimate.posterior.posterior import (
 )
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import all_cells
 from dpheatmap.releases.release import Release
 from dpheatmap.testing import generated_people, seeded_release
 
@@ -41,7 +40,7 @@ def released(domain: Domain, epsilon: object = 1, people: int = 300, seed: int =
 
 def every_cell(domain: Domain, levels: range, truth: Floats, scale: float, law: Floats = LAPLACE) -> Observations:
     """All cells of levels down to the finest, measured without error; ``truth`` has the finest masses by code."""
-    codes = [all_cells(domain, level) for level in levels]
+    codes = [domain.codes(level) for level in levels]
     people: list[Floats] = [truth[c] for c in codes]
     for k in range(len(people) - 2, -1, -1):
         above = np.searchsorted(codes[k], codes[k + 1] >> 2)
@@ -87,7 +86,7 @@ def test_the_cells_are_disjoint_and_cover_the_domain(domain: Domain) -> None:
 
 def inside(domain: Domain, levels: Ints, codes: Ints) -> Floats:
     """The number of finest cells of the domain in each cell, by counting."""
-    finest = all_cells(domain, domain.depth)
+    finest = domain.codes(domain.depth)
     shift = 2 * (domain.depth - levels)
     ends = np.searchsorted(finest, codes << shift), np.searchsorted(finest, (codes + 1) << shift)
     return (ends[1] - ends[0]).astype(np.float64)
@@ -121,7 +120,7 @@ def test_without_noise_it_is_the_data(law: Floats) -> None:
 def test_without_information_it_is_flat() -> None:
     """Noise a million times the counts: the total is anybody's guess, and the map is the area's."""
     domain = Domain.image(48, 32)
-    codes = all_cells(domain, 2)
+    codes = domain.codes(2)
     observed = Observations(domain, np.full(6, 2), codes, np.zeros(6), np.full(6, 1e6), LAPLACE)
     found = infer(observed).distribution()
     np.testing.assert_allclose(found.raster(3, 2), 1 / 6, rtol=0.2)
@@ -191,7 +190,7 @@ def test_draws_repeat_and_average_to_the_mean() -> None:
 def test_the_tree_joins_cells_that_one_child_holds() -> None:
     """An image of one column: every cell has one half only, and the cell above is the same node as its only child."""
     domain = Domain.image(1, 5)
-    codes = all_cells(domain, 3)
+    codes = domain.codes(3)
     tree = cell_tree(domain, np.full(len(codes), 3), codes)
     assert len(tree.left) == 9
     assert sorted([*tree.left[tree.left >= 0], *tree.right[tree.right >= 0]]) == list(range(1, 9))

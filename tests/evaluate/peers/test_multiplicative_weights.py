@@ -10,7 +10,6 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.evaluate.peers.multiplicative_weights import _evenly, _workload, mwem, replay
 from dpheatmap.place.domain import Domain
-from dpheatmap.place.selection import all_cells
 from dpheatmap.testing import generated_people, seeded_curator
 
 
@@ -39,7 +38,7 @@ def test_negative_answers_leave_little_but_not_less_than_nothing() -> None:
 
 def test_the_workload_is_every_cell_of_every_level() -> None:
     domain = Domain.image(5, 3)
-    codes = all_cells(domain, 3)
+    codes = domain.codes(3)
     levels, cells, begin, end = _workload(domain, codes, 3)
     for level, cell, first, last in zip(levels, cells, begin, end, strict=True):
         assert np.array_equal(codes[first:last], codes[codes >> 2 * (3 - level) == cell])
@@ -49,7 +48,7 @@ def test_the_workload_is_every_cell_of_every_level() -> None:
 
 def test_the_first_histogram_is_flat_on_the_domain() -> None:
     domain = Domain.image(5, 3)
-    assert _evenly(domain, all_cells(domain, 1), 1) == pytest.approx([12 / 15, 3 / 15])
+    assert _evenly(domain, domain.codes(1), 1) == pytest.approx([12 / 15, 3 / 15])
 
 
 @pytest.mark.parametrize(("people", "epsilon", "rounds"), [(50, "0.01", 1), (200, "1", 3), (1500, "2", 7)])

@@ -31,7 +31,6 @@ from dataclasses import dataclass
 
 from dpheatmap.design.budget import UNITS
 from dpheatmap.place.domain import Domain
-from dpheatmap.place.projection import mercator_column, mercator_row
 
 COUNTERS = ("rows", "without_person", "invalid", "outside", "inside", "people")
 LARGEST_WEIGHT = 2**31
@@ -62,8 +61,14 @@ class Sql:
     def __rmul__(self, other: float) -> Sql:
         return Sql(f"({_sql(other)} * {self.text})")
 
-    def __sub__(self, other: Sql | float) -> Sql:
-        return Sql(f"({self.text} - {_sql(other)})")
+    def __ge__(self, other: Sql | float) -> Sql:
+        return Sql(f"({self.text} >= {_sql(other)})")
+
+    def __le__(self, other: Sql | float) -> Sql:
+        return Sql(f"({self.text} <= {_sql(other)})")
+
+    def __and__(self, other: Sql) -> Sql:
+        return Sql(f"({self.text} AND {other.text})")
 
 
 def _sql(value: Sql | float) -> str:
@@ -176,8 +181,8 @@ def _valid(weighted: bool) -> str:
 
 
 def _inside(domain: Domain) -> str:
-    e = domain.extent
-    return f"x BETWEEN {_sql(e.x0)} AND {_sql(e.x1)} AND y BETWEEN {_sql(e.y0)} AND {_sql(e.y1)}"
+    inside: Sql = domain.place.inside(Sql("x"), Sql("y"))
+    return inside.text
 
 
 def _located(domain: Domain) -> Iterator[tuple[str, str]]:
@@ -190,10 +195,7 @@ def _located(domain: Domain) -> Iterator[tuple[str, str]]:
         return Sql(name)
 
     x, y = Sql("px"), Sql("py")
-    if domain.kind == "bbox":
-        u, v = mercator_column(x), mercator_row(y, lambda step: Sql(f"SQRT({step.text})"), let)
-    else:
-        u, v = x / domain.root_side, y / domain.root_side
+    u, v = domain.place.to_root(x, y, lambda step: Sql(f"SQRT({step.text})"), let)
     finest, side = domain.cells(domain.depth), float(2**domain.depth)
     column = _clamped(let(Sql(f"CAST(FLOOR({(u * side).text}) AS INTEGER)")), finest.x0, finest.x1 - 1)
     row = _clamped(let(Sql(f"CAST(FLOOR({(v * side).text}) AS INTEGER)")), finest.y0, finest.y1 - 1)

@@ -81,13 +81,11 @@ def stamp(domain: Domain, part: Part | None) -> int:
 
 def _options(domain: Domain, part: Part | None) -> str:
     """The place and the part as options of the command line."""
-    e = domain.extent
-    place = {"bbox": f"--bbox={e.x0!r},{e.y0!r},{e.x1!r},{e.y1!r}", "image": f"--image {e.x1:.0f}x{e.y1:.0f}"}
     of = (
         part
         and f"--partition {shlex.quote(f'{part.column}={chr(44).join(part.values)}')} --part {shlex.quote(part.value)}"
     )
-    return " ".join(filter(None, (place.get(domain.kind, "--unit"), f"--depth {domain.depth}", of)))
+    return " ".join(filter(None, (domain.place.option, f"--depth {domain.depth}", of)))
 
 
 class _Anything(dict[str, str]):

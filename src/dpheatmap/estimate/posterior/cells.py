@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
+from dpheatmap.place.base_measure import BaseMeasure
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
-from dpheatmap.place.selection import area_inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +24,11 @@ class CellTree:
 
     ``kids[i]`` holds, for each cell of the i-th level, the positions of its four children on the next one, -1 for those
     that are not there; ``node[i]`` the binary nodes of the cells. ``left`` and ``right`` are the binary children, -1 at
-    leaves; a node's are after it.
+    leaves; a node's are after it. ``measure`` is what mass is spread by where nothing is known: area by default.
     """
 
     domain: Domain
+    measure: BaseMeasure
     top: int
     codes: list[Ints]
     kids: list[Ints]
@@ -37,8 +38,8 @@ class CellTree:
 
     @cached_property
     def area(self) -> list[Floats]:
-        """The part of each cell that is inside the domain, in finest cells."""
-        return [area_inside(self.domain, self.top + i, codes) for i, codes in enumerate(self.codes)]
+        """The base measure of each cell."""
+        return [self.measure.weight(self.top + i, codes) for i, codes in enumerate(self.codes)]
 
     def shares(self, weights: list[Floats]) -> Floats:
         """The left child's share at each binary node, from the weights of all cells by level.
@@ -66,7 +67,7 @@ def share_of(a: Floats, b: Floats) -> Floats:
     return share
 
 
-def cell_tree(domain: Domain, levels: Ints, codes: Ints) -> CellTree:
+def cell_tree(domain: Domain, levels: Ints, codes: Ints, measure: BaseMeasure | None = None) -> CellTree:
     """The tree of the measured cells, given by level and code."""
     deepest, first = int(levels.max()), int(levels.min())
     need = {deepest: np.unique(codes[levels == deepest])}
@@ -78,7 +79,7 @@ def cell_tree(domain: Domain, levels: Ints, codes: Ints) -> CellTree:
         four = (np.unique(need[level] >> 2)[:, None] * 4 + np.arange(4)).ravel()
         there.append(four[domain.meets(level, *decode(four))])
     kids = [_positions(here, below) for here, below in zip(there, [*there[1:], there[0][:0]], strict=True)]
-    return _with_splits(domain, top, there, kids)
+    return _with_splits(domain, domain if measure is None else measure, top, there, kids)
 
 
 def _positions(above: Ints, below: Ints) -> Ints:
@@ -90,7 +91,7 @@ def _positions(above: Ints, below: Ints) -> Ints:
     return np.where(below[at] == four, at, -1)
 
 
-def _with_splits(domain: Domain, top: int, codes: list[Ints], kids: list[Ints]) -> CellTree:
+def _with_splits(domain: Domain, measure: BaseMeasure, top: int, codes: list[Ints], kids: list[Ints]) -> CellTree:
     """Number the binary nodes, parents first, and link them."""
     node: list[Ints] = []
     halves: list[Ints] = []
@@ -112,7 +113,7 @@ def _with_splits(domain: Domain, top: int, codes: list[Ints], kids: list[Ints]) 
     for i in range(len(kids) - 2, -1, -1):
         child = np.where(kids[i] >= 0, node[i + 1][kids[i]], -1)
         _link(node[i], halves[i], child, left, right)
-    return CellTree(domain, top, codes, kids, node, left, right)
+    return CellTree(domain, measure, top, codes, kids, node, left, right)
 
 
 def _link(node: Ints, halves: Ints, child: Ints, left: Ints, right: Ints) -> None:

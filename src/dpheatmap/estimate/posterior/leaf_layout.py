@@ -16,7 +16,6 @@ from dpheatmap.estimate.posterior.cells import CellTree, share_of
 from dpheatmap.estimate.posterior.smoothness import Layer, layers_of, quarter_weights
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import area_inside
 
 _MOST_CUTS = 3  # of a leaf: 64 cells
 _WORTH = 1e-4  # of all mass: a cell with less is not cut, which bounds the number of cells by that of leaves + 40,000
@@ -110,7 +109,7 @@ def layout(tree: CellTree, means: Floats) -> Layout:
         cut, kept = np.flatnonzero(cutting), np.flatnonzero(~cutting)
         weights = np.zeros((0, 4))
         if len(cut):
-            weights = quarter_weights(tree.domain, tree.top, layers, depth, here.codes[cut])
+            weights = quarter_weights(tree, layers, depth, here.codes[cut])
         steps.append(_Step(leaves[0], cut, kept, weights))
         levels.append(np.full(len(kept), tree.top + depth))
         codes.append(here.codes[kept])
@@ -139,7 +138,7 @@ def _leaves(tree: CellTree, means: Floats, depth: int) -> tuple[Ints, _Cells]:
 
 def _join(tree: CellTree, layers: list[Layer], depth: int, cells: _Cells) -> None:
     """Put new cells into a layer, which may be the first below the tree."""
-    density = cells.mass / area_inside(tree.domain, tree.top + depth, cells.codes)
+    density = cells.mass / tree.measure.weight(tree.top + depth, cells.codes)
     there = layers[depth] if depth < len(layers) else Layer(cells.codes[:0], density[:0])
     codes, densities = np.concatenate([there.codes, cells.codes]), np.concatenate([there.density, density])
     order = np.argsort(codes)

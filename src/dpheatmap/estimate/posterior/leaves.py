@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.place.projection import EARTH_CIRCUMFERENCE, latitudes_of_rows
 from dpheatmap.place.quadtree import Ints, decode
 
 if TYPE_CHECKING:
@@ -60,25 +59,14 @@ class Leaves:
     def edges(self) -> Edges:
         """The edges of the cells, as far as they lie inside the domain."""
         (left, right), (top, bottom) = self._inside
-        if self.domain.kind == "bbox":
-            south, north = latitudes_of_rows(bottom), latitudes_of_rows(top)
-            return Edges(360.0 * (left - 0.5), south, 360.0 * (right - 0.5), north)
-        side = self.domain.root_side
-        return Edges(side * left, side * top, side * right, side * bottom)
+        (x0, y0), (x1, y1) = (self.domain.place.from_root(*corner) for corner in ((left, top), (right, bottom)))
+        return Edges(x0, np.minimum(y0, y1), x1, np.maximum(y0, y1))
 
     @cached_property
     def area(self) -> Floats:
-        """Area inside the domain in square metres on the ground, square pixels or square sides.
-
-        On the sphere, the area between two parallels is that of the cylinder around it: it grows with the sine of the
-        latitude, which on a row v of Web Mercator is tanh(pi (1 - 2 v)).
-        """
+        """Area inside the domain in square metres on the ground, square pixels or square sides."""
         (left, right), (top, bottom) = self._inside
-        if self.domain.kind == "bbox":
-            sines = np.tanh(np.pi * (1.0 - 2.0 * np.stack([top, bottom])))
-            area: Floats = EARTH_CIRCUMFERENCE**2 / (2.0 * np.pi) * (right - left) * (sines[0] - sines[1])
-            return area
-        return self.domain.root_side**2 * (right - left) * (bottom - top)
+        return self.domain.place.area(left, top, right, bottom)
 
     @cached_property
     def _inside(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:

@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dpheatmap.estimate.posterior.cells import CellTree
-from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints, decode, encode
-from dpheatmap.place.selection import area_inside
 
 _OWN, _SIDE, _CORNER = 25.0, 10.0, 4.0
 _LEAST = 0.02  # of a share: neighbours may be wrong, and no side of a split is ruled out
@@ -42,14 +41,14 @@ def _density(layers: list[Layer], depth: int, codes: Ints) -> Floats:
     return found
 
 
-def quarter_weights(domain: Domain, top: int, layers: list[Layer], depth: int, codes: Ints) -> Floats:
+def quarter_weights(tree: CellTree, layers: list[Layer], depth: int, codes: Ints) -> Floats:
     """The relative masses of the quarters of cells of the layer ``depth``, in the order of their codes; rows sum to 1.
 
-    ``top`` is the level of the first layer, which must hold all of the domain.
+    The first layer is of the tree's top level, and must hold all of the domain.
     """
     x, y = decode(codes)
-    level = top + depth
-    around = domain.cells(level)
+    level = tree.top + depth
+    around = tree.domain.cells(level)
     roots = np.empty((3, 3, len(codes)))
     for dy in (-1, 0, 1):
         for dx in (-1, 0, 1):
@@ -62,7 +61,7 @@ def quarter_weights(domain: Domain, top: int, layers: list[Layer], depth: int, c
         across, down = 2 * (quarter & 1), 2 * (quarter >> 1)
         sides = roots[1, across] + roots[down, 1]
         guess = (_OWN * roots[1, 1] + _SIDE * sides + _CORNER * roots[down, across]) ** 4
-        area = area_inside(domain, level + 1, four[:, quarter])
+        area = tree.measure.weight(level + 1, four[:, quarter])
         weights[:, quarter] = np.where(area > 0, np.maximum(guess, 1e-300), 0.0) * area
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
@@ -74,7 +73,7 @@ def neighbourly_shares(tree: CellTree, means: Floats) -> Floats:
     weights = [np.ones(len(codes)) for codes in tree.codes]
     for depth, kids in enumerate(tree.kids[:-1]):
         open_cells = (kids >= 0).any(axis=1)
-        found = quarter_weights(tree.domain, tree.top, layers, depth, tree.codes[depth][open_cells])
+        found = quarter_weights(tree, layers, depth, tree.codes[depth][open_cells])
         there = kids[open_cells] >= 0
         weights[depth + 1][kids[open_cells][there]] = found[there]
     return np.clip(tree.shares(weights), _LEAST, 1.0 - _LEAST)

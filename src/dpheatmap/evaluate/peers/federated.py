@@ -11,7 +11,6 @@ from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, children, decode
-from dpheatmap.place.selection import all_cells
 
 TOTAL = Fraction(1, 20)
 BRANCHES = 4
@@ -42,7 +41,7 @@ def federated_heatmap(curator: Curator) -> Distribution:
     domain = curator.domain
     people = max(curator.total(curator.part(TOTAL)), 1.0)
     first = domain.first_level(BRANCHES)
-    codes = all_cells(domain, first)
+    codes = domain.codes(first)
     levels, count, precision = np.full(len(codes), first), np.zeros(len(codes)), np.zeros(len(codes))
     stuck = False
     while True:

@@ -10,7 +10,6 @@ from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.place.selection import all_cells, area_inside
 
 TOTAL = Fraction(1, 20)
 BRANCHES = 4
@@ -45,7 +44,7 @@ def mwem(curator: Curator) -> Distribution:
     people = max(curator.total(curator.part(TOTAL)), 1.0)
     signal = float(curator.epsilon) * people
     finest = domain.first_level(int(np.clip(2.0 * signal, BRANCHES, MOST_CELLS)))
-    codes = all_cells(domain, finest)
+    codes = domain.codes(finest)
     levels, cells, begin, end = _workload(domain, codes, finest)
     rounds = int(np.clip(round(signal ** (1 / 3) / 2), 1, MOST_ROUNDS))
     price = curator.rest / (2 * rounds)
@@ -76,7 +75,7 @@ def replay(weights: Floats, measured: list[tuple[Ints, Floats]]) -> Floats:
 
 def _workload(domain: Domain, codes: Ints, finest: int) -> tuple[Ints, Ints, Ints, Ints]:
     """Levels and codes of all cells down to the finest, and the range of the finest cells that each holds."""
-    by_level = [all_cells(domain, level) for level in range(domain.first_level(BRANCHES), finest + 1)]
+    by_level = [domain.codes(level) for level in range(domain.first_level(BRANCHES), finest + 1)]
     levels = np.repeat(np.arange(domain.first_level(BRANCHES), finest + 1), [len(cells) for cells in by_level])
     cells, shift = np.concatenate(by_level), 2 * (finest - levels)
     return levels, cells, np.searchsorted(codes, cells << shift), np.searchsorted(codes, (cells + 1) << shift)
@@ -84,6 +83,6 @@ def _workload(domain: Domain, codes: Ints, finest: int) -> tuple[Ints, Ints, Int
 
 def _evenly(domain: Domain, codes: Ints, level: int) -> Floats:
     """The shares of the domain's area that cells of a level have; those on its edge may lie in it in part."""
-    area = area_inside(domain, level, codes)
+    area = domain.weight(level, codes)
     shares: Floats = area / area.sum()
     return shares

@@ -10,7 +10,6 @@ from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, children, decode
-from dpheatmap.place.selection import all_cells
 
 TOTAL = Fraction(1, 20)
 BRANCHES = 4
@@ -39,8 +38,8 @@ def pmm(curator: Curator) -> Distribution:
     levels = _levels(domain, float(curator.epsilon) * people)
     shares, left = _shares(domain, levels), curator.rest
     codes, family, mass = (
-        all_cells(domain, levels[0]),
-        np.zeros(domain.cells(levels[0]).count, np.int64),
+        domain.codes(levels[0]),
+        np.zeros(domain.count(levels[0]), np.int64),
         np.array([people]),
     )
     for level in levels[:-1]:
@@ -64,7 +63,7 @@ def _shares(domain: Domain, levels: range) -> dict[int, Fraction]:
     """Parts of what is left, proportional to the root of the sum of the diameters of the cells one level up."""
     top = domain.cells(levels[0])
     above = [max(top.columns, top.rows) / 2.0 ** levels[0]]
-    above += [domain.cells(level).count / 2.0**level for level in levels[:-1]]
+    above += [domain.count(level) / 2.0**level for level in levels[:-1]]
     root = np.sqrt(above)
     return {
         level: Fraction(share).limit_denominator(2**32) for level, share in zip(levels, root / root.sum(), strict=True)

@@ -93,7 +93,7 @@ def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None) -> None:
     refuse_without_ground(domain, "A PMTiles file", ".png or .npz")
     needed("pmtiles", "geo", "A PMTiles file")
     last = 0 if zooms is None else zooms[1]
-    tiles = domain.cells(min(last, domain.depth)).count * 4 ** max(0, last - domain.depth)
+    tiles = domain.count(min(last, domain.depth)) * 4 ** max(0, last - domain.depth)
     if tiles > _MOST_TILES:
         raise ParameterError(
             f"zooms must end where the map has at most {_MOST_TILES:,} tiles; zoom {last} has {tiles:,}. "

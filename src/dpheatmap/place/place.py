@@ -1,0 +1,158 @@
+"""A place: where the root square of the quadtree lies, and what its coordinates, lengths and areas are.
+
+Boxes on the ground, images and the unit square are places (`box.py`, `image.py`, `unit_square.py`); a new kind is a
+class of its own and a line in `PLACES` of `domain.py`. What a place computes from coordinates is arithmetic that NumPy
+and SQL do alike (`projection.py`), because a row's cell must be the same on every engine.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.place.mask import CellRange, Mask, RectangleMask
+
+Floats = NDArray[np.float64]
+
+
+class Bounds(NamedTuple):
+    """A rectangle in a place's own coordinates: degrees, pixels or fractions of the side."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class Place(ABC):
+    """What a domain lies on. ``extent`` is the rectangle that holds all of it, edges included."""
+
+    extent: Bounds
+    kind: ClassVar[str]
+    """What it is called in files."""
+    geographic: ClassVar[bool] = False
+    """Whether coordinates are degrees on the ground, and cells map tiles."""
+    unit_name: ClassVar[str]
+    """What lengths such as sigma are counted in."""
+    axes: ClassVar[tuple[str, str]] = ("x", "y")
+    """What the two coordinates are called in tables."""
+
+    # Coordinates
+
+    @abstractmethod
+    def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
+        """Points to the root square [0, 1]^2, rows downward; of arrays, or of SQL expressions.
+
+        ``let`` names an intermediate result; SQL makes a column of it, NumPy has nothing to do.
+        """
+
+    @abstractmethod
+    def from_root(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Points of the root square to the place's coordinates."""
+
+    @abstractmethod
+    def edges(self, left: float, top: float, right: float, bottom: float) -> Bounds:
+        """The edges of a rectangle of the root square in the place's coordinates."""
+
+    def inside(self, x: Any, y: Any) -> Any:
+        """Which points are inside; of arrays, or of SQL expressions."""
+        e = self.extent
+        return (x >= e.x0) & (x <= e.x1) & (y >= e.y0) & (y <= e.y1)
+
+    def mask(self, depth: int) -> Mask:
+        """The cells that meet the place."""
+        return RectangleMask(self.finest(depth), depth)
+
+    def finest(self, depth: int) -> CellRange:
+        """The rectangle of finest cells that holds the extent."""
+        e = self.extent
+        u, v = self.to_root(np.array([e.x0, e.x1]), np.array([e.y0, e.y1]), np.sqrt, lambda step: step)
+        side = 2**depth
+        x0, y0 = (min(max(math.floor(min(at) * side), 0), side - 1) for at in (u.tolist(), v.tolist()))
+        x1, y1 = (min(math.ceil(max(at) * side), side) for at in (u.tolist(), v.tolist()))
+        return CellRange(x0, y0, max(x1, x0 + 1), max(y1, y0 + 1))
+
+    # Lengths and areas
+
+    @abstractmethod
+    def width_of_root(self, v: Floats) -> Floats:
+        """The length of the root square's side on rows of it, in ground metres, pixels or sides."""
+
+    @property
+    @abstractmethod
+    def widest_root(self) -> float:
+        """The largest of these lengths anywhere in the place."""
+
+    @property
+    @abstractmethod
+    def lengths_of_units(self) -> tuple[float, float]:
+        """How long a step of 1 in x and in y is, about the middle of the place."""
+
+    @abstractmethod
+    def area(self, left: Floats, top: Floats, right: Floats, bottom: Floats) -> Floats:
+        """The areas of rectangles of the root square: square metres on the ground, square pixels or square sides."""
+
+    # Words and files
+
+    def length_in_words(self, length: float) -> str:
+        """A length for people."""
+        return f"{length:.3g} {self.unit_name}"
+
+    @property
+    @abstractmethod
+    def option(self) -> str:
+        """The place as an option of the command line."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that :meth:`from_dict` reads back, for the metadata of files."""
+        return {"kind": self.kind, "extent": list(self.extent)}
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        """The place that :meth:`to_dict` described; a ValueError or a DomainError for anything else."""
+
+
+class Planar(Place):
+    """A place on a plane: one length everywhere, and rows that grow downward as y does."""
+
+    @property
+    @abstractmethod
+    def root_side(self) -> float:
+        """The side of the root square in the place's coordinates."""
+
+    def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
+        """Divided by the side."""
+        return x / self.root_side, y / self.root_side
+
+    def from_root(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Times the side."""
+        return u * self.root_side, v * self.root_side
+
+    def edges(self, left: float, top: float, right: float, bottom: float) -> Bounds:
+        """Times the side."""
+        return Bounds(*(self.root_side * at for at in (left, top, right, bottom)))
+
+    def width_of_root(self, v: Floats) -> Floats:
+        """The same on every row."""
+        return np.full(np.shape(v), self.root_side)
+
+    @property
+    def widest_root(self) -> float:
+        """The side."""
+        return self.root_side
+
+    @property
+    def lengths_of_units(self) -> tuple[float, float]:
+        """Lengths are counted in the coordinates' own unit."""
+        return 1.0, 1.0
+
+    def area(self, left: Floats, top: Floats, right: Floats, bottom: Floats) -> Floats:
+        """Width times height."""
+        area: Floats = self.root_side**2 * (right - left) * (bottom - top)
+        return area

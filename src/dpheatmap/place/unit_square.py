@@ -1,0 +1,31 @@
+"""The unit square, 0 to 1 both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from dpheatmap.place.place import Bounds, Planar
+
+
+@dataclass(frozen=True)
+class UnitSquare(Planar):
+    """The root square itself."""
+
+    extent: Bounds = Bounds(0.0, 0.0, 1.0, 1.0)
+    kind: ClassVar[str] = "unit"
+    unit_name: ClassVar[str] = "of the side"
+    root_side: ClassVar[float] = 1.0
+
+    @property
+    def option(self) -> str:
+        """--unit."""
+        return "--unit"
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        """There is but one."""
+        if tuple(map(float, description["extent"])) != (0, 0, 1, 1):
+            raise ValueError("not the unit square's extent")
+        return cls()
