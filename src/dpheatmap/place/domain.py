@@ -75,7 +75,17 @@ class CellRange:
 
 @dataclass(frozen=True)
 class Domain:
-    """A public place with a finest level; made by :meth:`bbox`, :meth:`image` or :meth:`unit`."""
+    """A public place with a finest level, made by :meth:`bbox`, :meth:`image` or :meth:`unit`.
+
+    Attributes
+    ----------
+    kind : {"bbox", "image", "unit"}
+        What kind of place it is.
+    extent : Bounds
+        The rectangle in the domain's own coordinates: degrees, pixels or fractions of the side.
+    depth : int
+        The finest level.
+    """
 
     kind: Kind
     extent: Bounds
@@ -92,11 +102,30 @@ class Domain:
         resolution: float | None = None,
         depth: int | None = None,
     ) -> Domain:
-        """A box in degrees of longitude and latitude, its edges included.
+        """Make a domain of a box in degrees of longitude and latitude, its edges included.
 
-        ``resolution`` is the widest a cell may be on the ground, in metres; the zoom follows from it. ``depth`` gives
-        the zoom itself. Without either, the longer side has at least 256 cells.
+        Parameters
+        ----------
+        west, south, east, north : float
+            The edges of the box, in degrees.
+        resolution : float, optional
+            The widest that a cell may be on the ground, in metres. The zoom of the finest level follows from it.
+        depth : int, optional
+            The zoom of the finest level itself, instead of a resolution. Without either, the longer side has at least
+            256 cells.
 
+        Returns
+        -------
+        Domain
+            The box, cut into map tiles.
+
+        Raises
+        ------
+        DomainError
+            If it is no box on the map, or if both a resolution and a depth are given.
+
+        Examples
+        --------
         >>> city = Domain.bbox(-74.1, 40.6, -73.8, 40.9, resolution=50)
         >>> city.depth, city.cells(city.depth).columns
         (20, 874)
@@ -114,10 +143,22 @@ class Domain:
 
     @classmethod
     def image(cls, width: int, height: int, *, depth: int | None = None) -> Domain:
-        """An image of ``width x height`` pixels, x to the right and y down, from 0 to the width and the height.
+        """Make a domain of an image, x to the right and y down, from 0 to the width and the height.
 
-        At the default depth a cell is a pixel.
+        Parameters
+        ----------
+        width, height : int
+            The size of the image, in pixels.
+        depth : int, optional
+            The finest level. By default a finest cell is a pixel.
 
+        Returns
+        -------
+        Domain
+            The image, cut into cells.
+
+        Examples
+        --------
         >>> Domain.image(640, 480).depth
         10
         """
@@ -128,8 +169,20 @@ class Domain:
 
     @classmethod
     def unit(cls, depth: int = 8) -> Domain:
-        """The unit square, 0 to 1 both ways, cut into ``2**depth x 2**depth`` cells.
+        """Make a domain of the unit square, 0 to 1 both ways.
 
+        Parameters
+        ----------
+        depth : int, default 8
+            The finest level, which has ``2**depth x 2**depth`` cells.
+
+        Returns
+        -------
+        Domain
+            The square, cut into cells.
+
+        Examples
+        --------
         >>> Domain.unit(3).cells(3).count
         64
         """
@@ -138,7 +191,20 @@ class Domain:
 
     @staticmethod
     def discover(events: Any, **options: Any) -> Discovery:
-        """The earlier name of :func:`dpheatmap.discover`."""
+        """Call :func:`dpheatmap.discover`, of which this is the earlier name.
+
+        Parameters
+        ----------
+        events : path, data frame, relation or URL
+            What :func:`dpheatmap.discover` takes.
+        **options
+            The options of :func:`dpheatmap.discover`.
+
+        Returns
+        -------
+        Discovery
+            The box, and what is claimed of it.
+        """
         from dpheatmap import discover
 
         warnings.warn("Domain.discover is dpheatmap.discover now.", DeprecationWarning, stacklevel=2)
@@ -147,7 +213,18 @@ class Domain:
     # Cells
 
     def cells(self, level: int) -> CellRange:
-        """The rectangle of cells of a level that meet the domain."""
+        """Find the cells of a level that meet the domain.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+
+        Returns
+        -------
+        CellRange
+            The rectangle of these cells.
+        """
         finest = self._finest
         shift = self.depth - level
         return CellRange(
@@ -158,8 +235,20 @@ class Domain:
         )
 
     def first_level(self, width: int) -> int:
-        """The deepest level at which at most ``width`` cells meet the domain: the first one that is measured.
+        """Find the deepest level at which at most ``width`` cells meet the domain: the first level that is measured.
 
+        Parameters
+        ----------
+        width : int
+            The number of cells.
+
+        Returns
+        -------
+        int
+            The level.
+
+        Examples
+        --------
         >>> Domain.unit(8).first_level(20)
         2
         """
@@ -167,8 +256,20 @@ class Domain:
         return max(level for level in range(self.depth + 1) if self.cells(level).count <= width)
 
     def level_for(self, length: float) -> int:
-        """The first level whose cells are nowhere wider than a length, or the finest level if none is.
+        """Find the first level whose cells are nowhere wider than a length.
 
+        Parameters
+        ----------
+        length : float
+            The length, in ground metres, pixels or fractions of the side, as the domain is.
+
+        Returns
+        -------
+        int
+            The level; the finest one if no level has so small cells.
+
+        Examples
+        --------
         >>> Domain.unit(8).level_for(0.07)
         4
         """
@@ -176,13 +277,39 @@ class Domain:
         return next((level for level in range(self.depth) if widest / 2**level <= length), self.depth)
 
     def meets(self, level: int, x: Ints, y: Ints) -> NDArray[np.bool_]:
-        """Which of the cells, given by column and row, meet the domain."""
+        """Tell which cells meet the domain.
+
+        Parameters
+        ----------
+        level : int
+            The level of the cells.
+        x, y : array of int
+            Their columns and rows.
+
+        Returns
+        -------
+        array of bool
+            Whether each cell meets the domain.
+        """
         r = self.cells(level)
         inside: NDArray[np.bool_] = (x >= r.x0) & (x < r.x1) & (y >= r.y0) & (y < r.y1)
         return inside
 
     def cell_bounds(self, level: int, x: int, y: int) -> Bounds:
-        """The edges of a cell in the domain's coordinates; for a box these are west, south, east, north."""
+        """Compute the edges of a cell.
+
+        Parameters
+        ----------
+        level : int
+            The level of the cell.
+        x, y : int
+            Its column and row.
+
+        Returns
+        -------
+        Bounds
+            The edges in the domain's coordinates; for a box, these are west, south, east and north.
+        """
         side = float(2**level)
         if self.kind == "bbox":
             west, east = (360.0 * (c / side - 0.5) for c in (x, x + 1))
@@ -192,9 +319,19 @@ class Domain:
         return Bounds(x * scale, y * scale, (x + 1) * scale, (y + 1) * scale)
 
     def locate(self, x: ArrayLike, y: ArrayLike) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Column, row and inside-or-not of points at the finest level, as the aggregation query places them.
+        """Find the finest cells of points, as the aggregation query does.
 
-        A point is inside if it lies in the extent, edges included; on the far edge it belongs to the last cell.
+        Parameters
+        ----------
+        x, y : array of float
+            The points, in the domain's coordinates.
+
+        Returns
+        -------
+        columns, rows : array of int
+            The cell of each point.
+        inside : array of bool
+            Whether each point lies in the extent, edges included. On the far edge it belongs to the last cell.
         """
         px, py = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         e, finest = self.extent, self.cells(self.depth)
@@ -235,7 +372,20 @@ class Domain:
         return {"bbox": "m", "image": "px", "unit": "of the side"}[self.kind]
 
     def lengths_of_cells(self, level: int, rows: ArrayLike) -> Floats:
-        """Width of a cell of a level at (fractional) rows of that level, in ground metres, pixels or sides."""
+        """Compute the width of the cells of a level, by row.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+        rows : array of float
+            Rows of that level, which may be fractional.
+
+        Returns
+        -------
+        array of float
+            The width of a cell at each row, in ground metres, pixels or fractions of the side.
+        """
         at = np.asarray(rows, dtype=np.float64) / 2.0**level
         if self.kind == "bbox":
             # On Web Mercator the ground scale at a row v in [0, 1] is cos(latitude) = 1 / cosh(pi (1 - 2 v)).
@@ -253,12 +403,34 @@ class Domain:
     # Files
 
     def to_dict(self) -> dict[str, Any]:
-        """A description that :meth:`from_dict` reads back, for the metadata of files."""
+        """Describe the domain by plain values, for the metadata of files.
+
+        Returns
+        -------
+        dict
+            A description that :meth:`from_dict` reads back.
+        """
         return {"kind": self.kind, "extent": list(self.extent), "depth": self.depth}
 
     @classmethod
     def from_dict(cls, description: dict[str, Any]) -> Domain:
-        """The domain that :meth:`to_dict` described; raises :class:`DomainError` for anything else."""
+        """Make the domain from its description.
+
+        Parameters
+        ----------
+        description : dict
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        Domain
+            The same domain.
+
+        Raises
+        ------
+        DomainError
+            If the description is damaged.
+        """
         try:
             kind, depth = description["kind"], description["depth"]
             x0, y0, x1, y1 = (float(v) for v in description["extent"])
@@ -279,7 +451,18 @@ class Domain:
     # Inner workings
 
     def to_root(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Points in the domain's coordinates to the root square [0, 1]^2, rows downward."""
+        """Map points to the root square.
+
+        Parameters
+        ----------
+        x, y : array of float
+            The points, in the domain's coordinates.
+
+        Returns
+        -------
+        u, v : array of float
+            The points in [0, 1]^2, with rows downward.
+        """
         if self.kind == "bbox":
             return projection.mercator_column(x), projection.mercator_row(y, np.sqrt, lambda step: step)
         return x / self.root_side, y / self.root_side
