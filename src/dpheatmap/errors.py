@@ -22,7 +22,13 @@ from typing import ClassVar
 
 
 class DpheatmapError(Exception):
-    """The base of all errors raised on purpose; ``exit_code`` is what the command line ends with."""
+    """The base of all errors raised on purpose.
+
+    Attributes
+    ----------
+    exit_code : int
+        The exit code of the command line.
+    """
 
     exit_code: ClassVar[int] = 1
 
@@ -44,7 +50,20 @@ class DataError(DpheatmapError):
 
 
 class BrokenRecord(DataError):  # noqa: N818
-    """A line of a text file can't be read; ``place`` tells which, for the data holder's terminal only."""
+    """A line of a text file can't be read.
+
+    Parameters
+    ----------
+    message : str
+        The sentences for everybody.
+    place : str, default ""
+        Which line it is, for the data holder's terminal only.
+
+    Attributes
+    ----------
+    place : str
+        Which line it is.
+    """
 
     def __init__(self, message: str, place: str = "") -> None:
         super().__init__(message)
@@ -69,7 +88,17 @@ class PrivacyRefusal(DpheatmapError):  # noqa: N818
 
 
 class MissingDependency(DpheatmapError):  # noqa: N818
-    """An optional package is needed for this and is not installed."""
+    """An optional package is needed and is not installed.
+
+    Parameters
+    ----------
+    package : str
+        The package.
+    purpose : str
+        What needs it: the subject of the sentence.
+    extra : str, optional
+        The extra of dpheatmap that installs it; by default the package is installed by its own name.
+    """
 
     def __init__(self, package: str, purpose: str, extra: str | None = None) -> None:
         what = package if extra is None else f"'dpheatmap[{extra}]'"

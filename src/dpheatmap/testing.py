@@ -14,24 +14,50 @@ from dpheatmap.releases.release import Release
 if TYPE_CHECKING:
     import duckdb
 
+__all__ = ["CITY", "SeededSource", "generated_people", "seeded_curator", "seeded_release"]
+
 CITY = (7.30, 46.90, 7.50, 47.02)
 """The box of an invented city, laid over the plain west of Bern: nobody of its people exists."""
 
 
 class SeededSource:
-    """Repeatable bytes instead of the operating system's: whoever knows the seed can subtract the noise."""
+    """Repeatable bytes instead of the operating system's: whoever knows the seed can subtract the noise.
+
+    Parameters
+    ----------
+    seed : int
+        The seed of the generator.
+    """
 
     def __init__(self, seed: int) -> None:
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     def __call__(self, size: int) -> bytes:
-        """That many bytes."""
+        """Return ``size`` bytes."""
         return self._generator.bytes(size)
 
 
 def seeded_release(events: Any, domain: Domain | None = None, *, seed: int, **options: Any) -> Release:
-    """`dpheatmap.release` with repeatable noise; what it returns is stamped as NOT PRIVATE.
+    """Make a release with repeatable noise, which is stamped as NOT PRIVATE.
 
+    Parameters
+    ----------
+    events : path, data frame, relation, URL or Counts
+        What :func:`dpheatmap.release` takes.
+    domain : Domain, optional
+        The public place; counts have their own.
+    seed : int
+        The seed of the noise.
+    **options
+        Epsilon and the other options of :func:`dpheatmap.release`.
+
+    Returns
+    -------
+    Release
+        Noisy measurements. Whoever knows the seed can subtract the noise.
+
+    Examples
+    --------
     >>> people = generated_people(200)
     >>> a, b = (seeded_release(people, Domain.unit(5), seed=1, epsilon=1, user="person", x="x", y="y") for _ in "ab")
     >>> (a.measurements.counts == b.measurements.counts).all(), a.seeded
@@ -41,17 +67,51 @@ def seeded_release(events: Any, domain: Domain | None = None, *, seed: int, **op
 
 
 def seeded_curator(counts: Counts, epsilon: object, *, seed: int) -> Curator:
-    """A curator whose noise is repeatable, for experiments with other mechanisms; nothing it says is private."""
+    """Make a curator whose noise is repeatable, for experiments with other mechanisms.
+
+    Parameters
+    ----------
+    counts : Counts
+        What :func:`dpheatmap.aggregate` returned.
+    epsilon : number, str or Fraction
+        The budget of the curator.
+    seed : int
+        The seed of the noise.
+
+    Returns
+    -------
+    Curator
+        A curator whose answers are NOT PRIVATE.
+    """
     return Curator(counts, epsilon, SeededSource(seed))
 
 
 def generated_people(
     people: int, *, extent: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0), seed: int = 0
 ) -> duckdb.DuckDBPyRelation:
-    """Invented people of an invented city, as a table person, x, y: a home, a workplace, a few haunts each.
+    """Invent people of an invented city: each has a home, a workplace and a few haunts.
 
-    A river bends through the extent; homes lie on both banks in thirty quarters, work gathers in a centre, and
-    some people are far more active than others.
+    A river bends through the extent. Homes lie on both banks in thirty quarters, work gathers in a centre, and some
+    people are far more active than others.
+
+    Parameters
+    ----------
+    people : int
+        The number of people.
+    extent : tuple of four float, default (0.0, 0.0, 1.0, 1.0)
+        The box of the city: x0, y0, x1 and y1.
+    seed : int, default 0
+        The seed; the same seed gives the same people.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation
+        A table of events with the columns person, x and y.
+
+    Examples
+    --------
+    >>> generated_people(10).columns
+    ['person', 'x', 'y']
     """
     rng = np.random.default_rng(seed)
     quarters = np.concatenate([rng.normal(0.5, 0.12, (10, 2)), rng.uniform(0.1, 0.9, (20, 2))])

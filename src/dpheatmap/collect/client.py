@@ -1,12 +1,13 @@
-"""A device: one person's points to a contribution that nobody learns anything from, and its way to the receivers.
+"""A device: it turns one person's points into a contribution that reveals nothing, and sends it to the receivers.
 
-What leaves the device is sealed for whom it is sent to, with the ticket and a nonce: for each server its uniform share;
-for the shuffler all messages (coordinate, share), each of which is sealed for the analyser before, because two in one
-text would be known to come from one person. Whoever watches the line could otherwise tell the analyser whose messages
-are whose: encryption by TLS ends wherever that does, which may be at somebody else's machine.
+A contribution is sealed for each receiver, with the ticket and a nonce. Each server gets its uniform share. The
+shuffler gets all messages (coordinate, share); each of them is first sealed for the analyser by itself, because two
+messages in one text would be known to come from one person. TLS alone would not do: it may end at somebody else's
+machine, and whoever watches the line there could tell the analyser whose messages are whose.
 
-In the local model it is a report that anybody might read, and that must be made *once*: epsilon is the price of one
-report, and what a second one tells adds to it. So a contribution can be kept in a file, and is sent again from there.
+In the local model a contribution is a report that anybody might read, and that must be made *once*: epsilon is the
+price of one report, and a second one costs epsilon again. So a contribution can be kept in a file, and sent again from
+there.
 """
 
 from __future__ import annotations
@@ -37,8 +38,22 @@ NONCE = 16
 
 
 class Client:
-    """One person's device in a collection, with the ticket that it was given.
+    """One person's device in a collection.
 
+    Parameters
+    ----------
+    collection : Collection
+        The collection that it takes part in.
+    ticket : str
+        The ticket that it was given.
+
+    Attributes
+    ----------
+    collection : Collection
+        The collection that it takes part in.
+
+    Examples
+    --------
     >>> import dpheatmap as dph
     >>> from datetime import datetime, timedelta, UTC
     >>> from dpheatmap.collect.keys import PrivateKey
@@ -60,11 +75,42 @@ class Client:
         self._ticket = ticket_bytes(ticket)
 
     def contribution(self, x: ArrayLike, y: ArrayLike, source: Source = os.urandom) -> list[bytes]:
-        """What to send to each receiver, for one person's points; points outside the domain count for nothing."""
+        """Make the contribution of one person's points.
+
+        Parameters
+        ----------
+        x, y : array of float
+            The points, in the domain's coordinates; those outside the domain count for nothing.
+        source : callable, default os.urandom
+            The source of random bytes.
+
+        Returns
+        -------
+        list of bytes
+            What to send to each receiver.
+        """
         return self._sealed(*self.collection.terms.tree.leaves(x, y), source)
 
     def contribution_of(self, counts: Counts, source: Source = os.urandom) -> list[bytes]:
-        """The same for one person's counts, as `aggregate` makes them of a table for the collection's domain."""
+        """Make the contribution of one person's counts.
+
+        Parameters
+        ----------
+        counts : Counts
+            What :func:`dpheatmap.aggregate` made of the person's table, for the collection's domain.
+        source : callable, default os.urandom
+            The source of random bytes.
+
+        Returns
+        -------
+        list of bytes
+            What to send to each receiver.
+
+        Raises
+        ------
+        ParameterError
+            If the counts are of another domain.
+        """
         tree = self.collection.terms.tree
         if counts.domain != tree.domain:
             raise ParameterError(
@@ -76,15 +122,35 @@ class Client:
     def send(self, bodies: Iterable[bytes], network: Network) -> None:
         """Send a contribution to all receivers; one that does not reach all of them is left out by all of them.
 
-        If it fails, send the same again: another one with the same ticket is refused by whom the first one reached.
+        If it fails, send the same contribution again: a receiver that the first one reached refuses another one with
+        the same ticket.
+
+        Parameters
+        ----------
+        bodies : iterable of bytes
+            The contribution, by :meth:`contribution` or :meth:`kept`.
+        network : Network
+            How to reach the receivers.
         """
         for party, body in zip(self.collection.receivers, bodies, strict=True):
             network.deliver(party, "/contributions", body)
 
     def keep(self, bodies: list[bytes], path: str | PathLike[str]) -> list[bytes]:
-        """Write a contribution down, sealed as it is, and return what to send: the one that was written there first.
+        """Write a contribution to a file, sealed as it is, unless the file holds one already.
 
-        So two runs at the same time send one contribution, and nobody hears two reports.
+        Two runs at the same time thus send one contribution, and nobody receives two reports.
+
+        Parameters
+        ----------
+        bodies : list of bytes
+            The contribution.
+        path : path
+            The file.
+
+        Returns
+        -------
+        list of bytes
+            What to send: the contribution that was written there first.
         """
         try:
             with replace_whole(path, private=True, anew=True) as temporary:
@@ -94,9 +160,23 @@ class Client:
         return bodies
 
     def kept(self, path: str | PathLike[str]) -> list[bytes] | None:
-        """The contribution that was written down, or None if there is no file; a file of something else is an error.
+        """Read the contribution that :meth:`keep` wrote.
 
-        A ticket is signed for one collection, so that what starts with it is for that collection.
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        list of bytes or None
+            The contribution, or None if there is no file.
+
+        Raises
+        ------
+        DataError
+            If the file can't be read, or holds something else. A contribution starts with its ticket, which is signed
+            for one collection.
         """
         size, count = body_size(self.collection), len(self.collection.receivers)
         try:
@@ -151,17 +231,17 @@ class Client:
 
 
 def contribution_info(collection: Collection, ticket: bytes, nonce: bytes) -> bytes:
-    """What a contribution is sealed with, so that no part of it can be taken for another's, or of another one."""
+    """The context that a contribution is sealed with, so that no part of it passes for a part of another."""
     return collection.purpose("contribution") + ticket + nonce
 
 
 def message_size(collection: Collection) -> int:
-    """The bytes of a message before it is sealed."""
+    """The number of bytes of a message before it is sealed."""
     return -(-collection.summed.message_bits // 8)
 
 
 def body_size(collection: Collection) -> int:
-    """The bytes of a contribution, which are the same for everybody."""
+    """The number of bytes of a contribution, which is the same for everybody."""
     from dpheatmap.collect.keys import OVERHEAD
     from dpheatmap.collect.tickets import SIZE
 

@@ -1,8 +1,8 @@
-"""A collection: its terms, who takes part in running it, and until when; public, and signed by whoever opens it.
+"""A collection: its terms, who takes part in running it, and when it closes; public, and signed by whoever opens it.
 
-One JSON file tells a device everything that its contribution follows from. The device is given the operator's public
-key by other means (with the app, say), and takes part in what that key has signed only. Numbers that follow from others
-are in the file for people to read; a reader computes the whole file again and compares.
+One JSON file tells a device everything that its contribution follows from. The device gets the operator's public key by
+other means (with the app, say), and takes part only in what that key has signed. Some numbers in the file follow from
+others, and are there for people to read; a reader computes the whole file again and compares.
 """
 
 from __future__ import annotations
@@ -34,7 +34,15 @@ _PURPOSE = b"dpheatmap collection"
 
 
 class Party(NamedTuple):
-    """Who runs a process: where it listens, and its public key."""
+    """Somebody who runs a process of a collection.
+
+    Attributes
+    ----------
+    address : str
+        Where the process listens, such as ``https://one.example:8443``.
+    key : PublicKey
+        Its public key.
+    """
 
     address: str
     key: PublicKey
@@ -45,7 +53,21 @@ AnyTerms = Terms | LocalTerms
 
 @dataclass(frozen=True)
 class Collection:
-    """Public terms, the parties in the order of their roles, and when it closes: by :meth:`open` or :meth:`read`."""
+    """The public description of a collection, made by :meth:`open` or :meth:`read`.
+
+    Attributes
+    ----------
+    terms : Terms or LocalTerms
+        The public terms.
+    parties : tuple of Party
+        The parties, in the order of their roles.
+    closes : datetime
+        When the collection closes, with a time zone.
+    operator : PublicKey
+        The public key of whoever opened it.
+    signature : str
+        The operator's signature of all of this.
+    """
 
     terms: AnyTerms
     parties: tuple[Party, ...]
@@ -67,7 +89,29 @@ class Collection:
 
     @classmethod
     def open(cls, terms: AnyTerms, parties: Mapping[str, PublicKey], closes: datetime, key: PrivateKey) -> Collection:
-        """Sign a collection. ``parties`` are addresses with public keys: all servers, or shuffler and analyser."""
+        """Make a collection and sign it.
+
+        Parameters
+        ----------
+        terms : Terms or LocalTerms
+            The public terms.
+        parties : mapping of str to PublicKey
+            Addresses with public keys: of all servers, or of shuffler and analyser, in order.
+        closes : datetime
+            When it closes, with a time zone.
+        key : PrivateKey
+            The operator's private key.
+
+        Returns
+        -------
+        Collection
+            The signed collection.
+
+        Raises
+        ------
+        ParameterError
+            If the parties are not those of the model, or if the time has no time zone.
+        """
         from dpheatmap.collect.keys import SIGNATURE, as_text
 
         unsigned = cls(terms, tuple(Party(*party) for party in parties.items()), closes, key.public)
@@ -76,37 +120,66 @@ class Collection:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """What the parties are called."""
+        """The roles of the parties, in order."""
         return self.terms.roles
 
     @property
     def summed(self) -> Terms:
-        """The terms of those who sum shares; there are none in the local model."""
+        """The terms of a collection whose shares are summed. A local collection has none."""
         if not isinstance(self.terms, Terms):
             raise TypeError("a local collection has reports, not shares")
         return self.terms
 
     @property
     def receivers(self) -> tuple[Party, ...]:
-        """To whom devices send: every server, or the shuffler."""
+        """The parties that devices send to: every server, or the shuffler."""
         return self.parties[:1] if self.terms.model == "shuffle" else self.parties
 
     @cached_property
     def text(self) -> bytes:
-        """What is signed."""
+        """The bytes that are signed."""
         return _canonical(self._unsigned())
 
     @cached_property
     def digest(self) -> bytes:
-        """32 bytes that stand for this collection and no other."""
+        """32 bytes that identify the collection: the SHA-256 of ``text``."""
         return hashlib.sha256(self.text).digest()
 
     def purpose(self, what: str) -> bytes:
-        """What a signature or a seal of this collection is for."""
+        """Return the context of a signature or a seal in this collection, so that it is of no use elsewhere.
+
+        Parameters
+        ----------
+        what : str
+            What is signed or sealed, such as "contribution".
+
+        Returns
+        -------
+        bytes
+            The context.
+        """
         return f"dpheatmap {what} ".encode() + self.digest
 
     def index_of(self, key: PublicKey, role: str) -> int:
-        """The number of the party whose key this is, if its role is that."""
+        """Find the party that has a key and a role.
+
+        Parameters
+        ----------
+        key : PublicKey
+            The public key of the party.
+        role : str
+            The role: "server", "shuffler" or "analyser".
+
+        Returns
+        -------
+        int
+            The number of the party, from 0.
+
+        Raises
+        ------
+        DataError
+            If there is no such party.
+        """
         for number, party in enumerate(self.parties):
             if party.key == key and self.roles[number].startswith(role):
                 return number
@@ -125,13 +198,37 @@ class Collection:
         }
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the file that everybody gets."""
+        """Write the JSON file that everybody gets.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        """
         with replace_whole(path) as temporary:
             temporary.write_text(json.dumps({**self._unsigned(), "signature": self.signature}, indent=1) + "\n")
 
     @classmethod
     def read(cls, path: str | PathLike[str], operator: str | PublicKey) -> Collection:
-        """The collection of a file, if the operator with this public key has signed it and it makes sense."""
+        """Read a collection from its file, and check it.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        operator : str or PublicKey
+            The public key of the operator, which must have signed the file.
+
+        Returns
+        -------
+        Collection
+            The collection.
+
+        Raises
+        ------
+        DataError
+            If the file can't be read, is not signed by the operator, or contradicts itself.
+        """
         from dpheatmap.collect.keys import PublicKey
 
         name = Path(fspath(path)).name
@@ -153,7 +250,7 @@ class Collection:
 
     @classmethod
     def _understood(cls, document: dict[str, Any], operator: PublicKey) -> Collection | None:
-        """The collection of a document that the operator has signed, if computing the document again gives the same."""
+        """The collection of a document, or None if it is not signed by the operator or contradicts itself."""
         import base64
 
         from dpheatmap.collect.keys import PublicKey
@@ -168,7 +265,7 @@ class Collection:
 
 
 def terms_of(model: str, domain: Domain, *, epsilon: object, n_min: int, n_max: int, **others: Any) -> AnyTerms:
-    """The terms of any model; ``others`` are for servers and shuffle, and None stands for what is not given.
+    """The terms of any model. ``others`` are options of `Terms.of`; those that are None count as not given.
 
     >>> terms_of("local", Domain.unit(4), epsilon=1, n_min=100, n_max=1000).roles
     ('server',)

@@ -1,8 +1,8 @@
-"""The local model: nobody is trusted, each device adds noise to its only report.
+"""The local model: nobody is trusted, and each device adds noise to its only report.
 
 **A report.** A device draws a level, with public probabilities (`one_level_each`), and one of its points in the domain.
-It answers for the cell of that level which the point lies in, by randomised response with all of epsilon. Who has
-nothing in the domain answers for nothing, by the same rule.
+It answers for the cell of that level which the point lies in, by randomised response with all of epsilon. A device
+without a point in the domain answers for nothing, by the same rule.
 
 **Why it is private.** The level is drawn whatever the data is, so it tells nothing. Given the level, a device's data
 decides with which probabilities each value is handed to the response. For any two values, or none, the probabilities of
@@ -41,10 +41,26 @@ MOST_PEOPLE = 2**20
 
 @dataclass(frozen=True)
 class LocalTerms:
-    """What every device has to know: made by :meth:`of`.
+    """The public terms of a collection in the local model, made by :meth:`of`.
 
-    The promise holds whoever else takes part. ``n_min`` is the number of reports below which a collection publishes
-    nothing, because nothing could be seen in it, and ``n_max`` the number that it has room for.
+    The promise holds whoever else takes part.
+
+    Attributes
+    ----------
+    domain : Domain
+        The public place.
+    design : PaperDesign
+        The levels, and the probability with which a device draws each.
+    epsilon : Fraction
+        How much one report may leak about a person.
+    n_min : int
+        The number of reports below which a collection publishes nothing, because nothing could be seen in it.
+    n_max : int
+        The number of reports that a collection has room for.
+    model : str
+        Always "local".
+    roles : tuple of str
+        The roles of the parties: one server.
     """
 
     domain: Domain
@@ -66,8 +82,35 @@ class LocalTerms:
         width: int = PAPER_WIDTH,
         depth: int | None = None,
     ) -> LocalTerms:
-        """The terms for a place down to ``depth``, by default the domain's.
+        """Make the terms, after every refusal that they call for.
 
+        Parameters
+        ----------
+        domain : Domain
+            The public place.
+        epsilon : number, str or Fraction
+            How much one report may leak about a person, from 0.01 to 50.
+        n_min : int, default 2
+            The number of reports below which nothing is published.
+        n_max : int, default 1048576
+            The number of reports that there is room for.
+        width : int, default 20
+            For experts: the number of cells that the first level has, at most.
+        depth : int, optional
+            The last level; by default the domain's.
+
+        Returns
+        -------
+        LocalTerms
+            The terms.
+
+        Raises
+        ------
+        ParameterError
+            If a value lies outside its rule, or if the last level has more than 2^20 cells.
+
+        Examples
+        --------
         >>> LocalTerms.of(Domain.unit(8), epsilon=1).answer_bytes
         {2: 2, 3: 8, 4: 32, 5: 128, 6: 512, 7: 2, 8: 3}
         """
@@ -98,31 +141,37 @@ class LocalTerms:
 
     @cached_property
     def responses(self) -> dict[int, Unary | Hadamard]:
-        """How devices answer for each level."""
+        """The randomised response of each level."""
         return {k: response(self.domain.count(k), self.epsilon) for k in sorted(self.design.shares)}
 
     @cached_property
     def cells(self) -> dict[int, Ints]:
-        """The codes of the cells of each level; a device answers for the position of its own."""
+        """The Morton codes of the cells of each level. A device answers for the position of its cell in them."""
         return {k: self.domain.codes(k) for k in sorted(self.design.shares)}
 
     @property
     def answer_bytes(self) -> dict[int, int]:
-        """The bytes of an answer for each level."""
+        """The number of bytes of an answer for each level."""
         return {level: how.answer_bytes for level, how in self.responses.items()}
 
     @property
     def payload_bytes(self) -> int:
-        """What one person sends, before any encryption: a report, made as long as the longest."""
+        """The number of bytes that one person sends, before any encryption: a report, padded to the longest one."""
         return 1 + max(self.answer_bytes.values())
 
     @property
     def published_words(self) -> int:
-        """The 64-bit words of a tally."""
+        """The number of 64-bit words of a tally."""
         return sum(1 + how.symbols for how in self.responses.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """A description that :meth:`from_dict` reads back."""
+        """Describe the terms by plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            A description that :meth:`from_dict` reads back.
+        """
         return {
             "model": self.model, "domain": self.domain.to_dict(), "epsilon": str(self.epsilon), "n_min": self.n_min,
             "n_max": self.n_max, "width": self.design.width, "depth": self.design.last,
@@ -131,7 +180,18 @@ class LocalTerms:
 
     @classmethod
     def from_dict(cls, description: dict[str, Any]) -> LocalTerms:
-        """The terms that :meth:`to_dict` described."""
+        """Make the terms from their description.
+
+        Parameters
+        ----------
+        description : dict
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        LocalTerms
+            The same terms.
+        """
         place = Domain.from_dict(description["domain"])
         return cls.of(
             place, epsilon=description["epsilon"], n_min=description["n_min"], n_max=description["n_max"],
@@ -139,14 +199,40 @@ class LocalTerms:
         )  # fmt: skip
 
     def drawn_levels(self, number: int, source: Source) -> Ints:
-        """Levels for so many people, drawn with exactly the probabilities of the design."""
+        """Draw the levels that people answer for, with exactly the probabilities of the design.
+
+        Parameters
+        ----------
+        number : int
+            The number of people.
+        source : callable
+            The source of random bytes.
+
+        Returns
+        -------
+        array of int
+            A level for each person.
+        """
         levels = sorted(self.design.shares)
         ends = np.cumsum([self.design.shares[level] for level in levels])
         words = random_words(number, 32, source).astype(np.int64)
         return np.array(levels)[np.searchsorted(ends, words, side="right")]
 
     def values(self, level: int, cells: Ints) -> Ints:
-        """What to tell of a level: the positions of those that cells of the last level, or `NOTHING`, lie in."""
+        """Compute what people answer for at a level: the positions of the cells that their cells lie in.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+        cells : array of int
+            A Morton code of the last level for each person, or `NOTHING`.
+
+        Returns
+        -------
+        array of int
+            A position in ``cells[level]`` for each person, or `NOTHING`.
+        """
         at = np.searchsorted(self.cells[level], cells >> 2 * (self.design.last - level))
         return np.where(cells == NOTHING, NOTHING, at)
 
@@ -158,27 +244,76 @@ def check_numbers(n_min: int, n_max: int) -> None:
 
 
 class Report(NamedTuple):
-    """What a device sends: the level that it answers for, and its answer."""
+    """What a device sends in the local model.
+
+    Attributes
+    ----------
+    level : int
+        The level that it answers for.
+    answer : bytes
+        Its answer.
+    """
 
     level: int
     answer: bytes
 
     def to_bytes(self) -> bytes:
-        """The report as it is sent."""
+        """Encode the report as it is sent.
+
+        Returns
+        -------
+        bytes
+            The level in one byte, and the answer.
+        """
         return bytes([self.level]) + self.answer
 
     @classmethod
     def from_bytes(cls, sent: bytes) -> Report:
-        """The report that was sent; whether it is one of a collection is found out by the tally."""
+        """Decode a report. Whether it fits a collection is found out by the tally.
+
+        Parameters
+        ----------
+        sent : bytes
+            What was sent.
+
+        Returns
+        -------
+        Report
+            The report; its level is -1 if nothing was sent.
+        """
         return cls(sent[0], sent[1:]) if sent else cls(-1, b"")
 
     def padded(self, terms: LocalTerms) -> bytes:
-        """The report as it is sealed, as long as any other."""
+        """Encode the report as it is sealed, as long as any other.
+
+        Parameters
+        ----------
+        terms : LocalTerms
+            The terms of the collection.
+
+        Returns
+        -------
+        bytes
+            The report, padded with zeros.
+        """
         return self.to_bytes().ljust(terms.payload_bytes, b"\0")
 
     @classmethod
     def from_padded(cls, text: bytes, terms: LocalTerms) -> Report:
-        """The report that was sealed; what none of these terms can be is an error."""
+        """Decode a report that was sealed, and refuse one that does not fit the terms.
+
+        Parameters
+        ----------
+        text : bytes
+            What was sealed.
+        terms : LocalTerms
+            The terms of the collection.
+
+        Returns
+        -------
+        Report
+            The report.
+        """
         level, size = text[0], 1 + terms.answer_bytes.get(text[0], 0)
         if level not in terms.responses or text[size:].strip(b"\0"):
             raise malformed()
@@ -187,7 +322,7 @@ class Report(NamedTuple):
 
 
 def report(terms: LocalTerms, x: ArrayLike, y: ArrayLike, source: Source = os.urandom) -> Report:
-    """One person's only report, from all of their points; epsilon-DP against everybody. Send one, and never another.
+    """Make one person's only report from all of their points; epsilon-DP against everybody. Never send a second one.
 
     >>> terms = LocalTerms.of(Domain.unit(4), epsilon=1)
     >>> sent = report(terms, [0.2, 0.3, 7.0], [0.2, 0.2, 0.2])
@@ -198,7 +333,7 @@ def report(terms: LocalTerms, x: ArrayLike, y: ArrayLike, source: Source = os.ur
 
 
 def report_of(terms: LocalTerms, cells: Ints, points: Ints, source: Source = os.urandom) -> Report:
-    """The same from cells of the last level and how many points, or which weight, lie in each."""
+    """Make the report from cells of the last level and the number of points, or the weight, in each."""
     level = int(terms.drawn_levels(1, source)[0])
     told = np.array([NOTHING])
     if points.any():

@@ -9,7 +9,8 @@ the probability of any event on either side of the comparison, so it counts ``1 
 
 **Servers.** Shares are mod 2^64, which holds n_max people and any noise; delta is 0.
 
-Neighbours, in both: one participant's data replaced by nothing. That somebody took part is known to whom they send.
+In both models, neighbours differ in one participant's data, which is replaced by nothing. That somebody took part is
+not hidden from those who receive contributions.
 """
 
 from __future__ import annotations
@@ -52,10 +53,28 @@ UNITS = {"servers": 2**30, "shuffle": 256}
 
 @dataclass(frozen=True)
 class Terms:
-    """Who sends what to whom: made by :meth:`of`.
+    """The public terms of a collection with servers or a shuffler, made by :meth:`of`.
 
-    ``units`` is the paper's B: how many units one person's weight is rounded to. ``servers`` is how many of them add
-    noise; in the shuffle model it is 0.
+    Attributes
+    ----------
+    model : {"servers", "shuffle"}
+        Who is trusted: one of several servers, or a shuffler.
+    domain : Domain
+        The public place.
+    design : PaperDesign
+        The levels, all of which are measured at once, and their shares of epsilon.
+    epsilon : Fraction
+        How much may leak about a person.
+    delta : Fraction
+        The probability that more than epsilon leaks; 0 with servers.
+    units : int
+        The number of units that one person's weight is rounded to: the paper's B.
+    n_min : int
+        The number of honest contributions that the promise needs.
+    n_max : int
+        The number of contributions that there is room for.
+    servers : int
+        The number of servers, each of which adds noise; 0 in the shuffle model.
     """
 
     model: str
@@ -84,10 +103,47 @@ class Terms:
         decay: float | Fraction = PAPER_DECAY,
         depth: int | None = None,
     ) -> Terms:
-        """The terms of a model, "servers" or "shuffle", after every refusal that they call for.
+        """Make the terms, after every refusal that they call for.
 
-        The terms of the model "local" are :class:`~dpheatmap.collect.local.LocalTerms`.
+        Parameters
+        ----------
+        model : {"servers", "shuffle"}
+            Who is trusted. The terms of the model "local" are :class:`~dpheatmap.collect.local.LocalTerms`.
+        domain : Domain
+            The public place.
+        epsilon : number, str or Fraction
+            How much may leak about a person, at most 100.
+        n_min : int
+            The number of honest contributions that the promise needs.
+        n_max : int
+            The number of contributions that there is room for.
+        delta : number, str or Fraction, optional
+            The probability that more than epsilon leaks. By default it is 10^-6 in the shuffle model; with servers it
+            is 0.
+        units : int, optional
+            The number of units that one person's weight is rounded to: by default 2^30 with servers, 256 in the shuffle
+            model.
+        servers : int, optional
+            The number of servers: by default 2; in the shuffle model there are none.
+        width : int, default 20
+            For experts: the number of cells that the first level has, at most.
+        decay : float, default 1 / sqrt(2)
+            For experts: the factor by which the levels' parts of epsilon fall.
+        depth : int, optional
+            The last level; by default the domain's.
 
+        Returns
+        -------
+        Terms
+            The terms.
+
+        Raises
+        ------
+        ParameterError
+            If a value lies outside its rule, or if the values contradict each other.
+
+        Examples
+        --------
         >>> paper = Terms.of("shuffle", Domain.image(320, 240), epsilon=5, delta=1e-5, n_min=50, n_max=50)
         >>> paper.tree.size, paper.modulus_bits, paper.shares
         (102400, 17, 16)
@@ -113,7 +169,13 @@ class Terms:
         return terms
 
     def refuse(self) -> None:
-        """Refuse terms that contradict each other or can't be kept."""
+        """Refuse terms that contradict each other or can't be kept.
+
+        Raises
+        ------
+        ParameterError
+            If there is a reason to; it says which.
+        """
         check_numbers(self.n_min, self.n_max)
         if self.epsilon > LARGEST_EPSILON:
             raise ParameterError(
@@ -149,7 +211,7 @@ class Terms:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """What the parties are called."""
+        """The roles of the parties, in order."""
         return tuple(f"server {i + 1}" for i in range(self.servers)) or ("shuffler", "analyser")
 
     @property
@@ -164,7 +226,7 @@ class Terms:
 
     @cached_property
     def farthest_noise(self) -> int:
-        """T: what the noise of no coordinate exceeds, up to a probability of `BETA` for any.
+        """T: a bound that the noise of all coordinates stays within, up to a probability of `BETA`.
 
         One Laplace of scale b exceeds T with the probability exp(-T / b). s of them, of s servers or of n_max = s n_min
         people, exceed it with at most ``exp(-t T / b) (1 - t^2)^-s`` for any t below 1 (Chernoff), on each side.
@@ -177,17 +239,17 @@ class Terms:
 
     @property
     def largest_sum(self) -> int:
-        """The largest value that a sum can have, noise included; what is decoded above it is negative."""
+        """The largest value that a sum can have, noise included. A decoded value above it stands for a negative one."""
         return self.units * self.n_max + self.farthest_noise
 
     @property
     def modulus_bits(self) -> int:
-        """The bits of shares: log2 of Q, or 64 among servers."""
+        """The number of bits of a share: log2 of Q, or 64 with servers."""
         return WORD if self.model == "servers" else (self.largest_sum + self.farthest_noise).bit_length()
 
     @cached_property
     def shares(self) -> int:
-        """The number of shares that a value is split into: r, or one a server."""
+        """The number of shares that a value is split into: r, or one for each server."""
         if self.model == "servers":
             return self.servers
         drawn = self.n_min * self.tree.size * TOTAL_VARIATION
@@ -204,23 +266,30 @@ class Terms:
 
     @property
     def message_bits(self) -> int:
-        """The bits of a message (coordinate, share) of the shuffle model."""
+        """The number of bits of a message (coordinate, share) of the shuffle model."""
         return (self.tree.size - 1).bit_length() + self.modulus_bits
 
     @property
     def payload_bytes(self) -> int:
-        """What one person sends, to the shuffler or to each server, before any encryption."""
+        """The number of bytes that one person sends to the shuffler or to each server, before any encryption."""
         if self.model == "servers":
             return self.tree.size * WORD // 8
         return -(-self.shares * self.tree.size * self.message_bits // 8)
 
     @property
     def published_words(self) -> int:
-        """The 64-bit words of a published sum."""
+        """The number of 64-bit words of a published sum."""
         return self.tree.size
 
     def to_dict(self) -> dict[str, Any]:
-        """A description that :meth:`from_dict` reads back; numbers that follow from others are there for people."""
+        """Describe the terms by plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            A description that :meth:`from_dict` reads back. Some numbers follow from others, and are there for people
+            to read.
+        """
         return {
             "model": self.model,
             "domain": self.domain.to_dict(),
@@ -240,7 +309,18 @@ class Terms:
 
     @classmethod
     def from_dict(cls, description: dict[str, Any]) -> Terms:
-        """The terms that :meth:`to_dict` described."""
+        """Make the terms from their description.
+
+        Parameters
+        ----------
+        description : dict
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        Terms
+            The same terms.
+        """
         same = {name: description[name] for name in ("epsilon", "delta", "units", "n_min", "n_max", "servers", "width")}
         return cls.of(
             description["model"], Domain.from_dict(description["domain"]), **same,
@@ -248,7 +328,27 @@ class Terms:
         )  # fmt: skip
 
     def release(self, sums: Ints, participants: int, *, seeded: bool = False) -> Release:
-        """The release that noisy sums of so many participants are; n_min of them, at least."""
+        """Make the release of noisy sums.
+
+        Parameters
+        ----------
+        sums : array of int
+            The noisy sums, in the order of ``tree``.
+        participants : int
+            The number of contributions in them.
+        seeded : bool, default False
+            Whether the noise came from a seed; such a release is NOT PRIVATE.
+
+        Returns
+        -------
+        Release
+            A release like any other, whose label names the trust model.
+
+        Raises
+        ------
+        PrivacyRefusal
+            If there are fewer than ``n_min`` participants.
+        """
         if participants < self.n_min:
             raise PrivacyRefusal(
                 f"{participants} contributions are fewer than n_min, {self.n_min}, and make no release. "

@@ -49,7 +49,7 @@ def release(
     ----------
     events : path, data frame, relation, URL or Counts
         What :func:`aggregate` takes, or the counts that it returned.
-    domain : Domain
+    domain : Domain, optional
         The public place; counts have their own.
     epsilon : number, str or Fraction
         How much may leak about a person: 1, "0.1", Fraction(1, 3). It is taken exactly as written.

@@ -2,7 +2,7 @@
 
 The estimated numbers of people in cells, not normalised, are a *coreset*: whatever the centres, the cost of the cells
 is near that of the people, because moving people to the estimate costs little (the paper's section on k-median). So any
-k-median solver on the cells gives good centres for the people, and looks at nothing but the release.
+k-median solver on the cells gives good centres for the people. It needs nothing but the release.
 """
 
 from __future__ import annotations
@@ -50,11 +50,27 @@ class Plane(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """k centres, the most people first: private, because they follow from a release alone.
+    """k centres that people are near to, with the busiest first; :func:`kmedian` finds them.
 
-    ``centres`` are k x 2 in the domain's coordinates: longitude and latitude for a box. ``weights`` are the estimated
-    numbers of people nearer to each than to all others, ``distances`` how far they are from it on average, and ``cost``
-    how far people are from their nearest centre on average: in ground metres, pixels or sides.
+    They are safe to publish, because they follow from a release alone. Lengths are in ground metres, pixels or
+    fractions of the side, as the domain is.
+
+    Attributes
+    ----------
+    release : Release
+        The release that they were found in.
+    centres : array of float, k x 2
+        The centres in the domain's coordinates: longitude and latitude for a box.
+    weights : array of float
+        The estimated number of people nearer to each centre than to all others.
+    distances : array of float
+        The average distance of these people from their centre.
+    metric : {"l1", "euclidean"}
+        How distances are measured.
+    method : str
+        The reconstruction that people were estimated by.
+    empty : bool
+        Whether nothing rose above the noise. The centres are then those of an even spread.
     """
 
     release: Release
@@ -77,20 +93,37 @@ class Places:
 
     @property
     def shares(self) -> Floats:
-        """The part of people in each catchment."""
+        """The share of people in the catchment of each centre."""
         shares: Floats = self.weights / self.weights.sum()
         return shares
 
     @property
     def has_intervals(self) -> bool:
-        """Whether it is known how sure the weights are: for places from the posterior."""
+        """Whether the uncertainty of the weights is known: for places from the posterior."""
         return self.method == "posterior" and not self.empty
 
     def intervals(self, confidence: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends between which the true number of people nearest to each place lies, place by place.
+        """Compute an interval for the true number of people nearest to each place.
 
-        They cover the noise and what it leaves open, for these places: not whether others might be better.
-        `docs/places.md` tells how often they held in trials.
+        Parameters
+        ----------
+        confidence : float, default 0.9
+            The probability with which the interval of a place holds the true number.
+
+        Returns
+        -------
+        low, high : array of float
+            The ends of the intervals, place by place.
+
+        Raises
+        ------
+        ParameterError
+            If the uncertainty is not known; see :attr:`has_intervals`.
+
+        Notes
+        -----
+        The intervals cover the noise and what it leaves open, for these places. They don't tell whether other places
+        would be better. `docs/places.md` tells how often they held in trials.
         """
         from dpheatmap.estimate.place_draws import people_drawn
 
@@ -106,12 +139,29 @@ class Places:
         return np.minimum(low, self.weights), np.maximum(high, self.weights)
 
     def catchment(self, x: ArrayLike, y: ArrayLike) -> Ints:
-        """The number of the centre that each point, given in the domain's coordinates, is nearest to."""
+        """Find the centre that each point is nearest to.
+
+        Parameters
+        ----------
+        x, y : array of float
+            The points, in the domain's coordinates: longitude and latitude for a box.
+
+        Returns
+        -------
+        array of int
+            The number of the nearest centre, from 0, in the shape of ``x``.
+        """
         nearest, _ = nearest_centre(*Plane(self.domain).of(x, y), Plane(self.domain), self.centres, self.metric)
         return nearest
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the places to a file; the suffix tells the format: .csv, .geojson, or a map as .png, .svg or .pdf."""
+        """Write the places to a file; the suffix tells the format.
+
+        Parameters
+        ----------
+        path : path
+            The file: .csv, .geojson, or a map as .png, .svg or .pdf.
+        """
         from dpheatmap.render.figure.places_map import save
 
         save(self, path)
@@ -124,11 +174,26 @@ class Places:
 
 
 def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "posterior") -> Places:
-    """Where to put k stations: centres that people are near to on average. It costs no budget.
+    """Find k centres that people are near to on average, such as places for k stations. This costs no budget.
 
-    ``metric`` is "l1", the distance along streets that run north and east, or "euclidean", as the crow flies.
-    ``method`` is how people are estimated, as for :meth:`Release.heatmap`. The same release gives the same places.
+    Parameters
+    ----------
+    release : Release
+        The release that people are estimated from.
+    k : int
+        The number of centres.
+    metric : {"l1", "euclidean"}, default "l1"
+        How distances are measured: along streets that run north and east, or as the crow flies.
+    method : {"posterior", "paper", "dense"}, default "posterior"
+        How people are estimated, as for :meth:`Release.distribution`. Only "posterior" comes with intervals.
 
+    Returns
+    -------
+    Places
+        The centres, the busiest first. The same release gives the same places.
+
+    Examples
+    --------
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
     >>> release = dph.release(generated_people(2000), dph.Domain.unit(8), epsilon=1, user="person", x="x", y="y")
@@ -160,7 +225,7 @@ def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "post
 def weighted_points(estimate: Distribution) -> tuple[Floats, Floats, Floats]:
     """The coreset: points in the domain's coordinates, and the estimated people at them.
 
-    An estimate of nobody is an even one of a single person.
+    If nobody is estimated, a single person is spread evenly.
     """
     some = estimate.only(estimate.mass > 0)
     points = points_of(estimate.domain, some.levels, some.codes)
@@ -178,9 +243,9 @@ class Points(NamedTuple):
 
 
 def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
-    """The middles of cells in the domain's coordinates; coarse ones, in which people lie anywhere, are split first.
+    """The middles of cells in the domain's coordinates; coarse cells, in which people may be anywhere, are split first.
 
-    Of a cell at the domain's edge it is the middle of what is inside.
+    For a cell at the domain's edge it is the middle of the part inside.
     """
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     column, row = decode(codes)

@@ -1,4 +1,4 @@
-"""The paper's baselines (after Liu et al. 2019): noise on every cell of the finest level, and only the largest kept."""
+"""The paper's baselines (after Liu et al. 2019): noise on every cell of the finest level; only the largest are kept."""
 
 from __future__ import annotations
 
@@ -16,11 +16,31 @@ TOPS = (0.001, 0.01, 0.1, 1.0)
 
 
 def baseline(counts: Counts, *, epsilon: object, top: float | None = None) -> Distribution:
-    """Laplace noise on every cell of the finest level, negative ones set to 0: the paper's baseline.
+    """Add Laplace noise to every cell of the finest level and set negative values to 0: the paper's baseline.
 
-    With ``top`` only that percentage of the cells is kept, those with the largest noisy values (at least one). The
-    noise is as exact as a release's, and so is the promise: ``epsilon``-DP for adding or removing one person.
+    Parameters
+    ----------
+    counts : Counts
+        What :func:`aggregate` returned.
+    epsilon : number, str or Fraction
+        How much may leak about a person. The noise is as exact as a release's, and so is the promise: ``epsilon``-DP
+        for adding or removing one person.
+    top : float, optional
+        The percentage of the cells that are kept, those with the largest noisy values; at least one cell is. By default
+        all are kept.
 
+    Returns
+    -------
+    Distribution
+        Where people are, as masses of cells. It is safe to publish.
+
+    Raises
+    ------
+    ParameterError
+        If the domain has more than 2^24 finest cells, all of which would have to be held in memory.
+
+    Examples
+    --------
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
     >>> counts = dph.aggregate(generated_people(500), dph.Domain.unit(5), user="person", x="x", y="y")
@@ -31,7 +51,7 @@ def baseline(counts: Counts, *, epsilon: object, top: float | None = None) -> Di
 
 
 def noise_on_every_cell(curator: Curator, top: float | None = None) -> Distribution:
-    """The baseline as questions to a curator: one question about all cells, at the price of all of epsilon."""
+    """The baseline by a curator: one question about all cells, which costs all of epsilon."""
     if top is not None:
         check(top=top)
     rows, columns = finest_grid(curator.domain)

@@ -15,24 +15,46 @@ from numpy.typing import ArrayLike
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Floats
 
+__all__ = ["Bracket", "emd", "emd_norm", "kl", "pearson", "similarity"]
+
 _TINY = 2.2204e-16  # the epsilon of the MIT saliency benchmark's divergence
 
 
 class Bracket(NamedTuple):
-    """Two bounds of a number that lies between them for certain."""
+    """Two bounds between which a number lies for certain.
+
+    Attributes
+    ----------
+    lower : float
+        The lower bound.
+    upper : float
+        The upper bound.
+    """
 
     lower: float
     upper: float
 
     @property
     def middle(self) -> float:
-        """The number halfway, at most half the bracket's width from the truth."""
+        """The number halfway, which is at most half the bracket's width from the truth."""
         return self.lower + (self.upper - self.lower) / 2
 
 
 def similarity(a: ArrayLike, b: ArrayLike) -> float:
-    """The mass that two maps share, from 0 (disjoint) to 1 (equal): the sum of the smaller of their values.
+    """Compute the mass that two maps share: the sum of the smaller of their values.
 
+    Parameters
+    ----------
+    a, b : array of float or Heatmap
+        Two maps of one shape.
+
+    Returns
+    -------
+    float
+        The similarity, from 0 (disjoint) to 1 (equal).
+
+    Examples
+    --------
     >>> similarity([[1, 1, 2]], [[0, 1, 1]])
     0.75
     """
@@ -41,10 +63,21 @@ def similarity(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def pearson(a: ArrayLike, b: ArrayLike) -> float:
-    """Pearson's correlation coefficient of the pixels of two maps, from -1 to 1; 0 if one of the maps is constant.
+    """Compute Pearson's correlation coefficient of the pixels of two maps.
 
-    Where a map is constant, the coefficient is 0 / 0; the map tells nothing about the other, hence 0.
+    Parameters
+    ----------
+    a, b : array of float or Heatmap
+        Two maps of one shape.
 
+    Returns
+    -------
+    float
+        The coefficient, from -1 to 1. It is 0 if a map is constant: the coefficient would be 0 / 0, and the map tells
+        nothing about the other.
+
+    Examples
+    --------
     >>> round(pearson([[1, 2, 3]], [[2, 4, 7]]), 4)
     0.9934
     """
@@ -53,12 +86,28 @@ def pearson(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def kl(true: ArrayLike, estimate: ArrayLike) -> float:
-    """The Kullback-Leibler divergence of an estimate h^ from the true map h, as the MIT saliency benchmark takes it:
+    """Compute the Kullback-Leibler divergence of an estimate from the true map, as the MIT saliency benchmark does.
 
-        sum of h log(e + h / (h^ + e)),    e = 2.2204e-16,
+    Parameters
+    ----------
+    true : array of float or Heatmap
+        The true map, h.
+    estimate : array of float or Heatmap
+        The estimate, h^, of the same shape.
 
-    which is finite even where the estimate is 0, and not symmetric.
+    Returns
+    -------
+    float
+        The divergence. It is not symmetric, and finite even where the estimate is 0.
 
+    Notes
+    -----
+    The divergence is
+
+        sum of h log(e + h / (h^ + e)),    e = 2.2204e-16.
+
+    Examples
+    --------
     >>> round(kl([[1, 1]], [[1, 3]]), 4)
     0.1438
     """
@@ -71,13 +120,30 @@ def emd(a: ArrayLike, b: ArrayLike) -> float: ...
 @overload
 def emd(a: ArrayLike, b: ArrayLike, tolerance: float) -> Bracket: ...
 def emd(a: ArrayLike, b: ArrayLike, tolerance: float | None = None) -> float | Bracket:
-    """The earth mover's distance: the least work that turns one map into the other, mass times distance.
+    """Compute the earth mover's distance: the least work that turns one map into the other, mass times distance.
 
-    Distances are along the axes (L1) between the middles of square pixels, in units of the longer side. The answer is
-    the optimum, up to the rounding of the masses, which moves it by less than 1e-9 on maps of up to 512 x 512 pixels.
-    With a ``tolerance``, it is a :class:`Bracket` that holds the distance for certain, and whose upper bound is at most
-    1 + tolerance times its lower one; on smooth maps that is faster, the more so the larger they are.
+    Parameters
+    ----------
+    a, b : array of float or Heatmap
+        Two maps of one shape.
+    tolerance : float, optional
+        The relative width of a bracket that is returned instead of the exact distance. On smooth maps a bracket is
+        faster, the more so the larger they are.
 
+    Returns
+    -------
+    float or Bracket
+        The distance. With a tolerance, a bracket that holds it for certain, whose upper bound is at most 1 + tolerance
+        times its lower one.
+
+    Notes
+    -----
+    Distances are along the axes (L1) between the middles of square pixels, in units of the longer side. The exact
+    distance is the optimum up to the rounding of the masses, which moves it by less than 1e-9 on maps of up to 512 x
+    512 pixels.
+
+    Examples
+    --------
     >>> emd([[1, 0, 0, 0]], [[0, 0, 0, 1]])
     0.75
     >>> lower, upper = emd([[1, 0, 0, 0]], [[0, 0, 0, 1]], tolerance=0.001)
@@ -98,11 +164,25 @@ def emd(a: ArrayLike, b: ArrayLike, tolerance: float | None = None) -> float | B
 
 
 def emd_norm(v: ArrayLike) -> float:
-    """The EMD norm (alpha = 2) of a signed array, which is not normalised; distances are those of :func:`emd`.
+    """Compute the EMD norm (alpha = 2) of a signed array, which is not normalised.
 
-    It is the least of EMD(p, q) + 2 |v - (p - q)| over non-negative p and q of equal totals: mass is moved, or made or
-    destroyed at a price of 2.
+    Parameters
+    ----------
+    v : array of float
+        The array, of rows and columns.
 
+    Returns
+    -------
+    float
+        The norm; distances are those of :func:`emd`.
+
+    Notes
+    -----
+    The norm is the least of EMD(p, q) + 2 |v - (p - q)| over non-negative p and q of equal totals: mass is moved, or
+    created or destroyed at a price of 2.
+
+    Examples
+    --------
     >>> emd_norm([[1.0, 0.0, 0.0, -3.0]])
     4.75
     """

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Where there are more people in one map than in another, and where there are fewer.
+    """Where there are more people in one map than in another, and where there are fewer; :func:`difference` makes one.
 
-    ``values`` are those of ``after`` less those of ``before``: they add up to 0. Both have the same pixels. ``std`` is
-    None where the uncertainty of either is not known.
+    Attributes
+    ----------
+    before : Heatmap
+        The map that is subtracted.
+    after : Heatmap
+        The map that it is subtracted from. It has the same pixels and the same smoothing.
     """
 
     before: Heatmap
@@ -38,18 +42,21 @@ class Difference:
 
     @property
     def sigma(self) -> float:
-        """The smoothing of both, in ground metres, pixels or fractions of the side."""
+        """The smoothing of both maps, in ground metres, pixels or fractions of the side, as the domain is."""
         return self.after.sigma
 
     @property
     def values(self) -> Floats:
-        """The change of the share of people in each pixel."""
+        """The change of the share of people in each pixel: ``after`` minus ``before``. The changes add up to 0."""
         change: Floats = self.after.values - self.before.values
         return change
 
     @property
     def std(self) -> Floats | None:
-        """The standard deviation of the change: the two noises are independent, so their variances add up."""
+        """The standard deviation of each change, or None if that of either map is not known.
+
+        The noises of the two releases are independent, so their variances add up.
+        """
         before, after = self.before.std, self.after.std
         if before is None or after is None:
             return None
@@ -57,9 +64,26 @@ class Difference:
         return std
 
     def significant(self, *, confidence: float = 0.95) -> NDArray[np.bool_]:
-        """The pixels that changed, either way: at most 1 - ``confidence`` of them are expected to be noise.
+        """Find the pixels that changed, either way: at most 1 - ``confidence`` of them are expected to be noise.
 
-        The changes are taken for normal, and the rule of Benjamini and Hochberg picks among them.
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            One minus the false discovery rate.
+
+        Returns
+        -------
+        array of bool
+            Whether each pixel changed.
+
+        Raises
+        ------
+        ParameterError
+            If the standard deviation of either map is not known.
+
+        Notes
+        -----
+        The changes are taken for normal. The procedure of Benjamini and Hochberg selects among them.
         """
         check(confidence=confidence)
         std = self.std
@@ -78,13 +102,33 @@ class Difference:
         return changed
 
     def save(self, path: str | PathLike[str], *, tiles: str | None = None) -> None:
-        """Write the map to a file, whole or not at all: .html (interactive), or .png, .svg or .pdf (by matplotlib)."""
+        """Write the map to a file, whole or not at all; the suffix tells the format.
+
+        Parameters
+        ----------
+        path : path
+            The file: .html for an interactive map; .png, .svg or .pdf for a picture, which needs matplotlib.
+        tiles : str, optional
+            An address of map tiles with {z}, {x} and {y}, for the background of an .html. The page then asks the
+            network for these tiles, and for nothing else.
+        """
         from dpheatmap.render.figure.change import save
 
         save(self, path, tiles=tiles)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the map into axes of matplotlib, new ones if none are given; returns them."""
+        """Draw the map into axes of matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes; by default new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that hold the map.
+        """
         from dpheatmap.render.figure.plot import plot_difference
 
         return plot_difference(self, ax)
@@ -108,11 +152,31 @@ def difference(
     size: int | None = None,
     method: str = "posterior",
 ) -> Difference:
-    """What changed from one release to another of the same place: ``after`` minus ``before``, free of charge.
+    """Subtract one map from another of the same place: ``after`` minus ``before``. This costs no budget.
 
-    ``sigma``, ``size`` and ``method`` are those of :meth:`Release.heatmap`, and hold for both. Heatmaps can be given
-    instead of releases, if they have the same pixels and the same smoothing.
+    Parameters
+    ----------
+    after, before : Release or Heatmap
+        Two releases of one domain, or two heatmaps with the same pixels and the same smoothing.
+    sigma : float, optional
+        The smoothing of maps made from releases, as for :meth:`Release.heatmap`.
+    size : int, optional
+        The number of pixels on the longer side of maps made from releases, as for :meth:`Release.heatmap`.
+    method : {"posterior", "paper", "dense"}, default "posterior"
+        The reconstruction of maps made from releases, as for :meth:`Release.heatmap`.
 
+    Returns
+    -------
+    Difference
+        The change of the share of people in each pixel, with its uncertainty.
+
+    Raises
+    ------
+    ParameterError
+        If one release is given twice, or if the maps differ in place, size or smoothing.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from dpheatmap import Counts, Domain, release
     >>> cells = np.array([1, 2]), np.array([1, 1]), np.array([2**30, 2**30])
@@ -137,6 +201,6 @@ def difference(
 
 
 def _equal(a: Release, b: Release) -> bool:
-    """Whether two releases are copies of one: their noise is then the same, and not independent."""
+    """Whether two releases are copies of one. Their noise is then the same, and not independent."""
     mine, other = a.columns(), b.columns()
     return all(np.array_equal(mine[name], other[name]) for name in mine)

@@ -29,12 +29,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Heatmap:
-    """Where people are, smoothed: the share of people in each pixel.
+    """Where people are, smoothed: the share of people in each pixel. :meth:`Release.heatmap` makes one.
 
-    ``values`` adds up to 1; row 0 is the north, the image's top, or y = 0. The pixels cut ``domain.bounds`` evenly,
-    for a box evenly on the Mercator map. ``sigma`` is the smoothing in ground metres, pixels or fractions of the
-    side. ``loss``, ``trust``, ``noise``, ``made`` and ``seeded`` are the release's. ``empty`` tells that nothing
-    rose above the noise: the map is uniform and says nothing.
+    Attributes
+    ----------
+    values : array of float, two-dimensional
+        The share of people in each pixel; the shares add up to 1. Row 0 is the north, the image's top, or y = 0. The
+        pixels cut ``domain.bounds`` evenly, for a box evenly on the Mercator map.
+    domain : Domain
+        The place.
+    sigma : float
+        The smoothing, in ground metres, pixels or fractions of the side, as the domain is.
+    loss : PrivacyLoss
+        The privacy loss of the release.
+    made : datetime
+        When the release was made.
+    seeded : bool
+        Whether the release's noise came from a seed; such a map is NOT PRIVATE.
+    empty : bool
+        Whether nothing rose above the noise. The map is then uniform and says nothing.
+    uncertainty : Uncertainty or None
+        Draws from the posterior, from which ``std`` and :meth:`interval` follow. None for the paper's methods, and for
+        empty maps.
+    release : Release or None
+        The release that the map was made from.
+    method : str
+        The reconstruction: "posterior", "paper" or "dense".
+    trust : Trust
+        Who was trusted with people's data.
+    noise : LaplaceNoise or GaussianNoise
+        The law of the release's noise.
     """
 
     values: Floats
@@ -51,7 +75,7 @@ class Heatmap:
     noise: NoiseLaw = LAPLACE
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The values, wherever NumPy wants an array: ``dph.metrics.emd(heat, other)``, ``plt.imshow(heat)``."""
+        """Return the values wherever NumPy wants an array: ``dph.metrics.emd(heat, other)``, ``plt.imshow(heat)``."""
         return np.array(self.values, dtype, copy=copy)
 
     @property
@@ -61,28 +85,46 @@ class Heatmap:
 
     @property
     def delta(self) -> Fraction:
-        """The release's delta: the probability that more than that leaks."""
+        """The release's delta: the probability that more than epsilon leaks."""
         return self.loss.delta
 
     @property
     def ledger(self) -> LedgerEntry | None:
-        """Where the release stands in the ledger that it was charged to, if it was."""
+        """The entry of the ledger that the release was charged to, or None."""
         return None if self.release is None else self.release.ledger
 
     @property
     def std(self) -> Floats | None:
-        """The standard deviation of each value, or None where it isn't known: for the paper's methods, and empty maps.
+        """The standard deviation of each value, or None where it is not known.
 
-        It covers the noise and what the noise leaves open, with the caveats of :meth:`interval`.
+        It is not known for the paper's methods and for empty maps. It covers the noise and what the noise leaves open,
+        with the caveats of :meth:`interval`.
         """
         return None if self.uncertainty is None else self.values * self.uncertainty.relative_std
 
     def interval(self, confidence: float = 0.9) -> tuple[Floats, Floats]:
-        """Lower and upper ends between which each pixel's true value lies with the confidence given.
+        """Compute an interval for each pixel that holds its true value with the confidence given.
 
-        In trials on real and generated maps at epsilon 1 to 10, intervals of 90 % held the true values of 92 to 98 % of
-        the pixels and of 82 to 96 % of the busiest tenth, over many maps; on a single one it may be less.
-        `docs/results.md` has the numbers. They hold pixel by pixel, not for all pixels at once.
+        Parameters
+        ----------
+        confidence : float, default 0.9
+            The probability with which the interval of a pixel holds its true value.
+
+        Returns
+        -------
+        low, high : array of float
+            The ends of the intervals, in the shape of ``values``.
+
+        Raises
+        ------
+        ParameterError
+            If the uncertainty of the map is not known.
+
+        Notes
+        -----
+        The intervals hold pixel by pixel, not for all pixels at once. In trials on real and generated maps at epsilon 1
+        to 10, intervals of 90 % held the true values of 92 to 98 % of the pixels, and of 82 to 96 % of the busiest
+        tenth, over many maps; on a single map it may be less. `docs/results.md` has the numbers.
         """
         check(confidence=confidence)
         low, high = self._known().relative_interval(float(confidence))
@@ -91,12 +133,33 @@ class Heatmap:
     def significant(
         self, level: float | Floats | None = None, *, confidence: float = 0.95, control: str = "discovery"
     ) -> NDArray[np.bool_]:
-        """Pixels whose true value exceeds a level, but for a small error on the whole map: the hot spots that are real.
+        """Find the pixels whose true value exceeds a level, with a small error on the whole map: the real hot spots.
 
-        ``level`` is a share of people per pixel, one or one for each pixel; by default what each pixel would have if
-        people were spread evenly. ``control`` tells which error is held below 1 - ``confidence``: with "discovery" the
-        expected part of the pixels shown that don't exceed the level, with "family" the probability of even one. What
-        is grey on a map is something else: places whose heat, each for itself, can't be told from nothing.
+        Parameters
+        ----------
+        level : float or array of float, optional
+            A share of people per pixel: one for all pixels, or one for each. By default it is the share that each pixel
+            would have if people were spread evenly.
+        confidence : float, default 0.95
+            One minus the error that ``control`` names.
+        control : {"discovery", "family"}, default "discovery"
+            Which error is held below 1 - ``confidence``: with "discovery", the expected part of the pixels found that
+            don't exceed the level (the false discovery rate); with "family", the probability of even one (the
+            family-wise error).
+
+        Returns
+        -------
+        array of bool
+            Whether each pixel exceeds the level.
+
+        Raises
+        ------
+        ParameterError
+            If the uncertainty of the map is not known, or if the level is not a share of 0 or more.
+
+        Notes
+        -----
+        Grey on a drawn map means something else: a place whose heat, by itself, can't be told from nothing.
         """
         check(confidence=confidence, control=control)
         known = self._known()
@@ -111,7 +174,7 @@ class Heatmap:
 
     @property
     def _even(self) -> Floats:
-        """What each pixel would have if people were spread evenly on the ground."""
+        """The share of each pixel if people were spread evenly on the ground."""
         areas = np.repeat(self.pixel_areas[:, None], self.values.shape[1], axis=1)
         even: Floats = areas / areas.sum()
         return even
@@ -126,14 +189,14 @@ class Heatmap:
 
     @property
     def x(self) -> Floats:
-        """The middles of the columns: degrees of longitude, pixels or fractions of the side."""
+        """The middles of the columns: degrees of longitude, pixels, or fractions of the side."""
         bounds, columns = self.domain.bounds, self.values.shape[1]
         middles: Floats = bounds.x0 + (np.arange(columns) + 0.5) * ((bounds.x1 - bounds.x0) / columns)
         return middles
 
     @property
     def y(self) -> Floats:
-        """The middles of the rows: degrees of latitude, pixels or fractions of the side."""
+        """The middles of the rows: degrees of latitude, pixels, or fractions of the side."""
         at = middle_rows(self.domain, self.values.shape[0]) / 2.0**self.domain.depth
         return self.domain.place.from_root(np.zeros_like(at), at)[1]
 
@@ -145,7 +208,7 @@ class Heatmap:
 
     @property
     def pixel_areas(self) -> Floats:
-        """The area of the pixels of each row: square metres on the ground, square pixels of the image, or sides."""
+        """The area of a pixel of each row: square metres on the ground, square pixels of the image, or square sides."""
         width, height = pixel_sides(self.domain, *self.values.shape)
         area: Floats = width * height
         return area
@@ -166,14 +229,38 @@ class Heatmap:
     ) -> None:
         """Write the map to a file, whole or not at all; the suffix tells the format.
 
-        .html is an interactive map that works from disk without a network. Pictures: .png, .svg, .pdf. For maps and
-        tables: .tif, .geojson, .parquet, .pmtiles, .csv, .npz, .nc.
+        Parameters
+        ----------
+        path : path
+            The file. .html is an interactive map that works from disk without a network; .png, .svg and .pdf are
+            pictures; .tif, .geojson, .parquet, .pmtiles, .csv, .npz and .nc are for map tools and tables.
+        title : str, optional
+            The title of a picture or a page.
+        scale : {"linear", "log"}, default "linear"
+            The scale of a picture's colours.
+        style : {"heat", "contour"}, default "heat"
+            How a picture draws the values.
+        background : path, optional
+            The image that people looked at or clicked, drawn below the heat of a picture or a page; or "pitch", a
+            football pitch.
+        basemap : bool, default True
+            Whether a picture of a box shows coast, borders and towns.
+        bare : bool, default False
+            Whether a .png leaves out everything but the heat.
+        h3 : int, optional
+            The resolution of H3 hexagons, which a .csv, .geojson or .parquet then lists instead of the measured cells.
+        zooms : tuple of two int, optional
+            The first and the last zoom of the tiles of a .pmtiles.
+        tiles : str, optional
+            An address of map tiles with {z}, {x} and {y}, for the background of an .html. The page then asks the
+            network for these tiles, and for nothing else.
 
-        ``title`` stands above a picture, whose colours have a ``scale`` "linear" or "log" and whose ``style`` is "heat"
-        or "contour". ``background`` is the image that people looked at or clicked, or "pitch"; ``basemap`` draws coast,
-        borders and towns. ``bare`` leaves out everything but the heat. ``h3`` lists hexagons of that resolution
-        instead of the measured cells, and ``zooms`` are the first and the last zoom of tiles. ``tiles`` is
-        an address of map tiles with {z}, {x} and {y}, the only thing that an .html may then ask the network for.
+        Raises
+        ------
+        ParameterError
+            If a value lies outside its rule, or if the format does not take an option.
+        MissingDependency
+            If the format needs an optional package that is not installed.
         """
         from dpheatmap.render import save
 
@@ -186,25 +273,59 @@ class Heatmap:
         save(self, path, **{name: value for name, value in options.items() if value != usual.get(name)})
 
     def to_xarray(self) -> Any:
-        """An xarray ``Dataset`` of share, density and, if known, std, by latitude and longitude, or by y and x."""
+        """Convert the map to xarray.
+
+        Returns
+        -------
+        xarray.Dataset
+            The variables share, density and, if known, std, by latitude and longitude, or by y and x.
+        """
         from dpheatmap.render.formats.netcdf import to_xarray
 
         return to_xarray(self)
 
     def to_geopandas(self) -> Any:
-        """A ``GeoDataFrame`` of the cells that the release knows: share, std if known, density, and outline."""
+        """Convert the map to geopandas.
+
+        Returns
+        -------
+        geopandas.GeoDataFrame
+            The cells that the release knows: share, std if known, density, and outline.
+        """
         from dpheatmap.render.formats.geodataframe import to_geopandas
 
         return to_geopandas(self)
 
     def to_h3(self, h3: int) -> Any:
-        """A ``GeoDataFrame`` of the hexagons of H3 at a resolution, by their names: share, std if known, density."""
+        """Convert the map to hexagons of H3.
+
+        Parameters
+        ----------
+        h3 : int
+            The resolution of H3, from 0 to 15.
+
+        Returns
+        -------
+        geopandas.GeoDataFrame
+            The hexagons by their names: share, std if known, density, and outline.
+        """
         from dpheatmap.render.formats.geodataframe import to_h3
 
         return to_h3(self, h3)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the map into axes of matplotlib, new ones if none are given; returns them."""
+        """Draw the map into axes of matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes; by default new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes that hold the map.
+        """
         from dpheatmap.render.figure.plot import plot
 
         return plot(self, ax)
@@ -237,9 +358,9 @@ def render(
     release: Release,
     method: str = "posterior",
 ) -> Heatmap:
-    """Smooth a distribution and put the release's promise on it; :meth:`Release.heatmap` is the usual way here.
+    """Smooth a distribution into a heatmap of the release; :meth:`Release.heatmap` calls this.
 
-    The uncertainty is the posterior's, so it goes with the posterior's distribution.
+    The uncertainty is the posterior's, so only the posterior's distribution has one.
     """
     from dpheatmap.heatmap.uncertainty import Uncertainty
 

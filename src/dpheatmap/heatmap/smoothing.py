@@ -88,7 +88,7 @@ def _filter_row(row: Floats, sigma: float) -> Floats:
 
 
 def _filter_rows(rows: Floats, sigma: float) -> Floats:
-    """The same of several rows by one bell; not by BLAS, whose threads cost more than such small products."""
+    """Spread several rows by one bell. BLAS is not used: its threads cost more than such small products."""
     spread: Floats = np.einsum("...j,kj->...k", rows, _kernel(np.full(rows.shape[-1], sigma)))
     return spread
 

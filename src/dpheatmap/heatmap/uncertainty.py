@@ -42,10 +42,10 @@ CAUTION = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """What is not known about the heatmap of a release, smoothed by sigma, on a grid of pixels of that shape.
+    """What is not known about the heatmap of a release, smoothed by ``sigma``, on a grid of pixels of ``shape``.
 
     ``count`` is the number of draws. Everything is relative to the map: a factor for each pixel of the map,
-    interpolated between the pixels of the coarser grid that the draws are on.
+    interpolated between the pixels of the coarser grid of the draws.
     """
 
     release: Release
@@ -55,7 +55,7 @@ class Uncertainty:
 
     @cached_property
     def roughly(self) -> Uncertainty:
-        """The same from fewer draws, which tell a standard deviation to 11 %: enough for a colour."""
+        """The same from fewer draws. They give a standard deviation to within 11 %, which is enough for a colour."""
         return replace(self, count=ROUGHLY)
 
     @cached_property
@@ -101,12 +101,12 @@ class Uncertainty:
         return self._at_every_pixel(low), self._at_every_pixel(np.maximum(high, 1.0))
 
     def exceeds(self, level: Floats, *, confidence: float, family: bool) -> NDArray[np.bool_]:
-        """Pixels that exceed a level, given for each pixel in parts of its value, with all but a small error.
+        """Pixels that exceed a level, given for each pixel in parts of its value, with a small error on the whole map.
 
-        Pixels are taken in the order of their probability to exceed it. With ``family``, as many as all exceed it
-        together with the confidence; else as many as hold, on average, at most CAUTION * (1 - confidence) that do not.
-        For all at once it takes draws that are rarer than those that single pixels are judged by, and of which the
-        posterior is even less a judge: below the mean they are moved down once more, by LOWER_TOGETHER.
+        Pixels are taken in the order of their probability to exceed it. With ``family``, as many are taken as exceed it
+        all together with the confidence; otherwise, as many as hold, on average, at most CAUTION * (1 - confidence)
+        that do not. For all pixels at once, the draws that matter are rarer than those for single pixels, and the
+        posterior is even less reliable about them. So draws below the mean are moved down once more, by LOWER_TOGETHER.
         """
         drawn = self._draws
         if family:
@@ -142,7 +142,7 @@ class Uncertainty:
 
 
 def _strength(release: Release) -> float:
-    """Epsilon, or what has to be put in its place where the noise is not that of a curator."""
+    """Epsilon, or the epsilon of a curator with as strong a noise if no curator added it."""
     return Observations.every(release).strength if release.trust.collected else float(release.epsilon)
 
 

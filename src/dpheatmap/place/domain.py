@@ -39,7 +39,15 @@ _DEFAULT_CELLS = 256  # on the longer side of a box for which no resolution was 
 
 @dataclass(frozen=True)
 class Domain:
-    """A public place with a finest level; made by :meth:`bbox`, :meth:`image` or :meth:`unit`."""
+    """A public place with a finest level, made by :meth:`bbox`, :meth:`image` or :meth:`unit`.
+
+    Attributes
+    ----------
+    place : Place
+        What the domain lies on: a box on the ground, an image or the unit square.
+    depth : int
+        The finest level.
+    """
 
     place: Place
     depth: int
@@ -55,11 +63,30 @@ class Domain:
         resolution: float | None = None,
         depth: int | None = None,
     ) -> Domain:
-        """A box in degrees of longitude and latitude, its edges included.
+        """Make a domain of a box in degrees of longitude and latitude, its edges included.
 
-        ``resolution`` is the widest a cell may be on the ground, in metres; the zoom follows from it. ``depth`` gives
-        the zoom itself. Without either, the longer side has at least 256 cells.
+        Parameters
+        ----------
+        west, south, east, north : float
+            The edges of the box, in degrees.
+        resolution : float, optional
+            The widest that a cell may be on the ground, in metres. The zoom of the finest level follows from it.
+        depth : int, optional
+            The zoom of the finest level itself, instead of a resolution. Without either, the longer side has at least
+            256 cells.
 
+        Returns
+        -------
+        Domain
+            The box, cut into map tiles.
+
+        Raises
+        ------
+        DomainError
+            If it is no box on the map, or if both a resolution and a depth are given.
+
+        Examples
+        --------
         >>> city = Domain.bbox(-74.1, 40.6, -73.8, 40.9, resolution=50)
         >>> city.depth, city.cells(city.depth).columns
         (20, 874)
@@ -77,10 +104,22 @@ class Domain:
 
     @classmethod
     def image(cls, width: int, height: int, *, depth: int | None = None) -> Domain:
-        """An image of ``width x height`` pixels, x to the right and y down, from 0 to the width and the height.
+        """Make a domain of an image, x to the right and y down, from 0 to the width and the height.
 
-        At the default depth a cell is a pixel.
+        Parameters
+        ----------
+        width, height : int
+            The size of the image, in pixels.
+        depth : int, optional
+            The finest level. By default a finest cell is a pixel.
 
+        Returns
+        -------
+        Domain
+            The image, cut into cells.
+
+        Examples
+        --------
         >>> Domain.image(640, 480).depth
         10
         """
@@ -91,8 +130,20 @@ class Domain:
 
     @classmethod
     def unit(cls, depth: int = 8) -> Domain:
-        """The unit square, 0 to 1 both ways, cut into ``2**depth x 2**depth`` cells.
+        """Make a domain of the unit square, 0 to 1 both ways.
 
+        Parameters
+        ----------
+        depth : int, default 8
+            The finest level, which has ``2**depth x 2**depth`` cells.
+
+        Returns
+        -------
+        Domain
+            The square, cut into cells.
+
+        Examples
+        --------
         >>> Domain.unit(3).count(3)
         64
         """
@@ -101,7 +152,20 @@ class Domain:
 
     @staticmethod
     def discover(events: Any, **options: Any) -> Discovery:
-        """The earlier name of :func:`dpheatmap.discover`."""
+        """Call :func:`dpheatmap.discover`, of which this is the earlier name.
+
+        Parameters
+        ----------
+        events : path, data frame, relation or URL
+            What :func:`dpheatmap.discover` takes.
+        **options
+            The options of :func:`dpheatmap.discover`.
+
+        Returns
+        -------
+        Discovery
+            The box, and what is claimed of it.
+        """
         from dpheatmap import discover
 
         warnings.warn("Domain.discover is dpheatmap.discover now.", DeprecationWarning, stacklevel=2)
@@ -129,36 +193,120 @@ class Domain:
         return self.place.mask(self.depth)
 
     def cells(self, level: int) -> CellRange:
-        """The smallest rectangle of cells of a level that holds all that meet the domain."""
+        """Find the smallest rectangle of cells of a level that holds all that meet the domain.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+
+        Returns
+        -------
+        CellRange
+            The rectangle.
+        """
         return self._mask.rectangle(level)
 
     def count(self, level: int) -> int:
-        """The number of cells of a level that meet the domain."""
+        """Count the cells of a level that meet the domain.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
         return self._mask.count(level)
 
     def codes(self, level: int) -> Ints:
-        """The Morton codes, ascending, of all cells of a level that meet the domain."""
+        """List the cells of a level that meet the domain.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+
+        Returns
+        -------
+        array of int
+            Their Morton codes, ascending.
+        """
         return self._mask.codes(level)
 
     def children(self, level: int, codes: Ints) -> Ints:
-        """The children, one level down, of cells of a level, as far as they meet the domain."""
+        """List the children of cells, as far as they meet the domain.
+
+        Parameters
+        ----------
+        level : int
+            The level of the cells.
+        codes : array of int
+            Their Morton codes, ascending.
+
+        Returns
+        -------
+        array of int
+            The children's Morton codes, ascending, one level down.
+        """
         four = children(codes)
         return four[self._mask.meets(level + 1, four)]
 
     def meets(self, level: int, x: Ints, y: Ints) -> NDArray[np.bool_]:
-        """Which of the cells, given by column and row, meet the domain."""
+        """Tell which cells meet the domain.
+
+        Parameters
+        ----------
+        level : int
+            The level of the cells.
+        x, y : array of int
+            Their columns and rows.
+
+        Returns
+        -------
+        array of bool
+            Whether each cell meets the domain.
+        """
         side = 2**level
         real = (x >= 0) & (x < side) & (y >= 0) & (y < side)
         inside: NDArray[np.bool_] = real & self._mask.meets(level, encode(np.where(real, x, 0), np.where(real, y, 0)))
         return inside
 
     def weight(self, level: int, codes: Ints) -> Floats:
-        """The base measure of cells of a level: how much of each is inside the domain, in finest cells."""
+        """Compute the base measure of cells: how much of each is inside the domain.
+
+        Parameters
+        ----------
+        level : int
+            The level of the cells.
+        codes : array of int
+            Their Morton codes.
+
+        Returns
+        -------
+        array of float
+            The part of each cell that is inside, in finest cells.
+        """
         return self._mask.weight(level, codes)
 
     def first_level(self, width: int) -> int:
-        """The deepest level at which at most ``width`` cells meet the domain: the first one that is measured.
+        """Find the deepest level at which at most ``width`` cells meet the domain: the first level that is measured.
 
+        Parameters
+        ----------
+        width : int
+            The number of cells.
+
+        Returns
+        -------
+        int
+            The level.
+
+        Examples
+        --------
         >>> Domain.unit(8).first_level(20)
         2
         """
@@ -166,8 +314,20 @@ class Domain:
         return max(level for level in range(self.depth + 1) if self.count(level) <= width)
 
     def level_for(self, length: float) -> int:
-        """The first level whose cells are nowhere wider than a length, or the finest level if none is.
+        """Find the first level whose cells are nowhere wider than a length.
 
+        Parameters
+        ----------
+        length : float
+            The length, in ground metres, pixels or fractions of the side, as the domain is.
+
+        Returns
+        -------
+        int
+            The level; the finest one if no level has so small cells.
+
+        Examples
+        --------
         >>> Domain.unit(8).level_for(0.07)
         4
         """
@@ -175,14 +335,37 @@ class Domain:
         return next((level for level in range(self.depth) if widest / 2**level <= length), self.depth)
 
     def cell_bounds(self, level: int, x: int, y: int) -> Bounds:
-        """The edges of a cell in the domain's coordinates; for a box these are west, south, east, north."""
+        """Compute the edges of a cell.
+
+        Parameters
+        ----------
+        level : int
+            The level of the cell.
+        x, y : int
+            Its column and row.
+
+        Returns
+        -------
+        Bounds
+            The edges in the domain's coordinates; for a box, these are west, south, east and north.
+        """
         side = float(2**level)
         return self.place.edges(x / side, y / side, (x + 1) / side, (y + 1) / side)
 
     def locate(self, x: ArrayLike, y: ArrayLike) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Column, row and inside-or-not of points at the finest level, as the aggregation query places them.
+        """Find the finest cells of points, as the aggregation query does.
 
-        A point is inside if it lies in the extent, edges included; on the far edge it belongs to the last cell.
+        Parameters
+        ----------
+        x, y : array of float
+            The points, in the domain's coordinates.
+
+        Returns
+        -------
+        columns, rows : array of int
+            The cell of each point.
+        inside : array of bool
+            Whether each point lies in the extent, edges included. On the far edge it belongs to the last cell.
         """
         px, py = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         e, finest = self.extent, self.cells(self.depth)
@@ -194,7 +377,18 @@ class Domain:
         return columns, rows, inside
 
     def to_root(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Points in the domain's coordinates to the root square [0, 1]^2, rows downward."""
+        """Map points to the root square.
+
+        Parameters
+        ----------
+        x, y : array of float
+            The points, in the domain's coordinates.
+
+        Returns
+        -------
+        u, v : array of float
+            The points in [0, 1]^2, with rows downward.
+        """
         return self.place.to_root(x, y, np.sqrt, lambda step: step)
 
     # Measures of the place
@@ -211,7 +405,20 @@ class Domain:
         return self.place.unit_name
 
     def lengths_of_cells(self, level: int, rows: ArrayLike) -> Floats:
-        """Width of a cell of a level at (fractional) rows of that level, in ground metres, pixels or sides."""
+        """Compute the width of the cells of a level, by row.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+        rows : array of float
+            Rows of that level, which may be fractional.
+
+        Returns
+        -------
+        array of float
+            The width of a cell at each row, in ground metres, pixels or fractions of the side.
+        """
         return self.place.width_of_root(np.asarray(rows, dtype=np.float64) / 2.0**level) / 2.0**level
 
     @property
@@ -222,8 +429,20 @@ class Domain:
         return max(finest.columns, finest.rows) * middle
 
     def length_in_words(self, length: float) -> str:
-        """A length for people: metres or kilometres, pixels, or a share of the side.
+        """Write a length for people: metres or kilometres, pixels, or a fraction of the side.
 
+        Parameters
+        ----------
+        length : float
+            The length, as the domain counts lengths.
+
+        Returns
+        -------
+        str
+            The length with its unit.
+
+        Examples
+        --------
         >>> Domain.bbox(0, 0, 1, 1).length_in_words(1530.0), Domain.unit(4).length_in_words(0.0625)
         ('1.5 km', '0.0625 of the side')
         """
@@ -232,12 +451,34 @@ class Domain:
     # Files
 
     def to_dict(self) -> dict[str, Any]:
-        """A description that :meth:`from_dict` reads back, for the metadata of files."""
+        """Describe the domain by plain values, for the metadata of files.
+
+        Returns
+        -------
+        dict
+            A description that :meth:`from_dict` reads back.
+        """
         return {**self.place.to_dict(), "depth": self.depth}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Domain:
-        """The domain that :meth:`to_dict` described; raises :class:`DomainError` for anything else."""
+        """Make the domain from its description.
+
+        Parameters
+        ----------
+        description : dict
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        Domain
+            The same domain.
+
+        Raises
+        ------
+        DomainError
+            If the description is damaged.
+        """
         try:
             kind, depth = description["kind"], description["depth"]
             x0, y0, x1, y1 = (float(v) for v in description["extent"])

@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Self
 
 from dpheatmap.place.place import Bounds, Planar
 
+SQUARE = Bounds(0.0, 0.0, 1.0, 1.0)
+
 
 @dataclass(frozen=True)
 class UnitSquare(Planar):
     """The root square itself."""
 
-    extent: Bounds = Bounds(0.0, 0.0, 1.0, 1.0)
+    extent: Bounds = SQUARE
     kind: ClassVar[str] = "unit"
     unit_name: ClassVar[str] = "of the side"
     root_side: ClassVar[float] = 1.0

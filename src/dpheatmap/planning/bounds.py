@@ -1,8 +1,8 @@
 """What theory says about the error: the paper's guarantees and its lower bound, with every constant worked out.
 
 All errors are earth mover's distances between the released and the true distribution on the domain's finest cells, in
-sides of the domain (its longer side), and expectations over the noise. ``docs/theory.md`` has the derivations in one
-piece; beside each function stands what it rests on. Worst cases are what they bound: real errors are far smaller.
+sides of the domain (its longer side), and expectations over the noise. They bound the worst case: real errors are far
+smaller. ``docs/theory.md`` has the derivations in one piece; each function's notes hold its own.
 
 s is the true sum of people's weights, n its total, P_i the matrix that adds up over the cells of level i, whose side is
 2^-i root squares. Levels q .. L are measured.
@@ -26,7 +26,15 @@ __all__ = ["Bound", "Implied", "Term", "dense", "from_emd", "lower", "sparse"]
 
 
 class Term(NamedTuple):
-    """What one level adds to a bound, in sides of the domain."""
+    """The part of a bound that belongs to one level.
+
+    Attributes
+    ----------
+    level : int
+        The level.
+    error : float
+        What it adds to the bound, in sides of the domain.
+    """
 
     level: int
     error: float
@@ -34,9 +42,15 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on the expected error and the terms that it is the sum of.
+    """A bound on the expected error.
 
-    No two distributions are further apart than 2 sides, so a ``value`` above 2 says nothing: there is too little data.
+    Attributes
+    ----------
+    value : float
+        The bound, in sides of the domain. No two distributions are further apart than 2 sides, so a value above 2 says
+        nothing: there is too little data.
+    terms : tuple of Term
+        The parts of each level, which add up to the value.
     """
 
     value: float
@@ -44,7 +58,17 @@ class Bound:
 
 
 class Implied(NamedTuple):
-    """What an earth mover's distance implies for heatmaps: KL and total variation at most, similarity at least."""
+    """What an earth mover's distance between two distributions implies for their heatmaps.
+
+    Attributes
+    ----------
+    kl : float
+        The Kullback-Leibler divergence, at most.
+    total_variation : float
+        The total variation distance, at most.
+    similarity : float
+        The similarity, at least.
+    """
 
     kl: float
     total_variation: float
@@ -60,13 +84,35 @@ def sparse(
     decay: float | Fraction = PAPER_DECAY,
     every_level: bool = False,
 ) -> Bound:
-    """The guarantee of the paper's design and reconstruction for people in at most ``width`` finest cells.
+    """Bound the error of the paper's design and reconstruction for people in at most ``width`` finest cells.
 
-    The design starts at the first level q with about ``width`` cells. The paper's theorem is about a version that
-    measures ``every_level`` from the top, whose parts of epsilon fall by ``decay`` in both directions from q. Its bound
-    grows like the square root of the width; without the levels above q, ours grows like the width, for only they tie
-    what is far apart to each other. The steps are the paper's; their constants, and corrections where its proofs slip,
-    are ours.
+    Parameters
+    ----------
+    domain : Domain
+        The public place.
+    epsilon : number, str or Fraction
+        The epsilon of the release.
+    users : int
+        The number of people, n.
+    width : int, default 20
+        The number of cells that the design keeps at each level: the paper's w.
+    decay : float, default 1 / sqrt(2)
+        The factor by which the levels' parts of epsilon fall: the paper's gamma.
+    every_level : bool, default False
+        Whether every level from the top is measured, as in the paper's theorem. The parts of epsilon then fall by
+        ``decay`` in both directions from q.
+
+    Returns
+    -------
+    Bound
+        The bound, and the term of each level.
+
+    Notes
+    -----
+    The design starts at the first level q with about ``width`` cells. The bound of the version with ``every_level``
+    grows like the square root of the width. Without the levels above q the bound grows like the width, because only
+    these levels tie distant cells to each other. The steps are the paper's; their constants, and corrections where its
+    proofs slip, are ours.
 
     1. *Recovery.* Let T_i be the cells measured on level i, S_i those kept, y^ the kept noisy values (times 2^-i), y*
        the values of any tree of at most ``width`` cells a level. Then, nu_i being the noise,
@@ -81,6 +127,12 @@ def sparse(
        times, of V_i twice, others of S_i once: at most A(w + u) + A(2 u) + A(u), over eps_i.
     3. *Optimality.* The reconstruction s^ is nearest to y^, so X = |P (s - s^)| <= 2 B.
     4. *From levels to distance*: see `expansion`.
+
+    Examples
+    --------
+    >>> square = Domain.unit(8)
+    >>> sparse(square, 1, 10**6).value < sparse(square, 1, 10**5).value
+    True
     """
     exact = _checked(domain, epsilon, users, width=width, decay=decay)
     q = domain.first_level(int(width))
@@ -126,9 +178,25 @@ def _sum_of_largest(number: int, k: int) -> float:
 
 
 def dense(domain: Domain, epsilon: Any, users: int) -> Bound:
-    """The guarantee of the dense design and reconstruction, for any people; their number declared public.
+    """Bound the error of the dense design and reconstruction for any people, whose number is declared public.
 
-    Let the grid be level l. Inside a cell, people and an even spread are at most a cell's side apart: the first term.
+    Parameters
+    ----------
+    domain : Domain
+        The public place.
+    epsilon : number, str or Fraction
+        The epsilon of the release.
+    users : int
+        The number of people, n.
+
+    Returns
+    -------
+    Bound
+        The bound, and the terms of the levels. The last term is the error inside the cells of the grid.
+
+    Notes
+    -----
+    Let the grid be level l. Inside a cell, people and an even spread are at most a cell's side apart: the last term.
     s on the grid, noisy y = s + nu, and s^ the nearest map: |s - s^| <= 2 |nu| in the EMD norm by the triangle
     inequality. Making or destroying mass costs alpha, twice the grid's longer side. For any z of total W and any level
     j <= l, whose cells' middles are at most 2 h apart, the norm is at most
@@ -142,6 +210,12 @@ def dense(domain: Domain, epsilon: Any, users: int) -> Bound:
     a discrete Laplace plus something independent of mean 0, and that makes no mean absolute value smaller.)
     Normalising at most doubles what is then divided by n (the paper's Lemma 2.1, with 2 instead of 4): the norm of
     s - s^ is at least alpha times the difference of totals, and that is what rescaling s^ adds.
+
+    Examples
+    --------
+    >>> square = Domain.unit(8)
+    >>> dense(square, 1, 10**6).value < dense(square, 1, 10**5).value
+    True
     """
     exact = _checked(domain, epsilon, users)
     top, side = domain.first_level(1), _longer_side(domain)
@@ -173,8 +247,26 @@ def _mean_of_sum(number: int) -> float:
 
 
 def lower(domain: Domain, epsilon: Any, users: int, *, places: int | None = None) -> float:
-    """What no epsilon-DP algorithm can stay below in expectation, for some people in so many places (default: any).
+    """Bound from below the expected error of every epsilon-DP algorithm, on the worst data.
 
+    Parameters
+    ----------
+    domain : Domain
+        The public place.
+    epsilon : number, str or Fraction
+        The epsilon of the algorithm.
+    users : int
+        The number of people, n.
+    places : int, optional
+        The number of finest cells that people may be in; by default any.
+
+    Returns
+    -------
+    float
+        An error, in sides of the domain, that no algorithm stays below for all people in so many places.
+
+    Notes
+    -----
     A packing: cut a square of the domain into t x t points, t a power of two. Each of the N = t^2 / 4 blocks of 2 x 2
     points holds the same mass, all of it on one of its points. By the Gilbert-Varshamov bound there are
     M >= 4^N / (sum over j < d of C(N, j) 3^j) such maps of which any two differ in d blocks or more: their distance is
@@ -191,6 +283,8 @@ def lower(domain: Domain, epsilon: Any, users: int, *, places: int | None = None
     0.017 t / (epsilon n), which for 4^j + 1 places is 0.034 sqrt(places) / (epsilon n), and over all t about
     0.05 / sqrt(epsilon n).
 
+    Examples
+    --------
     >>> square = Domain.unit(8)
     >>> 0 < lower(square, 1, 10**4, places=100) < lower(square, 1, 10**4) < lower(square, 1, 1000)
     True
@@ -239,8 +333,22 @@ def _people_to_change(epsilon: float, users: int, maps: float) -> tuple[int, int
 
 
 def from_emd(emd: float, sigma: float) -> Implied:
-    """What a distance between two distributions implies for their heatmaps, both in sides of the square.
+    """Bound how far two heatmaps are apart if the distributions that they smooth have a given distance.
 
+    Parameters
+    ----------
+    emd : float
+        The earth mover's distance of the distributions, in sides of the square.
+    sigma : float
+        The smoothing of both heatmaps, in sides of the square.
+
+    Returns
+    -------
+    Implied
+        Bounds on the divergence, the total variation and the similarity of the heatmaps.
+
+    Notes
+    -----
     For heatmaps without edges (the paper's appendix B): bells of width sigma at distance d have KL at most
     d^2 / 2 sigma^2, and by Pinsker's inequality a total variation of at most d / 2 sigma. Both are convex, so along an
     optimal transport plan, with d^2 <= d_1 on the unit square, d_1 the distance along the axes,
@@ -249,6 +357,8 @@ def from_emd(emd: float, sigma: float) -> Implied:
 
     The paper applies Pinsker after averaging and has TV <= sqrt(EMD) / 2 sigma, which is weaker below an EMD of 1.
 
+    Examples
+    --------
     >>> implied = from_emd(0.01, 0.05)
     >>> round(implied.kl, 9), round(implied.total_variation, 9), round(implied.similarity, 9)
     (2.0, 0.1, 0.9)

@@ -1,7 +1,7 @@
-"""How large the error of a release will be, and which design's is smaller: from simulations, before any data is read.
+"""How large the error of a release will be, and which design has the smaller one: from simulations, not from data.
 
 Errors are earth mover's distances of heatmaps smoothed by 2 % of the side, in sides of the domain. Each design brings
-its own (`design/simulation.py`).
+the errors that it had in simulations (`design/simulation.py`).
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Choice(NamedTuple):
 
 
 def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, *, places: int | None = None) -> Choice:
-    """Whether a sparse design, the one given or else the adaptive one, or the dense one has the smaller error.
+    """Whether the dense design or a sparse one (the one given, or else the adaptive one) has the smaller error.
 
-    Without data, what is known is the signal and whether there are cells enough to choose among; and how many places
-    people are in, if somebody can say. So the errors that the two had on simulated maps of so many places are compared,
-    or without a hint the means over the usual numbers of places. The adaptive design stays if they differ by no more
-    than the simulations are sure of.
+    Without data, only the signal and the number of cells are known, and the number of places that people are in if
+    somebody can tell it. So the errors of the two designs on simulated maps of so many places are compared; without
+    that number, their means over the usual numbers of places. The adaptive design is kept if the difference is within
+    the error of the simulations.
 
     >>> [sparse_or_dense(Domain.unit(8), Fraction(1), 5000, "paper", places=k).design for k in (5, 200)]
     ['paper', 'dense']
@@ -79,7 +79,7 @@ def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, 
 
 
 def error_by_places(signal: float, places: int, design: str) -> float:
-    """The error of a design on maps of so many places, by powers between the simulations.
+    """The error of a design on maps of so many places, interpolated between the simulations.
 
     >>> error_by_places(1000, 4, "adaptive") < error_by_places(1000, 400, "adaptive")
     True
@@ -92,10 +92,11 @@ def error_by_places(signal: float, places: int, design: str) -> float:
 
 
 def _of_grid(domain: Domain, signal: Fraction, places: int) -> float:
-    """By how much the dense error is larger than simulated because the grid has more cells for its signal, or fewer.
+    """The factor by which the dense error differs from the simulated one because the grid has more or fewer cells.
 
     The grid is the nearest power of two, so it has from half to twice as many cells as the signal; in the simulations
-    1.28 times. Many cells are good for few places, which they part, and bad for many, over which noise adds up.
+    it had 1.28 times as many. With few places many cells are better, because they separate the places. With many places
+    they are worse, because noise adds up over them.
     """
     level = grid_level(domain, signal, domain.first_level(1), domain.depth)
     cells = min(max(domain.count(level) / signal, Fraction(1, 2)), Fraction(2))
@@ -104,7 +105,7 @@ def _of_grid(domain: Domain, signal: Fraction, places: int) -> float:
 
 
 def _how_sure(sparse: str, better: str, ours: list[float], theirs: list[float]) -> str:
-    """For which numbers of places the other answer would clearly be right."""
+    """The numbers of places for which the other design was clearly better."""
     named, others, other = (ours, theirs, DenseDesign.name) if better == sparse else (theirs, ours, sparse)
     against = [str(k) for k, a, b in zip(USUAL_PLACES, named, others, strict=True) if a > _CLEARLY * b]
     if not against:

@@ -29,7 +29,21 @@ _CERTAIN = 3.0  # standard deviations of the noise that a count must rise above
 
 @dataclass(frozen=True)
 class LevelPlan:
-    """One level: its part of epsilon, the size of its cells, the noise on a count, and who stands out from it."""
+    """One level of a plan.
+
+    Attributes
+    ----------
+    level : int
+        The level.
+    epsilon : Fraction
+        Its part of epsilon.
+    cell : float
+        The side of its cells, in ground metres, pixels or fractions of the side, as the domain is.
+    noise : float
+        The standard deviation of the noise on a count, in people.
+    smallest_share : float
+        The share of all people that a cell must hold to stand out from the noise: three standard deviations.
+    """
 
     level: int
     epsilon: Fraction
@@ -40,11 +54,18 @@ class LevelPlan:
 
 @dataclass(frozen=True)
 class Theory:
-    """Bounds on the expected error in sides of the domain (:mod:`dpheatmap.planning.bounds`); above 2 they say nothing.
+    """Bounds on the expected error, from :mod:`dpheatmap.planning.bounds`, in sides of the domain.
 
-    ``sparse`` is what the paper's design guarantees for people in at most ``width`` finest cells, ``dense`` what the
-    dense one does for any people, ``lower`` what no design can guarantee for all people in as many places. The adaptive
-    design has no guarantee.
+    A bound above 2 says nothing. The adaptive design has no guarantee.
+
+    Attributes
+    ----------
+    sparse : float
+        What the paper's design guarantees for people in at most ``width`` finest cells.
+    dense : float
+        What the dense design guarantees for any people.
+    lower : float
+        What no design can guarantee to stay below for all people in as many places.
     """
 
     sparse: float
@@ -66,14 +87,36 @@ class Theory:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a release with these settings will do; nothing in it comes from data.
+    """What a release with these settings will do; nothing in it comes from data. :func:`plan` makes one.
 
-    Lengths are in ground metres, pixels or fractions of the side. ``noise`` is the standard deviation of a count in
-    people; ``smallest_share`` the share of all people that a cell must hold to stand out (three standard deviations).
-    The adaptive design's levels are those of a path that is followed all the way down; less busy ones end before, with
-    all that they have left. ``expected_emd`` is the expected Earth Mover's Distance to the truth, in sides of the
-    domain, and ``smallest_feature`` the size of the cells in which a place with 5 % of all people is seen, if it is.
-    ``better`` is the design that is expected to have the smaller error, a sparse one or the dense one, and ``why``.
+    Attributes
+    ----------
+    domain : Domain
+        The public place.
+    epsilon : Fraction
+        The epsilon of the release.
+    users : int
+        The guess of the number of people.
+    design : str
+        The design that is planned.
+    levels : tuple of LevelPlan
+        The levels that are measured. The adaptive design's are those of a path that is followed all the way down; less
+        busy paths end earlier, and spend there all that they have left.
+    expected_emd : float
+        The expected earth mover's distance to the truth, in sides of the domain.
+    smallest_feature : float or None
+        The side of the smallest cells in which a place with 5 % of all people is seen, in ground metres, pixels or
+        fractions of the side; None if it is not seen.
+    advice : str
+        What to expect of the map, in a sentence or two.
+    better : str
+        The design with the smaller expected error: a sparse one, or the dense one.
+    why : str
+        Why that design is better, in words.
+    bounds : Theory
+        Guarantees and a lower bound.
+    trusted : {"curator", "shuffler", "servers", "nobody"}
+        Who is trusted with people's data.
     """
 
     domain: Domain
@@ -91,11 +134,17 @@ class Plan:
 
     @property
     def caution(self) -> str | None:
-        """What has to be said of an epsilon that is too large to protect; None of a smaller one."""
+        """The warning that goes with an epsilon too large to protect anybody, or None for a smaller one."""
         return caution(self.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values, for JSON."""
+        """Describe the plan by plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            The plan, with one dict for each level, and the unit of its lengths.
+        """
         return {
             "epsilon": str(self.epsilon),
             "users": self.users,
@@ -116,7 +165,7 @@ class Plan:
         return str(self)
 
     def __str__(self) -> str:
-        """The plan as a table and a few sentences: what a notebook shows, too."""
+        """Return the plan as a table and a few sentences; notebooks show it, too."""
         lines = [f"{'level':>5}  {'cell':>16}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
         for level in self.levels:
             lines.append(
@@ -145,12 +194,35 @@ def plan(
     places: int | None = None,
     trusted: str = "curator",
 ) -> Plan:
-    """Levels, noise, expected error and advice for a release; ``users`` is a public guess of the number of people.
+    """Plan a release before any data is read: levels, noise, expected error and advice.
 
-    ``places``, if anybody can say without looking at the data, is about how many finest cells people are in.
-    ``trusted`` tells who is: "curator", or without one "shuffler", "servers" (one of two) or "nobody". Then all of the
-    paper's levels are measured at once, whatever the design.
+    Parameters
+    ----------
+    domain : Domain
+        The public place.
+    epsilon : number, str or Fraction
+        The epsilon of the release.
+    users : int
+        A public guess of the number of people, never a count taken from the data.
+    width : int, default 20
+        For experts: the number of cells that the paper's design keeps at each level.
+    decay : float, default 1 / sqrt(2)
+        For experts: the factor by which the levels' parts of epsilon fall in the paper's design.
+    design : {"adaptive", "paper", "dense"}, default "adaptive"
+        The design to plan, as for :func:`release`.
+    places : int, optional
+        About how many finest cells people are in, if that is known without looking at the data.
+    trusted : {"curator", "shuffler", "servers", "nobody"}, default "curator"
+        Who is trusted with people's data; "servers" are two, of which one is honest. Without a curator, all of the
+        paper's levels are measured at once, whatever the design.
 
+    Returns
+    -------
+    Plan
+        What the release will do, and how good it will be. It prints as a table.
+
+    Examples
+    --------
     >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
     >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
     (3, True)
@@ -186,8 +258,8 @@ def _levels_at_once(
 ) -> tuple[tuple[LevelPlan, ...], float]:
     """The levels of what is measured without a curator, all at once, and the expected error.
 
-    Two servers add two Laplaces, which is the noise of 1 / sqrt 2 of epsilon. In the local model a count is an estimate
-    from the reports about its level, with the variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
+    Two servers add two Laplaces, which is the noise of epsilon / sqrt 2. In the local model a count is estimated from
+    the reports about its level, with the variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
     """
     if trusted == "nobody":
         variance = variance_of_report(float(epsilon))

@@ -21,9 +21,28 @@ if TYPE_CHECKING:
 class Discovery:
     """What :func:`dpheatmap.discover` returns: a public place for a release, paid for with ``epsilon``.
 
-    If ``found``, the box is one of whole map tiles, and with probability ``confidence`` or more over the noise it holds
-    at least ``share`` of people's weight. If not, nothing smaller than the world could be claimed, and the box is the
-    world. ``people`` is the noisy number of people, which may be below 0.
+    Attributes
+    ----------
+    domain : Domain
+        The box that was found, or the world if none was.
+    found : bool
+        Whether a box smaller than the world is claimed. It consists of whole map tiles.
+    share : float
+        The part of people's weight that the box is claimed to hold, at least.
+    confidence : float
+        The probability over the noise with which the claim holds, at least.
+    loss : PureLoss
+        The privacy loss of the search.
+    people : float
+        The noisy number of people, which may be below 0.
+    ledger : LedgerEntry or None
+        The entry of the ledger that the search was charged to.
+    seeded : bool
+        Whether the noise came from a seed; such a discovery is NOT PRIVATE.
+    trust : Trust
+        Who was trusted with the data: always a curator.
+    noise : LaplaceNoise
+        The law of the noise: always the discrete Laplace.
     """
 
     domain: Domain
@@ -39,7 +58,7 @@ class Discovery:
 
     @property
     def epsilon(self) -> Fraction:
-        """What it cost."""
+        """The price of the search."""
         return self.loss.epsilon
 
     @property
@@ -49,8 +68,10 @@ class Discovery:
 
     @property
     def bbox(self) -> str:
-        """The box as the command line takes it.
+        """The box as an option of the command line.
 
+        Examples
+        --------
         >>> from dpheatmap.place.domain import Domain
         >>> Discovery(Domain.bbox(5.625, 45, 11.25, 48.5), True, 0.95, 0.95, PureLoss.read(0.1), 1234.5).bbox
         '--bbox=5.625,45.0,11.25,48.5'
@@ -59,15 +80,17 @@ class Discovery:
 
     @property
     def label(self) -> Mapping[str, str]:
-        """The privacy label, as of a release."""
+        """The privacy label, in the form of a release's."""
         from dpheatmap.releases.label import privacy_label
 
         return privacy_label(self)
 
     @property
     def in_words(self) -> str:
-        """What is claimed, in a sentence or two.
+        """The claim, in a sentence or two.
 
+        Examples
+        --------
         >>> from dpheatmap.place.domain import Domain
         >>> world = Domain.bbox(-180, -85, 180, 85)
         >>> print(Discovery(world, False, 0.95, 0.95, PureLoss.read(0.1), 12.3).in_words)
@@ -85,7 +108,13 @@ few people for this epsilon, or they are everywhere. The noisy number of people 
         return f"{claim} {people} This cost epsilon = {exact_text(self.epsilon)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain values, for JSON."""
+        """Describe the discovery by plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            The box, whether it was found, its share, confidence and epsilon, the noisy number of people, and the label.
+        """
         return {
             "bbox": list(self.box),
             "found": self.found,

@@ -22,15 +22,15 @@ WEAK = 10
 
 
 class Promise(Protocol):
-    """What the label speaks of: a release, or a map made from one."""
+    """Anything that a label can be made for: a release, a discovery, or a map made from a release."""
 
     @property
     def loss(self) -> PrivacyLoss:
-        """How much may leak."""
+        """The privacy loss."""
 
     @property
     def trust(self) -> Trust:
-        """Who was trusted."""
+        """Who was trusted with the data."""
 
     @property
     def noise(self) -> NoiseLaw:
@@ -38,11 +38,11 @@ class Promise(Protocol):
 
     @property
     def seeded(self) -> bool:
-        """Whether the noise can be computed."""
+        """Whether the noise came from a seed, so that it can be subtracted."""
 
     @property
     def ledger(self) -> LedgerEntry | None:
-        """Where it stands in a ledger, if it was charged to one."""
+        """The entry of the ledger that it was charged to, if there is one."""
 
 
 def privacy_label(release: Promise) -> Mapping[str, str]:
@@ -79,7 +79,7 @@ _OPEN = {
 
 
 def _strength(release: Promise) -> str:
-    """Epsilon and delta, between which neighbours, and what replacing one person's data costs."""
+    """Epsilon and delta, for which neighbours they hold, and what replacing one person's data costs."""
     epsilon, odds = exact_text(release.loss.epsilon), odds_in_words(release.loss.epsilon)
     weak = f" {caution(release.loss.epsilon)}" if caution(release.loss.epsilon) else ""
     kind = f"Pure differential privacy with epsilon = {epsilon}"
@@ -99,7 +99,7 @@ def _strength(release: Promise) -> str:
 
 
 def _trust(trust: Trust, noise: NoiseLaw) -> str:
-    """Whom people had to trust with their data, and with what."""
+    """Who was trusted with people's data, and with what."""
     if trust.who == "curator":
         return "The one who made it, who had everybody's rows and added the noise."
     sent = f"{trust.participants:,} devices took part."
@@ -118,14 +118,14 @@ def _trust(trust: Trust, noise: NoiseLaw) -> str:
 
 
 def odds_in_words(epsilon: Fraction) -> str:
-    """e^epsilon, for people."""
+    """The factor e^epsilon, rounded to three digits."""
     if epsilon > 700:
         return "astronomically much"
     return f"{math.exp(epsilon):.3g}"
 
 
 def caution(epsilon: Fraction) -> str | None:
-    """What has to be said wherever a large epsilon is explained; nothing of one that protects.
+    """The warning that goes with a large epsilon, or None for an epsilon that protects.
 
     >>> caution(Fraction(1)) is None
     True
@@ -139,7 +139,7 @@ def caution(epsilon: Fraction) -> str | None:
 
 
 def _budget(release: Promise) -> str:
-    """Whether somebody keeps account of what is spent on these people, and where this release stands there."""
+    """The sentence that names the release's entry in a ledger, or says that there is none."""
     if release.ledger is None:
         return "No ledger keeps account of this release: nothing stops further ones about the same people."
     return (

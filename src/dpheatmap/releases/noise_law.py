@@ -19,7 +19,17 @@ _GAUSSIAN = "nearly normal, with the standard deviation noise_deviation / units_
 
 @dataclass(frozen=True)
 class LaplaceNoise:
-    """A sum of so many discrete Laplaces, of rates that follow from the shares of epsilon."""
+    """A sum of discrete Laplaces, whose rates follow from the shares of epsilon.
+
+    Attributes
+    ----------
+    summed : Fraction
+        How many of them are summed; not always a whole number, as the module explains.
+    family : str
+        The name of the law.
+    law : str
+        The law as a formula, for the metadata of files.
+    """
 
     summed: Fraction = Fraction(1)
     family = "discrete Laplace"
@@ -32,7 +42,17 @@ class LaplaceNoise:
 
 @dataclass(frozen=True)
 class GaussianNoise:
-    """Nearly normal noise, whose deviations stand beside the measurements."""
+    """Nearly normal noise, whose standard deviations are stored beside the measurements.
+
+    Attributes
+    ----------
+    summed : Fraction
+        Always 1: the standard deviations describe all of the noise.
+    family : str
+        The name of the law.
+    law : str
+        The law as a formula, for the metadata of files.
+    """
 
     summed: Fraction = Fraction(1)
     family = "Gaussian"
@@ -48,7 +68,7 @@ LAPLACE = LaplaceNoise()
 
 
 def shuffled_noise(participants: int, enough: int) -> LaplaceNoise:
-    """The noise of so many devices if ``enough`` of them would do.
+    """The noise of all ``participants`` if that of ``enough`` of them would do.
 
     >>> shuffled_noise(60, 50).summed
     Fraction(6, 5)
@@ -57,7 +77,7 @@ def shuffled_noise(participants: int, enough: int) -> LaplaceNoise:
 
 
 def devices_needed(trust: Trust, noise: NoiseLaw) -> int:
-    """How many honest devices are enough: n_min of the shuffle model."""
+    """The number of honest devices that are enough: n_min of the shuffle model."""
     return int((trust.participants or 0) / noise.summed)
 
 

@@ -36,11 +36,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """Cells and their noisy counts; a cell may be measured more than once, each time with its own budget.
+    """Cells and their noisy counts.
 
-    Rows are ordered by level, then by Morton code, then in time. ``counts`` are in units of 1/W of a person; ``shares``
-    are the shares of epsilon (out of `SHARES`) spent on each. Where the noise does not follow
-    from them, ``deviations`` are its standard deviations, in the same units as the counts.
+    A cell may be measured more than once, each time for a share of epsilon of its own. Rows are ordered by level, then
+    by Morton code, then by time.
+
+    Attributes
+    ----------
+    levels : array of int
+        The level of each cell.
+    codes : array of int
+        The Morton code of each cell.
+    counts : array of int
+        The noisy counts, in units of 1/W of a person; W is ``Release.units``.
+    shares : array of int
+        The share of epsilon, out of `SHARES`, that was spent on each count.
+    deviations : array of int or None
+        The standard deviation of the noise of each count, in the units of the counts. None where the noise follows from
+        the shares.
     """
 
     levels: Ints
@@ -53,12 +66,36 @@ class Measurements:
         return len(self.levels)
 
     def at(self, level: int) -> tuple[Ints, Ints]:
-        """Codes and noisy counts of one level."""
+        """Select the measurements of one level.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+
+        Returns
+        -------
+        codes : array of int
+            The Morton codes of its cells.
+        counts : array of int
+            Their noisy counts.
+        """
         start, stop = np.searchsorted(self.levels, [level, level + 1])
         return self.codes[start:stop], self.counts[start:stop]
 
     def answers(self, asked: Question) -> Ints | None:
-        """The noisy counts that answer a question, or None if some of its cells were not measured with its share."""
+        """Look up the noisy counts that answer a question of the design.
+
+        Parameters
+        ----------
+        asked : Question
+            The level, the cells and the share of epsilon of the question.
+
+        Returns
+        -------
+        array of int or None
+            The noisy counts; None if some of the cells were not measured with that share.
+        """
         start, stop = np.searchsorted(self.levels, [asked.level, asked.level + 1])
         here = self.shares[start:stop] == asked.share
         codes, counts = self.codes[start:stop][here], self.counts[start:stop][here]
@@ -70,7 +107,15 @@ class Measurements:
 
 
 class LedgerEntry(NamedTuple):
-    """Where a release stands in the ledger that it was charged to: the entry's number, and the chain's head then."""
+    """The entry of a ledger that a release was charged to.
+
+    Attributes
+    ----------
+    number : int
+        The number of the entry, from 1.
+    head : str
+        The head of the ledger's chain at that entry: its hash.
+    """
 
     number: int
     head: str
@@ -78,7 +123,34 @@ class LedgerEntry(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A noisy tree under user-level differential privacy, and everything public about how it was made."""
+    """A noisy tree under user-level differential privacy, and everything public about how it was made.
+
+    :func:`dpheatmap.release` makes one, and :func:`dpheatmap.load` reads one from its file. Everything made from it is
+    post-processing and costs no budget.
+
+    Attributes
+    ----------
+    domain : Domain
+        The public place.
+    loss : PrivacyLoss
+        The privacy loss: epsilon and delta.
+    measurements : Measurements
+        The cells that were measured, and their noisy counts.
+    design : Design
+        The design that chose the cells and their shares of epsilon.
+    units : int
+        W, the number of units that one person's weight of 1 is counted in.
+    seeded : bool
+        Whether the noise came from a seed; such a release is NOT PRIVATE.
+    made : datetime
+        When it was made, with a time zone.
+    ledger : LedgerEntry or None
+        The entry of the ledger that it was charged to.
+    trust : Trust
+        Who was trusted with people's data.
+    noise : LaplaceNoise or GaussianNoise
+        The law of the noise.
+    """
 
     domain: Domain
     loss: PrivacyLoss
@@ -105,12 +177,38 @@ class Release:
         deviations: Ints | None = None,
         seeded: bool = False,
     ) -> Release:
-        """A release without a curator: the noisy sums of what devices sent, all cells of the design's levels at once.
+        """Make a release without a curator, from the noisy sums of what devices sent for all cells of all levels.
 
-        ``counts`` are in the order of ``design.coordinates(domain)``, in units of which a person has ``units``, and
-        ``deviations``, for Gaussian noise only, the standard deviations of their noise in the same units.
+        Parameters
+        ----------
+        domain : Domain
+            The public place.
+        design : PaperDesign
+            A design that measures all cells of its levels at once.
+        counts : array of int
+            The noisy sums, in the order of ``design.coordinates(domain)``.
+        loss : PrivacyLoss
+            The privacy loss: epsilon and delta.
+        trust : Trust
+            The trust model, and the number of participants.
+        noise : LaplaceNoise or GaussianNoise
+            The law of the noise.
+        units : int, default 1073741824
+            The number of units that one person's weight of 1 is counted in.
+        deviations : array of int, optional
+            The standard deviations of the noise, in the units of the counts. They are for Gaussian noise only.
+        seeded : bool, default False
+            Whether the noise came from a seed; such a release is NOT PRIVATE.
 
-        >>>         >>> from dpheatmap.design.privacy_loss import ApproximateLoss
+        Returns
+        -------
+        Release
+            The sums and everything public about them.
+
+        Examples
+        --------
+        >>> from dpheatmap.design.paper import all_at_once
+        >>> from dpheatmap.design.privacy_loss import ApproximateLoss
         >>> from dpheatmap.releases.noise_law import shuffled_noise
         >>> place = Domain.unit(3)
         >>> design = all_at_once(place)
@@ -131,17 +229,17 @@ class Release:
 
     @property
     def epsilon(self) -> Fraction:
-        """How much may leak about a person."""
+        """The epsilon of the release: how much may leak about a person."""
         return self.loss.epsilon
 
     @property
     def delta(self) -> Fraction:
-        """The probability that more than that leaks; 0 for a curator's release."""
+        """The probability that more than epsilon leaks; 0 for a curator's release."""
         return self.loss.delta
 
     @property
     def measured_levels(self) -> tuple[int, int]:
-        """The coarsest and the finest level that were measured; inside the finest cells, mass lies evenly."""
+        """The coarsest and the finest level that were measured. Inside the finest cells, mass is spread evenly."""
         return int(self.measurements.levels[0]), int(self.measurements.levels[-1])
 
     @property
@@ -152,9 +250,13 @@ class Release:
         return privacy_label(self)
 
     def columns(self) -> dict[str, Ints]:
-        """The measurements as columns: level, x, y, noisy_count (in units of 1/W of a person), budget_share.
+        """Return the measurements as columns.
 
-        Where the noise does not follow from the share there is noise_deviation, too, in the units of the counts.
+        Returns
+        -------
+        dict of str to array of int
+            The columns level, x, y, noisy_count (in units of 1/W of a person) and budget_share. Where the noise does
+            not follow from the share, there is also noise_deviation, in the units of the counts.
         """
         m = self.measurements
         x, y = decode(m.codes)
@@ -162,10 +264,24 @@ class Release:
         return found if m.deviations is None else {**found, "noise_deviation": m.deviations}
 
     def distribution(self, *, method: str = "posterior") -> Distribution:
-        """Where people are, as masses of cells that add up to 1; costs no budget.
+        """Estimate where people are, as masses of cells; this costs no budget.
 
-        ``method`` is "posterior", which counts every measurement of any design, or "paper", the paper's own for its two
-        designs: Algorithm 2 for "paper"; for "dense" the nearest map in the EMD norm, which "dense" names, too.
+        Parameters
+        ----------
+        method : {"posterior", "paper", "dense"}, default "posterior"
+            "posterior" uses every measurement of any design. "paper" is the paper's own reconstruction for its two
+            designs: Algorithm 2 for the design "paper", and the nearest map in the EMD norm for the design "dense".
+            "dense" is another name for the latter.
+
+        Returns
+        -------
+        Distribution
+            Masses of disjoint cells that add up to 1, and the estimated number of people.
+
+        Raises
+        ------
+        ParameterError
+            If the method is not one for the design of the release.
         """
         check_method(method, self.design.name)
         home = "dpheatmap.estimate.posterior.posterior" if method == POSTERIOR else self.design.methods[method]
@@ -173,17 +289,48 @@ class Release:
         return made
 
     def heatmap(self, *, sigma: float | None = None, size: int | None = None, method: str = "posterior") -> Heatmap:
-        """The smoothed map; costs no budget, so any number may be made from one release.
+        """Make the smoothed map; this costs no budget, so any number of maps may be made from one release.
 
-        ``sigma`` is the smoothing in ground metres, pixels or fractions of the side (default: 2 % of the longer
-        side); ``size`` the number of pixels on the longer side (default: the domain's own grid, at most 1024).
+        Parameters
+        ----------
+        sigma : float, optional
+            The standard deviation of the Gaussian filter, in ground metres, pixels or fractions of the side, as the
+            domain is. By default it is 2 % of the longer side.
+        size : int, optional
+            The number of pixels on the longer side. By default it is that of the domain's finest cells, at most 1024.
+        method : {"posterior", "paper", "dense"}, default "posterior"
+            The reconstruction, as for :meth:`distribution`. Only "posterior" comes with an uncertainty.
+
+        Returns
+        -------
+        Heatmap
+            The share of people in each pixel.
+
+        Examples
+        --------
+        >>> import dpheatmap as dph
+        >>> from dpheatmap.testing import generated_people
+        >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
+        >>> r.heatmap(sigma=0.05, size=32).values.shape
+        (32, 32)
         """
         from dpheatmap.heatmap.heatmap import render
 
         return render(self.distribution(method=method), sigma=sigma, size=size, release=self, method=method)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the release to one Parquet file, such as june.dph.parquet, whole or not at all."""
+        """Write the release to one Parquet file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file, such as ``june.dph.parquet``.
+
+        Raises
+        ------
+        ParameterError
+            If the suffix is that of a format of maps, such as ``.png``.
+        """
         from dpheatmap.releases.release_file import write
         from dpheatmap.render import FORMATS
 
@@ -212,7 +359,34 @@ class Release:
 
 
 def load(path: str | PathLike[str]) -> Release:
-    """Read a release that :meth:`Release.save` wrote; a broken, foreign or newer file gets a clear error."""
+    """Read a release that :meth:`Release.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Release
+        The release, after checking it against the rules of its design.
+
+    Raises
+    ------
+    ReleaseFileError
+        If there is no such file, or if it is damaged, altered, of a newer format, or not a release.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dpheatmap as dph
+    >>> from dpheatmap.testing import generated_people
+    >>> r = dph.release(generated_people(100), dph.Domain.unit(4), epsilon=1, user="person", x="x", y="y")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     r.save(f"{folder}/june.dph.parquet")
+    ...     print(dph.load(f"{folder}/june.dph.parquet").epsilon)
+    1
+    """
     from dpheatmap.releases.release_file import read
 
     if not isinstance(path, (str, PathLike)):
@@ -221,7 +395,7 @@ def load(path: str | PathLike[str]) -> Release:
 
 
 def need_release(given: object, *others: type) -> None:
-    """Refuse what is no release, nor of another type that would do: a path, most likely."""
+    """Refuse anything but a release, or an instance of ``others``: most often a path is given by mistake."""
     if not isinstance(given, (Release, *others)):
         raise ParameterError(
             f"A Release is needed, and a {type(given).__name__} was given. Use dpheatmap.load for files."

@@ -106,7 +106,7 @@ def describe(release: Release) -> dict[str, Any]:
 
 
 def _trust(metadata: Mapping[str, Any]) -> tuple[Trust, NoiseLaw]:
-    """Who was trusted, and the noise; before that was written down, a curator and a Laplace."""
+    """The trust model and the law of the noise. Files of the first format don't name them: a curator, and a Laplace."""
     if metadata["format"] < 2:
         return CURATOR, LAPLACE
     participants = metadata["participants"]
@@ -126,7 +126,7 @@ def read(path: str | PathLike[str]) -> Release:
 
 
 def release_of(metadata: Mapping[str, Any], columns: Mapping[str, Ints], name: str) -> Release:
-    """The release that metadata and columns describe, if they are those of one."""
+    """The release that metadata and columns describe, after checking them."""
     if not isinstance(metadata.get("format"), int) or metadata["format"] > FORMAT:
         raise ReleaseFileError(
             f"{name} is of format {metadata.get('format')!r}, and this version reads up to {FORMAT}. Update dpheatmap."
@@ -208,7 +208,7 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
 
 
 def _ledger(entry: Any) -> LedgerEntry | None:
-    """Where the release was charged, if it was."""
+    """The entry of the ledger that the release was charged to, if there is one."""
     if entry is None:
         return None
     number, head = entry["number"], entry["head"]
@@ -218,11 +218,11 @@ def _ledger(entry: Any) -> LedgerEntry | None:
 
 
 class _NotMeasuredError(Exception):
-    """A question of the design that the file has no answer to."""
+    """The file lacks the answer to a question of the design."""
 
 
 def _problem(release: Release) -> str | None:
-    """What contradicts the rules that every release keeps, if anything does: the design is walked through again."""
+    """The first rule of releases that this one breaks, in words, or None. The design is walked through again."""
     from dpheatmap.curator import walk
 
     m, design = release.measurements, release.design

@@ -15,7 +15,15 @@ TRUSTED = ("curator", "shuffler", "servers", "nobody")
 
 @dataclass(frozen=True)
 class Trust:
-    """The trust model of a release, and the public number of ``participants``, whose devices sent something."""
+    """The trust model of a release.
+
+    Attributes
+    ----------
+    who : {"curator", "shuffler", "servers", "nobody"}
+        Who was trusted with people's data.
+    participants : int or None
+        The public number of devices that sent something; None for a curator.
+    """
 
     who: str = "curator"
     participants: int | None = None

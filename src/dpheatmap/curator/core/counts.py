@@ -31,7 +31,27 @@ NOT_ADDED = (
 
 @dataclass(frozen=True)
 class RowReport:
-    """What the aggregation read: exact numbers, for the data holder's eyes only."""
+    """What the aggregation read: exact numbers, for the data holder's eyes only.
+
+    Attributes
+    ----------
+    rows : int
+        All rows that were read.
+    without_person : int
+        Rows without a person's id.
+    invalid : int
+        Rows with coordinates or a weight that can't be used.
+    outside : int
+        Rows outside the domain.
+    inside : int
+        Rows inside the domain, which count.
+    people : int
+        People with a row inside the domain.
+    seconds : float
+        How long the reading took.
+    broken_lines, empty_lines : int
+        Lines of text that were left out: those that can't be read, and those without anything.
+    """
 
     rows: int
     without_person: int
@@ -46,11 +66,30 @@ class RowReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """Weights of the occupied cells at the finest level, in units of 1/W of a person.
+    """Weights of the occupied cells at the finest level. Private: never publish them.
 
-    Contract: the weights are integers >= 0, and adding one person's data to the table adds non-negative integers
-    to them whose sum is at most W. Then every level, as a vector over its cells, changes by at most W in L1 norm.
-    With a ``part`` they are about the people of that part alone: adding anybody else adds nothing.
+    :func:`dpheatmap.aggregate` makes them.
+
+    Attributes
+    ----------
+    domain : Domain
+        The public place.
+    codes : array of int
+        The Morton codes of the occupied cells, ascending.
+    sums : array of int
+        The weight of all cells before each, and of everybody at the end, in units of 1/W of a person, modulo 2^64.
+    report : RowReport or None
+        What was read.
+    part : Part or None
+        The part of the population that the counts are about, if it is not everybody.
+    turns : array of int
+        The positions at which ``sums`` turn over.
+
+    Notes
+    -----
+    Contract: the weights are integers >= 0, and adding one person's data to the table adds non-negative integers to
+    them whose sum is at most W. Then every level, as a vector over its cells, changes by at most W in L1 norm. With a
+    ``part`` they are about the people of that part alone: adding anybody else adds nothing.
     """
 
     domain: Domain
@@ -62,14 +101,46 @@ class Counts:
 
     @classmethod
     def from_cells(cls, domain: Domain, x: Ints, y: Ints, weight: Ints, report: RowReport | None = None) -> Counts:
-        """Sort the cells of the finest level, which must be distinct, by Morton code and add their weights up."""
+        """Make counts of cells of the finest level in any order.
+
+        Parameters
+        ----------
+        domain : Domain
+            The public place.
+        x, y : array of int
+            The columns and rows of the cells, each cell once.
+        weight : array of int
+            Their weights, in units of 1/W of a person. The caller answers for the contract of this class.
+        report : RowReport, optional
+            What was read.
+
+        Returns
+        -------
+        Counts
+            The counts, sorted by Morton code.
+        """
         codes = encode(x, y)
         order = np.argsort(codes)
         return replace(cls.in_order(domain, codes[order], np.asarray(weight, dtype=np.int64)[order]), report=report)
 
     @classmethod
     def in_order(cls, domain: Domain, codes: Ints, weights: Ints) -> Counts:
-        """The counts of distinct finest cells in the order of their Morton codes."""
+        """Make counts of cells of the finest level in the order of their Morton codes.
+
+        Parameters
+        ----------
+        domain : Domain
+            The public place.
+        codes : array of int
+            The Morton codes, strictly ascending.
+        weights : array of int
+            Their weights, in units of 1/W of a person.
+
+        Returns
+        -------
+        Counts
+            The counts.
+        """
         if np.min(weights, initial=0) < 0:
             raise AssertionError("an engine gave a cell less than nobody; please report this")
         sums = np.zeros(len(weights) + 1, dtype=np.int64)
@@ -78,13 +149,27 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """The weight of everybody."""
+        """The weight of everybody, in units of 1/W of a person."""
         return (len(self.turns) << 64) + int(self.sums[-1:].view(np.uint64)[0])
 
     def at(self, level: int, codes: Ints) -> Ints:
-        """The weights of cells of a level, given by their Morton codes; those above 2^61 units are held there.
+        """Compute the weights of cells of a level; those above 2^61 units are clipped to that.
 
-        Holding a weight at a bound moves neighbours' weights no further apart, and noisy values are held there, too.
+        Parameters
+        ----------
+        level : int
+            The level.
+        codes : array of int
+            The Morton codes of the cells.
+
+        Returns
+        -------
+        array of int
+            Their weights, in units of 1/W of a person.
+
+        Notes
+        -----
+        Clipping moves the weights of neighbouring tables no further apart. Noisy values are clipped at the same bound.
         """
         shift = 2 * (self.domain.depth - level)
         low, high = (self.codes.searchsorted(start << shift) for start in (codes, codes + 1))
@@ -97,7 +182,13 @@ class Counts:
         return held
 
     def to_arrow(self) -> Any:
-        """The occupied cells as an Arrow table: x, y, weight. Private: exact weights of people."""
+        """Convert the occupied cells to an Arrow table. Private: exact weights of people.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns x, y and weight.
+        """
         try:
             import pyarrow as pa
         except ImportError as error:
@@ -106,8 +197,15 @@ class Counts:
         return pa.table({"x": x, "y": y, "weight": np.diff(self.sums)})
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write them to a Parquet file that only you may read. Private: exact weights of people.
+        """Write the counts to a file that only its owner may read. Private: exact weights of people.
 
+        Parameters
+        ----------
+        path : path
+            A file such as ``city.counts.npy``, which is mapped into memory when it is read, or ``city.counts.parquet``.
+
+        Examples
+        --------
         >>> import tempfile
         >>> from dpheatmap import Counts
         >>> here = np.array([3, 5])
@@ -122,13 +220,24 @@ class Counts:
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Counts:
-        """The counts that :meth:`save` wrote, mapped into memory: what is not looked at stays on disk."""
+        """Read counts that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file. A .npy is mapped into memory: only the parts that are used are read from disk.
+
+        Returns
+        -------
+        Counts
+            The counts. Private: exact weights of people.
+        """
         from dpheatmap.curator.counts_file import load
 
         return load(path)
 
     def __add__(self, other: object) -> NoReturn:
-        """Refused: a person who is in both would weigh up to twice as much, and be protected half as well."""
+        """Refuse: a person who is in both would weigh up to twice as much, and be protected half as well."""
         raise PrivacyRefusal(NOT_ADDED)
 
     __radd__ = __add__

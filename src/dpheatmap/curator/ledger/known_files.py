@@ -37,7 +37,18 @@ _OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr
 
 
 def marks_of(events: object) -> list[bytes]:
-    """What tells the files of an input from others: the resolved path of each, and its device and inode."""
+    """Tell the files of an input from others: by the resolved path of each, and by its device and inode.
+
+    Parameters
+    ----------
+    events : object
+        What :func:`release` takes.
+
+    Returns
+    -------
+    list of bytes
+        Two marks a file; none of what is no file.
+    """
     if is_database(events) or not isinstance(events, (str, PathLike)):
         return []
     found = []

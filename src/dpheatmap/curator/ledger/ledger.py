@@ -2,13 +2,13 @@
 
 **Contract of `Ledger.charge`.** It returns only after the charge is on disk, and only if all charges of the population
 together, this one included, stay within its limit. The limit is checked and the charge written in one transaction that
-no other process can enter (`ledger_stores.py`). `release` calls it after the last thing that can be refused and before
-the first noise is drawn; nothing takes a charge back. So whatever noise was ever drawn for a population with a limit
-is paid for within it, also if processes race, are killed, or fail afterwards.
+no other process can enter (`stores.py`). `release` calls it after the last thing that can be refused and before the
+first noise is drawn; nothing takes a charge back. So whatever noise was ever drawn for a population with a limit is
+paid for within it, also if processes race, are killed, or fail afterwards.
 
-**Limits.** A limit is set once, by `Ledger.limit`, and `Ledger.change_limit` alone changes it, and the chain holds both
-values. Once anybody has a limit, nobody without one is charged: a table that is spent could otherwise be released again
-by leaving its population's name out. All of this is decided inside the transaction that writes.
+**Limits.** `Ledger.limit` sets a limit once. Only `Ledger.change_limit` changes it, and the chain holds both values.
+Once anybody has a limit, nobody without one is charged: otherwise a table whose budget is spent could be released again
+by leaving out the name of its population. All of this is decided inside the transaction that writes.
 
 Whether a charge is refused follows from earlier entries and from epsilon: no data enters.
 """
@@ -48,10 +48,17 @@ from dpheatmap.releases.release import LedgerEntry, Release
 class Ledger:
     """A ledger in a file, or in PostgreSQL by its URL. Opening one reads and writes nothing.
 
-    A population that has no limit can't be charged, so that a mistyped name does not open a budget of its own. With
-    ``limits_needed=False`` it can, and what it spends is kept account of, as long as the ledger holds no limit for
-    anybody; from then on every charge is refused that comes in this way.
+    Parameters
+    ----------
+    where : path or URL
+        The file, such as ``city.ledger``, or the URL of a PostgreSQL database.
+    limits_needed : bool, default True
+        Whether a population without a limit is refused, so that a mistyped name does not open a budget of its own. With
+        False it may be charged, and its spending is recorded, as long as the ledger holds no limit for anybody. Once it
+        holds one, every charge with False is refused.
 
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = Ledger(f"{folder}/city.ledger")
@@ -73,13 +80,23 @@ class Ledger:
 
     @property
     def name(self) -> str:
-        """What to call it in messages: the file's name, or the URL without user and password."""
+        """The name of the ledger in messages: the file's name, or the URL without user and password."""
         return self._store.name
 
     def limit(self, population: str, epsilon: object) -> None:
-        """Set how much may be spent on a population, all releases together; refused if it has another limit already.
+        """Set how much may be spent on a population, all releases together.
 
-        The limit that it has may be named again, as by a second tab or a script: then nothing is written.
+        Parameters
+        ----------
+        population : str
+            The name of the people.
+        epsilon : number, str or Fraction
+            The limit. If the population has this limit already, as when a script runs twice, nothing is written.
+
+        Raises
+        ------
+        PrivacyRefusal
+            If the population has another limit already.
         """
         check(population=population)
         exact = read_epsilon(epsilon)
@@ -92,9 +109,21 @@ class Ledger:
                 raise PrivacyRefusal(self._has_limit(population, present, exact))
 
     def change_limit(self, population: str, epsilon: object, *, was: object) -> None:
-        """Change a limit from what it ``was``, which must be right, to ``epsilon``; the chain holds both values.
+        """Change the limit of a population; the chain holds both values.
 
-        What was spent stays spent: below that, nothing fits any more.
+        Parameters
+        ----------
+        population : str
+            The name of the people.
+        epsilon : number, str or Fraction
+            The new limit. What was spent stays spent: if that is more than the limit, nothing fits any more.
+        was : number, str or Fraction
+            The present limit, which must be right.
+
+        Raises
+        ------
+        PrivacyRefusal
+            If the population has no limit, or another one than ``was``.
         """
         check(population=population, was=was)
         exact, before = read_epsilon(epsilon), read_epsilon(was)
@@ -107,9 +136,28 @@ class Ledger:
     def charge(
         self, population: str, epsilon: object, *, of: Part | None = None, made: datetime | None = None
     ) -> LedgerEntry:
-        """Write a charge down, or refuse it; returns where it stands in the chain. See the contract above.
+        """Write a charge to the ledger, or refuse it. The contract is at the top of the module.
 
-        ``of`` is the part of the population that it is about, if it is not about everybody.
+        Parameters
+        ----------
+        population : str
+            The name of the people.
+        epsilon : number, str or Fraction
+            The price.
+        of : Part, optional
+            The part of the population that the charge is about; by default everybody.
+        made : datetime, optional
+            The time of the charge; by default now.
+
+        Returns
+        -------
+        LedgerEntry
+            The number of the entry, and the head of the chain.
+
+        Raises
+        ------
+        PrivacyRefusal
+            If the population has no limit where one is needed, or if the charge does not fit into it.
         """
         check(population=population)
         exact = read_epsilon(epsilon)
@@ -121,23 +169,72 @@ class Ledger:
         return LedgerEntry(row.number, row.hash)
 
     def check(self, population: str, epsilon: object, *, of: Part | None = None) -> None:
-        """Refuse what `charge` would refuse now, and write nothing."""
+        """Refuse what :meth:`charge` would refuse now, and write nothing.
+
+        Parameters
+        ----------
+        population : str
+            The name of the people.
+        epsilon : number, str or Fraction
+            The price.
+        of : Part, optional
+            The part of the population that the charge would be about; by default everybody.
+
+        Raises
+        ------
+        PrivacyRefusal
+            If the charge would be refused.
+        """
         check(population=population)
         self._refuse(self.accounts(), population, read_epsilon(epsilon), of)
 
     marks_of = staticmethod(marks_of)
 
     def note_files(self, population: str, marks: Iterable[bytes]) -> None:
-        """Note down that the files of an input (`marks_of`) were charged to a population; see `ledger_files.py`."""
+        """Note that the files of an input were charged to a population (`known_files.py`).
+
+        Parameters
+        ----------
+        population : str
+            The name of the people.
+        marks : iterable of bytes
+            The marks of the files, by :meth:`marks_of`.
+        """
         check(population=population)
         KnownFiles(self._store.beside).add(marks, population)
 
     def populations_of(self, marks: Iterable[bytes]) -> list[str]:
-        """The populations that any files of an input (`marks_of`) were charged to before."""
+        """List the populations that any files of an input were charged to before.
+
+        Parameters
+        ----------
+        marks : iterable of bytes
+            The marks of the files, by :meth:`marks_of`.
+
+        Returns
+        -------
+        list of str
+            The names, sorted.
+        """
         return KnownFiles(self._store.beside).populations(marks)
 
     def warning(self, population: str, name: str, marks: Iterable[bytes]) -> str:
-        """What to tell before an input of this name is charged, if it was charged to another population; else empty."""
+        """Warn if an input was charged to another population before.
+
+        Parameters
+        ----------
+        population : str
+            The name of the people that it is to be charged to.
+        name : str
+            The name of the input in the warning.
+        marks : iterable of bytes
+            The marks of its files, by :meth:`marks_of`.
+
+        Returns
+        -------
+        str
+            The warning, or an empty text.
+        """
         check(population=population)
         others = [other for other in self.populations_of(marks) if other != population]
         if not others:
@@ -148,18 +245,36 @@ class Ledger:
         )
 
     def entries(self) -> list[Row]:
-        """All entries as they are stored, after checking the chain."""
+        """Read all entries, after checking the chain.
+
+        Returns
+        -------
+        list of Row
+            The entries as they are stored.
+        """
         with self._store.transaction(write=False) as inside:
             rows: list[Row] = inside.rows()
         replay(rows, self.name)
         return rows
 
     def accounts(self) -> dict[str, Account]:
-        """Every population's limit and spending, after checking the chain."""
+        """Compute every population's limit and spending, after checking the chain.
+
+        Returns
+        -------
+        dict of str to Account
+            The accounts by population.
+        """
         return replay(self.entries(), self.name)
 
     def history(self) -> dict[str, list[tuple[str, Fraction]]]:
-        """What each population had spent after each of its charges, with their times, after checking the chain."""
+        """Compute what each population had spent after each of its charges, after checking the chain.
+
+        Returns
+        -------
+        dict of str to list of tuple
+            The time of each charge, and the sum up to it, by population.
+        """
         spent: dict[str, list[tuple[str, Fraction]]] = {}
         for row, account in accounts_after(self.entries(), self.name):
             if row.kind == CHARGE:
@@ -167,10 +282,28 @@ class Ledger:
         return spent
 
     def verify(self, against: Mapping[str, Release] | Iterable[Release] = ()) -> int:
-        """Check that the chain is whole and holds these releases; returns the number of entries.
+        """Check that the chain is whole and holds the charges of releases.
 
-        Inside the chain it finds edits, deletions and reorders. That the end was cut off, or that an old copy was put
-        back, shows by releases that were made later: their labels carry the head of the chain at their time.
+        Parameters
+        ----------
+        against : iterable of Release or mapping of str to Release, default ()
+            The releases, by the names that errors call them.
+
+        Returns
+        -------
+        int
+            The number of entries.
+
+        Raises
+        ------
+        LedgerError
+            If the chain is broken, or if it lacks the entry of a release.
+
+        Notes
+        -----
+        The chain itself shows edits, deletions and reorders. It does not show that its end was cut off, or that an old
+        copy was put back. Releases that were made later show that: their labels carry the head of the chain at their
+        time.
         """
         rows = self.entries()
         named = against.items() if isinstance(against, Mapping) else ((repr(release), release) for release in against)
@@ -245,7 +378,13 @@ class Ledger:
 
     @staticmethod
     def default_place() -> str:
-        """The ledger of commands that name none: DPHEATMAP_LEDGER, or a file in the user's data folder."""
+        """Return the ledger of commands that name none.
+
+        Returns
+        -------
+        str
+            The value of DPHEATMAP_LEDGER, or a file in the user's data folder.
+        """
         named = os.environ.get("DPHEATMAP_LEDGER")
         if named:
             return named
