@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.curator.aggregation import count
-from dpheatmap.curator.core.counts import RowReport
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.query import COUNTERS, aggregation
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.design.budget import PAPER_DECAY, SHARES, UNITS

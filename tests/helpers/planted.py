@@ -54,8 +54,8 @@ def weight_too_large(patch: pytest.MonkeyPatch) -> None:
 def whole_budget_on_each_level(patch: pytest.MonkeyPatch) -> None:
     """Each level spends all of epsilon."""
 
-    def spending(epsilon: Fraction, shares: tuple[int, ...]) -> dict[int, DiscreteLaplace]:
-        return dict.fromkeys(shares, discrete_laplace(epsilon / UNITS))
+    def spending(loss: PrivacyLoss, shares: tuple[int, ...]) -> dict[int, DiscreteLaplace]:
+        return dict.fromkeys(shares, discrete_laplace(loss.epsilon / UNITS))
 
     patch.setattr(measure, "noise_of_shares", spending)
 

@@ -18,7 +18,7 @@ from dpheatmap.collect.simulate import simulated_locally
 from dpheatmap.design.budget import UNITS, part
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.paper import PaperDesign, all_at_once
-from dpheatmap.design.registry import DESIGNS
+from dpheatmap.design.registry import DESIGNS, FORECASTS
 from dpheatmap.place.quadtree import encode
 from dpheatmap.planning.expected_error import USUAL_PLACES, error_by_places
 from dpheatmap.releases.trust import TRUSTED
@@ -201,11 +201,11 @@ def test_a_grid_of_many_cells_is_good_for_few_places_only() -> None:
 @pytest.mark.parametrize("design", DESIGNS)
 def test_simulated_errors_lie_between_those_of_their_neighbours(design: str) -> None:
     """At a simulated signal and number of places the error is the table's; beyond the table, that of its edge."""
-    assert error_by_places(200, 16, design) == pytest.approx(DESIGNS[design].errors_by_places[200][2])
+    assert error_by_places(200, 16, design) == pytest.approx(FORECASTS[design].errors_by_places[200][2])
     between = error_by_places(300, 100, design)
-    around = [DESIGNS[design].errors_by_places[signal][k] for signal in (200, 800) for k in (3, 4)]
+    around = [FORECASTS[design].errors_by_places[signal][k] for signal in (200, 800) for k in (3, 4)]
     assert min(around) < between < max(around)
-    assert error_by_places(1, 10**9, design) == DESIGNS[design].errors_by_places[50][-1]
+    assert error_by_places(1, 10**9, design) == FORECASTS[design].errors_by_places[50][-1]
 
 
 def test_a_plan_shows_the_bounds() -> None:

@@ -18,7 +18,7 @@ from dpheatmap._util.lazy import lazy_names
 if TYPE_CHECKING:
     from dpheatmap.curator.aggregation import aggregate, public_domain
     from dpheatmap.curator.bounding_box import box_around, discover, searched_world
-    from dpheatmap.curator.core.counts import Counts, RowReport
+    from dpheatmap.curator.core.counts import Counts
     from dpheatmap.curator.core.noise import (
         LARGEST,
         DiscreteLaplace,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         exp_interval,
         random_words,
     )
+    from dpheatmap.curator.core.row_report import RowReport
     from dpheatmap.curator.core.walk import walk
     from dpheatmap.curator.groups import release_images
     from dpheatmap.curator.ledger.ledger import Ledger
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "Counts": "core.counts",
     "Ledger": "ledger.ledger",
-    "RowReport": "core.counts",
+    "RowReport": "core.row_report",
     "aggregate": "aggregation",
     "discover": "bounding_box",
     "read_counts": "statement",

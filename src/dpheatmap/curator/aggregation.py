@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from dpheatmap._util.options import shows_options
-from dpheatmap.curator.core.counts import Counts, RowReport
+from dpheatmap.curator.core.counts import Counts
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
 from dpheatmap.design.budget import UNITS

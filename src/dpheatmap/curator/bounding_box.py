@@ -45,8 +45,9 @@ from numpy.typing import NDArray
 from dpheatmap._util.options import shows_options
 from dpheatmap._util.parameters import check
 from dpheatmap.curator.aggregation import Progress, count
-from dpheatmap.curator.core.counts import Counts, RowReport
+from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import discrete_laplace
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.read.reading import Reading, ReadingOptions

@@ -24,8 +24,9 @@ import numpy as np
 
 from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern, replace_whole, suffix_of
-from dpheatmap.curator.core.counts import Counts, RowReport
+from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.part import Part
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.design.budget import UNITS
 from dpheatmap.errors import DataError, DpheatmapError
 from dpheatmap.place.domain import Domain

@@ -30,7 +30,7 @@ from typing import Any, Unpack
 from dpheatmap._util.options import shows_options
 from dpheatmap._util.parameters import check
 from dpheatmap.curator.aggregation import Progress, count, public_domain
-from dpheatmap.curator.core.counts import RowReport
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.publish import ReleaseOptions, checked_design, measured_release, told_apart

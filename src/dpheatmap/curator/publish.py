@@ -10,9 +10,10 @@ from typing import Any, Unpack
 
 from dpheatmap._util.options import options_of, shows_options
 from dpheatmap.curator.aggregation import Progress, count, public_domain
-from dpheatmap.curator.core.counts import NOT_ADDED, Counts, RowReport
+from dpheatmap.curator.core.counts import NOT_ADDED, Counts
 from dpheatmap.curator.core.measure import check_noise, measure_counts
 from dpheatmap.curator.core.noise import Source
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.read.reading import Reading, ReadingOptions

@@ -23,8 +23,6 @@ were set on public data other than those that results are reported for (`docs/re
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
@@ -39,8 +37,6 @@ from dpheatmap.place.quadtree import Ints
 
 FIRST_CELLS = 20
 """The first level is the deepest one at which at most so many cells meet the domain."""
-VISIBLE_SIGNAL = Fraction(3 * math.sqrt(2))
-"""Three standard deviations of the noise of a measurement with all that is left."""
 MOST_AT_ONCE = 2**14
 """The most cells that a start or an even map has: beyond that, cells are opened where people are."""
 
@@ -59,21 +55,6 @@ class AdaptiveDesign(Ruled):
     evenness: Fraction = Fraction(3, 4)
     even_signal: Fraction = Fraction(5)
     name: ClassVar[str] = "adaptive"
-    why: ClassVar[str] = (
-        "The adaptive design follows people to where they are, and goes over to a fine grid by itself where they are "
-        "everywhere."
-    )
-    errors: ClassVar[Sequence[tuple[float, float]]] = (
-        (10, 0.241), (30, 0.152), (100, 0.0736), (200, 0.044), (300, 0.0373), (1000, 0.0145), (3000, 0.0065),
-        (10**4, 0.0029), (3 * 10**4, 0.0019), (10**5, 0.0009),
-    )  # fmt: skip
-    errors_by_places: ClassVar[Mapping[int, Sequence[float]]] = {
-        50: (0.033, 0.12, 0.15, 0.13, 0.11, 0.12, 0.13),
-        200: (0.0079, 0.019, 0.049, 0.056, 0.066, 0.055, 0.054),
-        800: (0.002, 0.006, 0.013, 0.025, 0.035, 0.026, 0.024),
-        3200: (0.00034, 0.0019, 0.0037, 0.0062, 0.0099, 0.012, 0.0097),
-        12_800: (0.00024, 0.00041, 0.0014, 0.0015, 0.0024, 0.0037, 0.0038),
-    }
 
     def __post_init__(self) -> None:
         if not (0 <= self.first <= self.last <= DEEPEST and 0 <= self.total < 1 and 0 < self.spent < 1):
@@ -125,33 +106,6 @@ class AdaptiveDesign(Ruled):
     def possible_shares(self, domain: Domain) -> set[int]:
         """The total's, and for each number of levels on a path, what a level takes and what it leaves."""
         return {self.begin(domain).share, *(share for step in self._steps for share in step)}
-
-    @classmethod
-    def planned_shares(cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
-        """What is spent on a path that is followed to the last level, if the noisy total is right."""
-        design = cls(min(domain.first_level(FIRST_CELLS), domain.depth), domain.depth)
-        first, left = design.first, SHARES
-        if design.first < design.last:
-            first, left = design.start_of(domain, epsilon * users), SHARES - design.begin(domain).share
-        shares = {}
-        for level in range(first, design.last):
-            shares[level] = int(left * design.spent)
-            left -= shares[level]
-        return {**shares, design.last: left}
-
-    @classmethod
-    def finest_visible(cls, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
-        """Where the path to a place with so many people ends, without noise."""
-        left = sum(parts, Fraction(0))
-        if people * left < VISIBLE_SIGNAL:
-            return None
-        for k, part in enumerate(parts[:-1]):
-            left -= part
-            if people * left <= cls.closing:
-                return k
-            if people * left <= cls.opening:
-                return k + 1
-        return len(parts) - 1
 
     @property
     def _left_at_start(self) -> int:

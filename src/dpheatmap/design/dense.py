@@ -17,14 +17,14 @@ what it leaves (`curator/core/measure.py` has the proof for all designs).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
 from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.design.budget import SHARES, UNITS
-from dpheatmap.design.design import Question, Ruled, deepest
+from dpheatmap.design.design import Question, Ruled
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import Settings
 from dpheatmap.errors import ParameterError
@@ -45,21 +45,6 @@ class DenseDesign(Ruled):
     name: ClassVar[str] = "dense"
     takes: ClassVar[tuple[str, ...]] = ("users",)
     methods: ClassVar[Mapping[str, str]] = dict.fromkeys(("paper", "dense"), "dpheatmap.estimate.dense_estimate")
-    why: ClassVar[str] = (
-        "One grid spends all of epsilon at once and shows any number of places; the paper's design keeps a few cells a "
-        "level, which is better if people are in few places."
-    )
-    errors: ClassVar[Sequence[tuple[float, float]]] = (
-        (10, 0.21), (30, 0.197), (100, 0.0777), (200, 0.0541), (300, 0.0399), (1000, 0.0255), (3000, 0.0126),
-        (10**4, 0.0052), (3 * 10**4, 0.00194), (10**5, 0.00086),
-    )  # fmt: skip
-    errors_by_places: ClassVar[Mapping[int, Sequence[float]]] = {
-        50: (0.091, 0.11, 0.14, 0.19, 0.17, 0.15, 0.15),
-        200: (0.05, 0.047, 0.066, 0.073, 0.083, 0.075, 0.068),
-        800: (0.021, 0.022, 0.022, 0.025, 0.035, 0.042, 0.042),
-        3200: (0.0011, 0.0027, 0.0047, 0.0064, 0.011, 0.016, 0.02),
-        12_800: (0.00044, 0.0011, 0.0014, 0.0022, 0.0029, 0.0063, 0.01),
-    }
 
     def __post_init__(self) -> None:
         if not (0 <= self.first <= self.last <= DEEPEST and 0 < self.total < 1):
@@ -84,18 +69,6 @@ class DenseDesign(Ruled):
             return cls(levels[0], levels[-1])
         level = grid_level(domain, epsilon * int(settings.users), levels[0], levels[-1])
         return cls(level, level)
-
-    @classmethod
-    def planned_shares(cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
-        """The grid's share: what a noisy total leaves."""
-        made = cls(domain.first_level(1), domain.depth)
-        level = grid_level(domain, epsilon * users, made.first, made.last)
-        return {level: made.begin(domain).left or SHARES}
-
-    @classmethod
-    def finest_visible(cls, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
-        """The grid, if its cells stand out."""
-        return deepest(stands_out)
 
     def begin(self, domain: Domain) -> Question:
         """Everybody; or where there is nothing to choose, all cells of the only level."""

@@ -10,13 +10,14 @@ kept locally. A question says what each path through its cells has left after it
 that, and no cell may be followed by two questions side by side. `curator/core/walk.py` checks this at every step,
 whatever the design.
 
-A design also brings how it is chosen, its form in files, its expected error, and its own reconstructions. `registry.py`
-lists them all.
+A design also brings how it is chosen, its form in files, and its own reconstructions. Its expected error is a forecast
+beside it (`forecast.py`), because decisions are made in whole numbers and fractions alone. `registry.py` lists them
+all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
@@ -24,7 +25,6 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 from dpheatmap._util.parameters import as_epsilon
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import Settings
-from dpheatmap.design.simulation import between
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
@@ -47,10 +47,6 @@ class Design(Protocol):
     """The settings that are for it and not for all."""
     methods: ClassVar[Mapping[str, str]]
     """Its own reconstructions beside the posterior: names, and the modules whose ``reconstruct`` they are."""
-    errors_by_places: ClassVar[Mapping[int, Sequence[float]]]
-    """Simulated errors by signal, for people in so many places (`simulation.py`)."""
-    why: ClassVar[str]
-    """When it is the better one, in words."""
 
     @property
     def first(self) -> int:
@@ -84,34 +80,12 @@ class Design(Protocol):
     def from_dict(cls, metadata: Mapping[str, Any]) -> Self:
         """The design that :meth:`to_dict` described."""
 
-    @classmethod
-    def expected_error(
-        cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None
-    ) -> float:
-        """The expected earth mover's distance to the truth, in sides of the domain (`simulation.py`)."""
-
-    @classmethod
-    def planned_shares(cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
-        """The shares of the levels of a path that is followed all the way down, if noisy totals are right."""
-
-    @classmethod
-    def finest_visible(cls, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
-        """The place, in a path's levels, of the last one that shows a cell with so many people; None if none does.
-
-        ``parts`` are the levels' parts of epsilon, and ``stands_out`` whether such a cell is above their noise.
-        """
-
 
 class Ruled:
-    """What designs have in common that are two levels and further fractions: their form in files, and their error.
-
-    Errors depend on people times epsilon, the signal, and hardly on anything else. ``errors`` are means of simulations
-    on cities of generated people (`benchmarks/planning.py`): signal, and error.
-    """
+    """What designs have in common that are two levels and further fractions: their form in files."""
 
     takes: ClassVar[tuple[str, ...]] = ()
     methods: ClassVar[Mapping[str, str]] = {}
-    errors: ClassVar[Sequence[tuple[float, float]]]
     at_once: ClassVar[bool] = False
 
     def to_dict(self, part: Callable[[int], Fraction]) -> dict[str, Any]:
@@ -129,19 +103,3 @@ class Ruled:
         if first.denominator != 1 or last.denominator != 1:
             raise ValueError("a level is not a whole number")
         return cls(int(first), int(last), **values)  # type: ignore[call-arg]
-
-    @classmethod
-    def expected_error(
-        cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None
-    ) -> float:
-        """The expected error with so many people times epsilon, interpolated between simulations."""
-        return between(cls.errors, float(epsilon) * users)
-
-
-def deepest(stands_out: Sequence[bool]) -> int | None:
-    """The last place at which something stands out.
-
-    >>> deepest([True, True, False])
-    1
-    """
-    return max((k for k, visible in enumerate(stands_out) if visible), default=None)

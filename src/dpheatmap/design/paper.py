@@ -5,7 +5,7 @@ Its form for devices that can't be asked twice measures all cells of every level
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -13,20 +13,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpheatmap._util.parameters import as_epsilon, check
-from dpheatmap.design.budget import PAPER_DECAY, SHARES, part, split_over_levels
-from dpheatmap.design.design import Question, deepest
+from dpheatmap.design.budget import PAPER_DECAY, SHARES, split_over_levels
+from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import PAPER_WIDTH, Settings
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, largest
-
-# The expected error is FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than
-# guessing does. The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells
-# kept over eps_i; SCALE and POWER are fitted to means of 6 cities of generated people at width 20, from a signal of 10
-# to 10^5. The floor is what a tree of 20 cells a level can't show even without noise. Noise is the same everywhere, but
-# this depends on the map: from 0.002 of the side for two Gaussians to 0.014 for a net of roads. It is the mean of
-# eleven kinds, real cities (0.004) among them; of people in no more places than cells kept, everything is shown.
-_FLOOR, _SCALE, _POWER, _CEILING = 0.007, 0.21, 0.877, 0.26
 
 
 @dataclass(frozen=True)
@@ -45,16 +37,6 @@ class PaperDesign:
     name: ClassVar[str] = "paper"
     takes: ClassVar[tuple[str, ...]] = ("width", "decay")
     methods: ClassVar[Mapping[str, str]] = {"paper": "dpheatmap.estimate.paper_estimate"}
-    why: ClassVar[str] = (
-        "The paper's design finds the few places that people are in and follows them down, which a grid can't."
-    )
-    errors_by_places: ClassVar[Mapping[int, Sequence[float]]] = {
-        50: (0.04, 0.19, 0.2, 0.2, 0.19, 0.17, 0.16),
-        200: (0.014, 0.029, 0.08, 0.086, 0.073, 0.066, 0.07),
-        800: (0.002, 0.009, 0.016, 0.03, 0.037, 0.029, 0.03),
-        3200: (0.00052, 0.0011, 0.0033, 0.015, 0.022, 0.018, 0.012),
-        12_800: (0.00018, 0.00053, 0.00077, 0.014, 0.019, 0.013, 0.0075),
-    }
 
     @classmethod
     def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
@@ -84,30 +66,6 @@ class PaperDesign:
         decay = as_epsilon(metadata["decay"])
         check(width=metadata["width"], decay=decay)
         return cls(shares, metadata["width"], decay, metadata.get("at_once", False) is True)
-
-    @classmethod
-    def expected_error(
-        cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None
-    ) -> float:
-        """A floor, for people in more places than cells are kept, and the noise."""
-        floor = 0.0 if places is not None and places <= settings.width else _FLOOR
-        finest = domain.cells(domain.depth)
-        side, width = max(finest.columns, finest.rows), int(settings.width)
-        term = sum(
-            2 ** (domain.depth - level) / side * min(width, domain.count(level)) / float(part(epsilon, share))
-            for level, share in cls.planned_shares(domain, epsilon, users, settings).items()
-        )
-        return float(floor + min(_CEILING - _FLOOR, _SCALE * (term / users) ** _POWER))
-
-    @classmethod
-    def planned_shares(cls, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
-        """Those of the levels, which are known beforehand."""
-        return split_over_levels(domain.first_level(int(settings.width)), domain.depth, settings.decay)
-
-    @classmethod
-    def finest_visible(cls, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
-        """The last level that stands out of its noise."""
-        return deepest(stands_out)
 
     @property
     def last(self) -> int:

@@ -1,4 +1,4 @@
-"""All designs by name. A new one is a module of its own, and a line here."""
+"""All designs by name, with their forecasts. A new one is a module of its own, and a line here."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from dpheatmap._util.parameters import RULES, check, one_of
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.design import Design
+from dpheatmap.design.forecast import AdaptiveForecast, DenseForecast, Forecast, PaperForecast
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.settings import Settings
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 
-DESIGNS: Mapping[str, type[Design]] = {kind.name: kind for kind in (AdaptiveDesign, PaperDesign, DenseDesign)}
+_ALL: Mapping[type[Design], Forecast] = {
+    AdaptiveDesign: AdaptiveForecast(),
+    PaperDesign: PaperForecast(),
+    DenseDesign: DenseForecast(),
+}
+DESIGNS: Mapping[str, type[Design]] = {kind.name: kind for kind in _ALL}
+FORECASTS: Mapping[str, Forecast] = {kind.name: forecast for kind, forecast in _ALL.items()}
 POSTERIOR = "posterior"
 """The reconstruction that every design has."""
 METHODS = tuple(dict.fromkeys([POSTERIOR, *(method for kind in DESIGNS.values() for method in kind.methods)]))

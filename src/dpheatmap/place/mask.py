@@ -94,7 +94,7 @@ class RectangleMask:
         """Those of the rectangle."""
         r = self.rectangle(level)
         if r.count == 4**level:
-            return np.ones(len(codes), np.bool_)
+            return np.ones(np.shape(codes), np.bool_)
         x, y = decode(codes)
         inside: NDArray[np.bool_] = (x >= r.x0) & (x < r.x1) & (y >= r.y0) & (y < r.y1)
         return inside

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign, grid_level
-from dpheatmap.design.registry import DESIGNS
-from dpheatmap.design.simulation import NUMBERS_OF_PLACES, between
+from dpheatmap.design.forecast import NUMBERS_OF_PLACES, between
+from dpheatmap.design.registry import FORECASTS
 from dpheatmap.place.domain import Domain
 
 USUAL_PLACES = NUMBERS_OF_PLACES[2:]
@@ -75,7 +75,7 @@ def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, 
     maps = f"{numbers[0]} to {numbers[-1]}" if places is None else f"about {places}"
     errors = f"the error was {means[0]:.2g} of the side with {sparse}, {means[1]:.2g} with dense."
     depends = f" {_how_sure(sparse, better, ours, theirs)}" if places is None else ""
-    return Choice(better, f"{DESIGNS[better].why} On simulated maps of {maps} places {errors}{depends}")
+    return Choice(better, f"{FORECASTS[better].why} On simulated maps of {maps} places {errors}{depends}")
 
 
 def error_by_places(signal: float, places: int, design: str) -> float:
@@ -85,7 +85,7 @@ def error_by_places(signal: float, places: int, design: str) -> float:
     True
     """
     at_signal = [
-        (float(k), between([(s, row[i]) for s, row in DESIGNS[design].errors_by_places.items()], signal))
+        (float(k), between([(s, row[i]) for s, row in FORECASTS[design].errors_by_places.items()], signal))
         for i, k in enumerate(NUMBERS_OF_PLACES)
     ]
     return between(at_signal, float(places))

@@ -9,9 +9,8 @@ from typing import Any
 
 from dpheatmap._util.parameters import as_epsilon, check
 from dpheatmap.design.budget import PAPER_DECAY, SHARES, part, read_epsilon
-from dpheatmap.design.design import Design
 from dpheatmap.design.paper import PaperDesign, all_at_once, one_level_each
-from dpheatmap.design.registry import DESIGNS
+from dpheatmap.design.registry import FORECASTS
 from dpheatmap.design.settings import PAPER_WIDTH, Settings
 from dpheatmap.errors import DomainError
 from dpheatmap.place.domain import Domain
@@ -235,18 +234,19 @@ def plan(
         check(places=places)
     settings = Settings(design=design, width=int(width), decay=decay)
     if trusted == "curator":
-        kind: type[Design] = DESIGNS[design]
-        levels = _levels(domain, exact, users, kind.planned_shares(domain, exact, users, settings))
-        error = kind.expected_error(domain, exact, users, settings, places)
+        forecast = FORECASTS[design]
+        levels = _levels(domain, exact, users, forecast.planned_shares(domain, exact, users, settings))
+        error = forecast.expected_error(domain, exact, users, settings, places)
         choice = sparse_or_dense(domain, exact, users, design, places=places)
     else:
-        kind, choice = PaperDesign, Choice(PaperDesign.name, "Without a curator all levels are measured at once.")
+        design, forecast = PaperDesign.name, FORECASTS[PaperDesign.name]
+        choice = Choice(PaperDesign.name, "Without a curator all levels are measured at once.")
         levels, error = _levels_at_once(domain, exact, users, trusted, settings, places)
     parts, stand_out = [level.epsilon for level in levels], [level.smallest_share <= _VISIBLE for level in levels]
-    seen = kind.finest_visible(Fraction(1, 20) * users, parts, stand_out)
+    seen = forecast.finest_visible(Fraction(1, 20) * users, parts, stand_out)
     feature = None if seen is None else levels[seen]
     return Plan(
-        domain=domain, epsilon=exact, users=users, design=kind.name, levels=levels, expected_emd=error,
+        domain=domain, epsilon=exact, users=users, design=design, levels=levels, expected_emd=error,
         smallest_feature=feature.cell if feature else None,
         advice=_advice(domain, exact, users, error, feature, trusted), better=choice.design, why=choice.why,
         bounds=_theory(domain, exact, users, int(width), decay, places), trusted=trusted,
@@ -269,7 +269,7 @@ def _levels_at_once(
     shares = all_at_once(domain, width=settings.width, decay=as_epsilon(settings.decay)).shares
     factor = math.sqrt(2) if trusted == "servers" else 1.0
     as_strong = epsilon / as_epsilon(factor)
-    error = PaperDesign.expected_error(domain, as_strong, users, settings, places)
+    error = FORECASTS[PaperDesign.name].expected_error(domain, as_strong, users, settings, places)
     return _levels(domain, epsilon, users, dict(shares), factor), error
 
 

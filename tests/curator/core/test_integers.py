@@ -15,12 +15,12 @@ import numba
 import numpy as np
 import pytest
 
-from dpheatmap.curator import deviations
-from dpheatmap.curator.core import counts, measure, noise, noise_kernels
+from dpheatmap.curator import rivals
+from dpheatmap.curator.core import counts, measure, noise, noise_kernels, walk
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.noise import SMALL, DiscreteLaplace
-from dpheatmap.design import adaptive, dense, design
+from dpheatmap.design import adaptive, dense, paper
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.budget import UNITS, split_over_levels
 from dpheatmap.design.dense import DenseDesign
@@ -29,7 +29,7 @@ from dpheatmap.place import quadtree
 from dpheatmap.place.domain import Domain
 from helpers.designs import paper_design
 
-INTEGER_MODULES = [noise, noise_kernels, measure, counts, deviations, quadtree, design, adaptive, dense]
+INTEGER_MODULES = [noise, noise_kernels, measure, counts, walk, quadtree, adaptive, dense, paper]
 FLOATS = re.compile(r"\b(double|float|half|f(?:add|sub|mul|div|rem|cmp|neg|ma)|[su]itofp|fpto[su]i|fpext|fptrunc)\b")
 
 
@@ -71,13 +71,18 @@ def float_syntax(source: str) -> set[str]:
 @pytest.mark.parametrize("module", INTEGER_MODULES, ids=lambda module: module.__name__)
 def test_no_float_is_written_between_counts_and_noisy_counts(module: ModuleType) -> None:
     fractions = {  # epsilon is a Fraction, and so is whatever it is multiplied with or divided by
-        "part(epsilon, share) / UNITS",
+        "loss.part(share) / UNITS",
         "epsilon * int(noisy[0]) / UNITS",
+        "loss.epsilon * int(noisy[0]) / UNITS",
         "signal / self.start",
         "UNITS * SHARES / (epsilon * asked.share)",
         "together * epsilon * asked.left / (len(counts) * UNITS * SHARES)",
     }
     assert float_syntax(inspect.getsource(module)) <= fractions
+
+
+def test_no_float_is_written_where_half_deviations_are_computed() -> None:
+    assert float_syntax(inspect.getsource(rivals.half_deviations)) == set()
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_each_measurement_has_its_levels_share(domain: Domain) -> None:
 @by_name
 def test_the_noise_of_a_level_has_the_rate_of_its_part(domain: Domain) -> None:
     shares = split_over_levels(domain.first_level(20), domain.depth)
-    laws = noise_of_shares(Fraction(2, 7), tuple(shares.values()))
+    laws = noise_of_shares(PureLoss(Fraction(2, 7)), tuple(shares.values()))
     assert {share: law.rate for share, law in laws.items()} == {
         share: Fraction(2, 7) * share / SHARES / UNITS for share in shares.values()
     }

@@ -299,7 +299,7 @@ def test_threads_share_no_stream(size: int) -> None:
 def test_loading_them_is_all_that_a_sampler_needs() -> None:
     code = (
         "from fractions import Fraction\n"
-        "from dpheatmap.curator import noise_kernels as n\n"
+        "from dpheatmap.curator.core import noise_kernels as n\n"
         "from dpheatmap.curator.core.noise import SMALL, DiscreteLaplace\n"
         "n.load()\n"
         "loaded = [k.signatures for k in (n.look_up, n.search, n.finish)]\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.curator.core.counts import RowReport
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.blocks import SIZE
 from dpheatmap.curator.read.kernels import LONGEST
 from dpheatmap.errors import BrokenRecord, DataError

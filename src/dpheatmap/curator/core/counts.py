@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dpheatmap.curator.core.part import Part
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.design.budget import FARTHEST, UNITS
 from dpheatmap.errors import MissingDependency, PrivacyRefusal
 from dpheatmap.place.domain import Domain
@@ -27,41 +28,6 @@ NOT_ADDED = (
     "Counts can't be added up: a person's weight of 1 is shared over all their events, so one who is in several of "
     "them would weigh more than 1. Aggregate all events at once, or release each for an epsilon of its own."
 )
-
-
-@dataclass(frozen=True)
-class RowReport:
-    """What the aggregation read: exact numbers, for the data holder's eyes only.
-
-    Attributes
-    ----------
-    rows : int
-        All rows that were read.
-    without_person : int
-        Rows without a person's id.
-    invalid : int
-        Rows with coordinates or a weight that can't be used.
-    outside : int
-        Rows outside the domain.
-    inside : int
-        Rows inside the domain, which count.
-    people : int
-        People with a row inside the domain.
-    seconds : float
-        How long the reading took.
-    broken_lines, empty_lines : int
-        Lines of text that were left out: those that can't be read, and those without anything.
-    """
-
-    rows: int
-    without_person: int
-    invalid: int
-    outside: int
-    inside: int
-    people: int
-    seconds: float
-    broken_lines: int = 0
-    empty_lines: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,9 +19,10 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dpheatmap.curator.core.counts import Counts, RowReport
+from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.core.query import COUNTERS, aggregation
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.engines.duckdb import connection, quietly, run
 from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.read.canonical import canonical_relation
