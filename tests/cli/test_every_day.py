@@ -1,4 +1,4 @@
-"""The worked example of docs/every-day.md: a release a day until the budget is spent."""
+"""The worked example of docs/guides/every-day.md: a release a day until the budget is spent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpheatmap.cli import run
 from dpheatmap.testing import generated_people
 from helpers import ROOT
 
-PAGE = (ROOT / "docs/every-day.md").read_text()
+PAGE = (ROOT / "docs/guides/every-day.md").read_text()
 DAYS = [f"2024-06-{day:02}" for day in range(3, 10)]
 
 

@@ -99,7 +99,7 @@ class Places:
         """Lower and upper ends between which the true number of people nearest to each place lies, place by place.
 
         They cover the noise and what it leaves open, for these places: not whether others might be better.
-        `docs/places.md` tells how often they held in trials.
+        `docs/guides/places.md` tells how often they held in trials.
         """
         from dpheatmap.estimate.place_draws import people_drawn
 

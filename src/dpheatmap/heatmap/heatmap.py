@@ -83,7 +83,7 @@ class Heatmap:
 
         In trials on real and generated maps at epsilon 1 to 10, intervals of 90 % held the true values of 92 to 98 % of
         the pixels and of 82 to 96 % of the busiest tenth, over many maps; on a single one it may be less.
-        `docs/results.md` has the numbers. They hold pixel by pixel, not for all pixels at once.
+        `docs/explanation/results.md` has the numbers. They hold pixel by pixel, not for all pixels at once.
         """
         check(confidence=confidence)
         low, high = self._known().relative_interval(float(confidence))
