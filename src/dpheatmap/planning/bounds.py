@@ -1,9 +1,9 @@
 """What theory says about the error: the paper's guarantees and its lower bound, with every constant worked out.
 
 All errors are earth mover's distances between the released and the true distribution on the domain's finest cells, in
-sides of the domain (its longer side), and expectations over the noise. ``docs/explanation/theory.md`` has the derivations
-in one piece; beside each function stands what it rests on. Worst cases are what they bound: real errors are far
-smaller.
+sides of the domain (its longer side), and expectations over the noise. ``docs/explanation/theory.md`` has the
+derivations in one piece; beside each function stands what it rests on. Worst cases are what they bound: real errors are
+far smaller.
 
 s is the true sum of people's weights, n its total, P_i the matrix that adds up over the cells of level i, whose side is
 2^-i root squares. Levels q .. L are measured.
