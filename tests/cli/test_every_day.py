@@ -55,7 +55,7 @@ def test_the_python_of_the_page_runs(trips: Path) -> None:
     assert june.report is not None
     assert june.report.people == 200
     assert june.total <= 200 * 2**30, "who is there on eight days weighs 1"
-    assert (trips / "june.counts.parquet").stat().st_mode & 0o777 == 0o600
+    assert (trips / "june.counts.npy").stat().st_mode & 0o777 == 0o600
 
 
 def test_why_counts_are_not_added_up(trips: Path) -> None:
