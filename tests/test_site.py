@@ -72,6 +72,7 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
         assert f'id="dpheatmap.{name}"' in page, name
     assert "bad_lines" in page, "options that a decorator lists at run time are there"
     assert not re.search(r":(?:func|meth|class|mod):", page), "roles of docstrings are links"
+    assert "<blockquote>" not in page, "examples of docstrings are code"
 
 
 def test_the_notebook_is_a_page_with_its_outputs(site: Path) -> None:
