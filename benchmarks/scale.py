@@ -1,6 +1,6 @@
 """How the aggregation grows: CPU seconds and peak memory of 10^6, 10^7 and 10^8 events, and what follows for more.
 
-    python benchmarks/scale.py                 the table of docs/scale.md and its bars; about five minutes of CPU
+    python benchmarks/scale.py                 the table of docs/guides/scale.md and its bars; about five minutes of CPU
     python benchmarks/scale.py 1e6 1e7         other numbers of events
     python benchmarks/scale.py --spark 1e7     also on Spark (local-cluster, two executors), cell by cell
 

@@ -4,7 +4,7 @@ The lean query reads the columns it needs by DuckDB's CSV or JSON reader on all 
 adds their shares up by cell: no checks, no counters, and one person's quote can take other people's rows with it.
 Each figure is taken in a process of its own; kernels are compiled before.
 
-    python benchmarks/text.py                the figures of docs/scale.md
+    python benchmarks/text.py                the figures of docs/guides/scale.md
     python benchmarks/text.py 1e6            fewer rows
 """
 

@@ -1,4 +1,4 @@
-"""The pictures of docs/gallery.md, from generated people: nobody on these maps exists."""
+"""The pictures of docs/reference/gallery.md, from generated people: nobody on these maps exists."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from helpers.visits import Visit, visiting
 
 DOCS = Path(__file__).parent.parent / "docs/images/app"
 DOCUMENTED = {"wide-place": 1250, "wide-protection": 960, "wide-map": 1010, "wide-shelf": 1010}
-"""Pictures of docs/app.md, and how much of them, from the top, is shown there."""
+"""Pictures of docs/guides/app.md, and how much of them, from the top, is shown there."""
 
 
 class Album:

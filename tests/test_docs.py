@@ -15,11 +15,11 @@ from dpheatmap.testing import generated_people
 from helpers import ROOT
 from helpers.command_reference import reference
 
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
 
 
 def test_the_command_reference_is_what_the_commands_say() -> None:
-    assert (ROOT / "docs/commands.md").read_text() == reference(), "run scripts/commands"
+    assert (ROOT / "docs/reference/commands.md").read_text() == reference(), "run scripts/commands"
 
 
 def every_command() -> list[click.Command]:
@@ -68,7 +68,7 @@ def test_every_key_of_the_release_file_is_documented() -> None:
         dph.release(generated_people(20), dph.Domain.unit(3), epsilon=1, design=design, **columns)  # type: ignore[arg-type]
         for design in ("paper", "adaptive", "dense")
     )
-    page = (ROOT / "docs/release-format.md").read_text()
+    page = (ROOT / "docs/reference/release-format.md").read_text()
     for key in [*describe(paper), *paper.columns(), *describe(paper)["label"], *describe(paper)["levels"][0]]:
         assert f"`{key}`" in page, key
     for key in [*describe(adaptive), *describe(adaptive)["rule"], *describe(dense), *describe(dense)["rule"]]:

@@ -19,9 +19,9 @@ from helpers import ROOT
 
 CITY = (-74.1, 40.6, -73.8, 40.9)
 BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-RUN = ("README.md", "docs/guide.md", "docs/maps.md", "docs/places.md", "docs/every-day.md")
+RUN = ("README.md", "docs/start/guide.md", "docs/guides/maps.md", "docs/guides/places.md", "docs/guides/every-day.md")
 """Pages whose commands are run in the order of reading; of other pages, only their Python is."""
-PAGES = sorted(str(page.relative_to(ROOT)) for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(str(page.relative_to(ROOT)) for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 LONG = ("compare", "reproduce")
 """Commands that take minutes: they are read, and tests of their own run them."""
 

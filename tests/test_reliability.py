@@ -1,4 +1,4 @@
-"""Faults of inputs and machines, told as stories; those of ledgers are in `curator/test_ledger_faults.py`."""
+"""Faults of inputs and machines, told as stories; those of ledgers are in `curator/ledger/test_ledger_faults.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from helpers import ROOT
 from helpers.stories import START, story, table
 from helpers.tables import UNIT, Columns, W, as_csv, as_parquet, outcome, people
 
-PAGE = ROOT / "docs/reliability.md"
+PAGE = ROOT / "docs/reference/reliability.md"
 COLUMNS = ["--user", "user", "--x", "x", "--y", "y", "--unit", "--depth", "3", "--epsilon", "1", "--no-ledger"]
 
 

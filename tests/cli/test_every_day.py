@@ -1,4 +1,4 @@
-"""The worked example of docs/every-day.md: a release a day until the budget is spent."""
+"""The worked example of docs/guides/every-day.md: a release a day until the budget is spent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpheatmap.cli import run
 from dpheatmap.testing import generated_people
 from helpers import ROOT
 
-PAGE = (ROOT / "docs/every-day.md").read_text()
+PAGE = (ROOT / "docs/guides/every-day.md").read_text()
 DAYS = [f"2024-06-{day:02}" for day in range(3, 10)]
 
 
@@ -55,7 +55,7 @@ def test_the_python_of_the_page_runs(trips: Path) -> None:
     assert june.report is not None
     assert june.report.people == 200
     assert june.total <= 200 * 2**30, "who is there on eight days weighs 1"
-    assert (trips / "june.counts.parquet").stat().st_mode & 0o777 == 0o600
+    assert (trips / "june.counts.npy").stat().st_mode & 0o777 == 0o600
 
 
 def test_why_counts_are_not_added_up(trips: Path) -> None:

@@ -189,7 +189,7 @@ def test_a_seed_makes_the_same_release_again() -> None:
 
 
 def test_the_guide_simulates() -> None:
-    page = ROOT / "docs/collect.md"
+    page = ROOT / "docs/guides/collect.md"
     code = next(block for block in re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL) if "simulated" in block)
     people = generated_people(50, extent=(0, 0, 320, 240)).fetchnumpy()
     names: dict[str, Any] = {"dph": dph, **people}

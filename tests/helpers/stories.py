@@ -1,4 +1,6 @@
-"""Failure stories: a fault, and what happens then, each kept true by a test; `docs/reliability.md` has their table.
+"""Failure stories: a fault, and what happens then, each kept true by a test.
+
+`docs/reference/reliability.md` has their table.
 
 python tests/helpers/stories.py        writes the table into the page; scripts/stories calls it
 """
@@ -13,8 +15,8 @@ from typing import NamedTuple, TypeVar
 from helpers import ROOT
 
 Test = TypeVar("Test", bound=Callable[..., None])
-LEDGER = ("curator.test_ledger_faults", "curator.test_ledger_files", "curator.test_ledger_limits")
-MODULES = ("test_reliability", *LEDGER, "test_network", "curator.test_text_attacks")
+LEDGER = tuple(f"curator.ledger.test_ledger_{name}" for name in ("faults", "files", "limits"))
+MODULES = ("test_reliability", *LEDGER, "test_network", "curator.read.test_text_attacks")
 START = "| fault | what happens |\n|---|---|\n"
 
 
@@ -48,6 +50,6 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    sys.modules["stories"] = sys.modules["__main__"]
-    page = ROOT / "docs/reliability.md"
+    sys.modules["helpers.stories"] = sys.modules["__main__"]
+    page = ROOT / "docs/reference/reliability.md"
     page.write_text(page.read_text().partition(START)[0] + table())

@@ -42,7 +42,7 @@ class Recorder:
 
         self.reach = reach
         self.root = folder / "src/dpheatmap"
-        self.coverage = Coverage(data_file=None, include=[f"{self.root}/curator/*", f"{self.root}/budget.py"])
+        self.coverage = Coverage(data_file=None, include=[f"{self.root}/curator/*", f"{self.root}/design/budget.py"])
         self.tests: dict[str, dict[str, Any]] = {IMPORT: {"seconds": 0.0, "lines": {}}}
         self.failed: set[str] = set()
         self.coverage.start()

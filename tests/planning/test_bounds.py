@@ -388,7 +388,7 @@ def test_a_bound_needs_a_domain() -> None:
 
 
 def test_the_bounds_on_the_page_of_places_are_these() -> None:
-    page = (ROOT / "docs/places.md").read_text()
+    page = (ROOT / "docs/guides/places.md").read_text()
     rows = re.findall(r"^\| ([\d,]{5,}) \| ([\d.]+) \| ([\d. ]+) \| ([\d.]+) \|$", page, re.MULTILINE)
     assert len(rows) == 2
     for people, value, terms, of_dense in rows:

@@ -98,7 +98,7 @@ def test_what_was_saved_is_read_back(model: str, domain: dph.Domain, tmp_path: P
 
 
 def test_every_key_is_documented(model: str) -> None:
-    page = (ROOT / "docs/release-format.md").read_text()
+    page = (ROOT / "docs/reference/release-format.md").read_text()
     release = collected(model)
     for key in [*describe(release), *release.columns(), *describe(release)["noise"]]:
         assert f"`{key}`" in page, key

@@ -51,7 +51,7 @@ def test_the_command_says_it_once(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_the_guide_says_so_of_the_same_epsilon() -> None:
-    guide = (ROOT / "docs" / "choosing-epsilon.md").read_text()
+    guide = (ROOT / "docs/guides/choosing-epsilon.md").read_text()
     rows = {row.split("|")[1].strip(): row for row in guide.splitlines() if row.startswith("| ")}
     assert "formal" in rows[str(WEAK)]
     assert "formal" not in rows["5"]

@@ -66,3 +66,8 @@ _SIMULATIONS = {
 
 _HOMES = _PUBLIC | _PROCESSES | _SIMULATIONS
 __getattr__ = lazy_names(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
+
+
+def __dir__() -> list[str]:
+    """What completion offers: the public names."""
+    return [*__all__, "__doc__", "__file__"]

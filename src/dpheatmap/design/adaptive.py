@@ -18,7 +18,7 @@ have left of epsilon. The noise of a measurement with all that is left is 1 in t
    are in one cell.
 
 Everything here is a function of the domain, epsilon and noisy counts, in whole numbers and fractions. The constants
-were set on public data other than those that results are reported for (`docs/results.md`).
+were set on public data other than those that results are reported for (`docs/explanation/results.md`).
 """
 
 from __future__ import annotations

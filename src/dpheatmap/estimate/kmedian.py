@@ -123,7 +123,7 @@ class Places:
         Notes
         -----
         The intervals cover the noise and what it leaves open, for these places. They don't tell whether other places
-        would be better. `docs/places.md` tells how often they held in trials.
+        would be better. `docs/guides/places.md` tells how often they held in trials.
         """
         from dpheatmap.estimate.place_draws import people_drawn
 

@@ -6,9 +6,10 @@ as the quantiles say, whatever was done to the release to find the centres: they
 posterior.
 
 People are not quite: on generated and real cities, intervals of 90 % from the draws themselves held 83 % of the true
-numbers. So draws are moved away from their mean by WIDER; what that holds of other people's is in `docs/places.md`. The
-average distance from the nearest centre has no such interval: the posterior errs in one direction, outwards where it
-puts a few people into empty cells and inwards where people are farther out than it knows, by more than its draws vary.
+numbers. So draws are moved away from their mean by WIDER; `docs/guides/places.md` tells what that holds of other
+people's. The average distance from the nearest centre has no such interval: the posterior errs in one direction,
+outwards where it puts a few people into empty cells and inwards where people are farther out than it knows, by more
+than its draws vary.
 """
 
 from __future__ import annotations

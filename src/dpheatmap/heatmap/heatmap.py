@@ -124,7 +124,7 @@ class Heatmap:
         -----
         The intervals hold pixel by pixel, not for all pixels at once. In trials on real and generated maps at epsilon 1
         to 10, intervals of 90 % held the true values of 92 to 98 % of the pixels, and of 82 to 96 % of the busiest
-        tenth, over many maps; on a single map it may be less. `docs/results.md` has the numbers.
+        tenth, over many maps; on a single map it may be less. `docs/explanation/results.md` has the numbers.
         """
         check(confidence=confidence)
         low, high = self._known().relative_interval(float(confidence))

@@ -12,7 +12,7 @@ busier than it says more often than it admits. Draws above the mean are moved fu
 more where people are in few places and where there is little to see, and draws below the mean further down by LOWER. If
 no curator added the noise, epsilon is here that of a curator whose noise is as strong. A lower end of an interval below
 NOTHING of the mean is 0: where a map is nearly empty, it may be quite empty. The numbers were set on maps other than
-those that coverage is reported for (`docs/results.md`, which tells where it holds).
+those that coverage is reported for (`docs/explanation/results.md`, which tells where it holds).
 """
 
 from __future__ import annotations

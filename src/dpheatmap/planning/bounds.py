@@ -2,7 +2,7 @@
 
 All errors are earth mover's distances between the released and the true distribution on the domain's finest cells, in
 sides of the domain (its longer side), and expectations over the noise. They bound the worst case: real errors are far
-smaller. ``docs/theory.md`` has the derivations in one piece; each function's notes hold its own.
+smaller. ``docs/explanation/theory.md`` has the derivations in one piece; each function's notes hold its own.
 
 s is the true sum of people's weights, n its total, P_i the matrix that adds up over the cells of level i, whose side is
 2^-i root squares. Levels q .. L are measured.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 WEAK = 10
-"""From this epsilon on, `docs/choosing-epsilon.md` calls the promise a formality."""
+"""From this epsilon on, `docs/guides/choosing-epsilon.md` calls the promise a formality."""
 
 
 class Promise(Protocol):

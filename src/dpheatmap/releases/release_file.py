@@ -1,4 +1,4 @@
-"""One release, one Parquet file that any tool opens; `docs/release-format.md` describes it.
+"""One release, one Parquet file that any tool opens; `docs/reference/release-format.md` describes it.
 
 The rows are the measurements; the metadata, as JSON under the key ``dpheatmap``, holds everything public about how they
 were made. Nothing in the file depends on the data except through the noisy counts.

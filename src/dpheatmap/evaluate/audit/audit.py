@@ -12,7 +12,7 @@ much as the part of epsilon that it is given. There, a log-ratio is divided by w
 the promise would need.
 
 A bound above the promise refutes it. A bound below proves nothing more than itself: it is what this audit found, and
-the proof that there is no more is in `docs/privacy.md`.
+the proof that there is no more is in `docs/explanation/privacy.md`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from helpers import ROOT
 from helpers.browser import Open
 from helpers.notebooks import executed
 
-EXAMPLE = ROOT / "docs/notebook.ipynb"
+EXAMPLE = ROOT / "docs/guides/notebook.ipynb"
 MAPS = ["heat", "smoother", "difference"]
 
 
