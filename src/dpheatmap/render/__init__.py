@@ -84,7 +84,7 @@ def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
 
 def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict[Path, str]:
     """Small files that go beside a map: a picture that is nothing but the heat does not say where it lies."""
-    if not options.get("bare") or heat.domain.kind != "bbox":
+    if not options.get("bare") or not heat.domain.geographic:
         return {}
     from dpheatmap.render.figure.overlay import world_files
 

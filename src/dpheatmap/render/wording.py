@@ -38,7 +38,7 @@ def unit_of_density(domain: Domain, hottest: float) -> tuple[float, str]:
     """The unit for densities up to the hottest: the factor that takes them to it, and its name."""
     if domain.kind == "unit":
         return 1.0, "density (1 = uniform)"
-    areas = _GROUND if domain.kind == "bbox" else _PIXELS
+    areas = _GROUND if domain.geographic else _PIXELS
     area, name = next((unit for unit in areas if 100.0 * hottest * unit[0] >= 0.5), areas[-1])
     return 100.0 * area, f"% of people per {name}"
 
@@ -76,7 +76,7 @@ def length_in_words(length: float, domain: Domain) -> str:
     >>> length_in_words(1234.5, Domain.bbox(6, 50, 7, 51)), length_in_words(0.02, Domain.unit())
     ('1.23 km', '0.02 of the side')
     """
-    if domain.kind == "bbox" and length >= 1000:
+    if domain.geographic and length >= 1000:
         return f"{_three_digits(length / 1000)} km"
     return f"{_three_digits(length)} {domain.unit_name}"
 

@@ -44,7 +44,7 @@ class Ground:
 
 def ground_of(domain: Domain, box: Box, size: float, width: Callable[[str], float]) -> Ground:
     """What to draw into a box; names have letters of a size, and ``width`` tells how many pixels they take."""
-    if domain.kind != "bbox":
+    if not domain.geographic:
         return Ground([], [], [])
     near = domain.bounds
     fine = near.x1 - near.x0 >= _SMALLEST

@@ -29,7 +29,7 @@ def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, i
 
     A map is made of whole cells, so it may reach a little beyond the picture, to the right and below: blank there.
     """
-    if domain.kind == "bbox":
+    if domain.geographic:
         raise ParameterError(
             "A background goes under a map of an image or a unit square; the place of this map is a box on the ground. "
             "Leave it out: coast, borders and towns are drawn."

@@ -156,7 +156,7 @@ class Layout:
     @cached_property
     def scale_bar(self) -> ScaleBar | None:
         """A round length on the ground in the middle row of the map; only boxes have one."""
-        if self.domain.kind != "bbox":
+        if not self.domain.geographic:
             return None
         finest, depth = self.domain.cells(self.domain.depth), self.domain.depth
         middle = (finest.y0 + finest.y1) / 2

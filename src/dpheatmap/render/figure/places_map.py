@@ -68,7 +68,7 @@ def columns_of(places: Places) -> dict[str, list[Any]]:
 
     Where it is known how sure the numbers of people are, their interval of 90 % stands beside them.
     """
-    names = ("lon", "lat") if places.domain.kind == "bbox" else ("x", "y")
+    names = ("lon", "lat") if places.domain.geographic else ("x", "y")
     unit = {"bbox": "metres", "image": "pixels", "unit": "sides"}[places.domain.kind]
     ends = places.intervals() if places.has_intervals else ()
     sure = {name: end.tolist() for name, end in zip(("people_low", "people_high"), ends, strict=False)}
@@ -155,7 +155,7 @@ def coordinates(domain: Domain, across: Floats, down: Floats) -> tuple[Floats, F
     """Parts of the way across and down the domain's rectangle of cells to its coordinates."""
     bounds, finest = domain.bounds, domain.cells(domain.depth)
     x = bounds.x0 + across * (bounds.x1 - bounds.x0)
-    if domain.kind == "bbox":
+    if domain.geographic:
         return x, latitudes_of_rows((finest.y0 + down * finest.rows) / 2.0**domain.depth)
     return x, bounds.y0 + down * (bounds.y1 - bounds.y0)
 

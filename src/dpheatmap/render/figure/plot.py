@@ -67,7 +67,7 @@ def _draw(picture: Picture, ax: Axes) -> Axes:
     mesh = ax.pcolormesh(x, y, values, cmap=shades, vmin=low, vmax=high, rasterized=True)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[-1], y[0])
-    if picture.domain.kind == "bbox":
+    if picture.domain.geographic:
         _draw_lines(ax, picture.domain)
         ax.set_aspect(1.0 / np.cos(np.radians((y[0] + y[-1]) / 2)))
         ax.locator_params(axis="x", nbins=4)
@@ -87,7 +87,7 @@ def _edges(domain: Domain, rows: int, columns: int) -> tuple[Floats, Floats]:
     """The edges of the columns and rows in the domain's coordinates, rows from the top."""
     bounds, finest = domain.bounds, domain.cells(domain.depth)
     x = np.linspace(bounds.x0, bounds.x1, columns + 1)
-    if domain.kind == "bbox":
+    if domain.geographic:
         at = np.linspace(finest.y0, finest.y1, rows + 1) / 2**domain.depth
         return x, np.array([projection.latitude_of_row(row) for row in at.tolist()])
     return x, np.linspace(bounds.y0, bounds.y1, rows + 1)

@@ -37,7 +37,7 @@ def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
 
 def refuse_without_ground(domain: Domain, what: str, instead: str) -> None:
     """Refuse to put an image or a unit square on the ground."""
-    if domain.kind != "bbox":
+    if not domain.geographic:
         raise ParameterError(
             f"{what} lies on the ground, and the place of this map is {_KINDS[domain.kind]}. Use {instead}."
         )
