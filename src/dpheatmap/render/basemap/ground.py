@@ -49,13 +49,13 @@ def ground_of(domain: Domain, box: Box, size: float, width: Callable[[str], floa
     near = domain.bounds
     fine = near.x1 - near.x0 >= _SMALLEST
     coast, borders = (
-        [part for line in read(near) for part in _inside(_thinned(_placed(domain, line, box)), box)] if fine else []
+        [part for line in read(near) for part in _stretches(_thin(_pixels_of(domain, line, box)), box)] if fine else []
         for read in (basemap.coast, basemap.borders)
     )
     return Ground(coast, borders, _towns(domain, near, box, size, width))
 
 
-def _placed(domain: Domain, points: Floats, box: Box) -> Floats:
+def _pixels_of(domain: Domain, points: Floats, box: Box) -> Floats:
     """Longitudes and latitudes to pixels."""
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     rows = 0.5 - np.arcsinh(np.tan(np.radians(np.clip(points[:, 1], -89.0, 89.0)))) / (2.0 * np.pi)
@@ -64,14 +64,14 @@ def _placed(domain: Domain, points: Floats, box: Box) -> Floats:
     return np.column_stack([box.left + x * (box.right - box.left), box.top + y * (box.bottom - box.top)])
 
 
-def _thinned(line: Floats) -> Floats:
+def _thin(line: Floats) -> Floats:
     """The line without vertices that fall onto the same spot as the one before; what is but a spot goes altogether."""
     spots = np.floor(line / _SPOT)
     moved = np.append(True, (np.diff(spots, axis=0) != 0).any(axis=1))
     return line[moved] if moved.sum() > 2 else line[:1]
 
 
-def _inside(line: Floats, box: Box) -> Iterator[Floats]:
+def _stretches(line: Floats, box: Box) -> Iterator[Floats]:
     """The stretches of a line that come near a box; the rest need not be drawn."""
     low, high = np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])
     near = ((high >= [box.left, box.top]) & (low <= [box.right, box.bottom])).all(axis=1)
@@ -89,7 +89,7 @@ def _towns(domain: Domain, near: Bounds, box: Box, size: float, width: Callable[
     apart = _APART * max(box.right - box.left, box.bottom - box.top)
     taken: list[tuple[float, float, float, float]] = []
     for city in basemap.cities(near, _CANDIDATES):
-        (x, y), *_ = _placed(domain, np.array([[city.lon, city.lat]]), box).tolist()
+        (x, y), *_ = _pixels_of(domain, np.array([[city.lon, city.lat]]), box).tolist()
         if any(math.hypot(x - town.x, y - town.y) < apart for town in found):
             continue
         gap, long = 0.5 * size, width(city.name)

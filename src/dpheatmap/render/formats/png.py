@@ -32,9 +32,9 @@ def write(
         drawn = figure(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
         drawn.save(path, format="PNG")
         return
-    from dpheatmap.render.figure.overlay import bare as only_heat
+    from dpheatmap.render.figure.overlay import bare_heat
 
-    only_heat(heat).save(path, format="PNG")
+    bare_heat(heat).save(path, format="PNG")
 
 
 def refuse(

@@ -22,7 +22,7 @@ from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
 from dpheatmap.render.figure import colour
 from dpheatmap.render.figure.background import background_of
-from dpheatmap.render.web.layers import bits, deflated, layer
+from dpheatmap.render.web.layers import bits, deflate, layer
 from dpheatmap.render.web.picture import HEADINGS, Picture
 
 LIMIT = 3_000_000
@@ -127,7 +127,7 @@ def surroundings(
     geographic = picture.domain.geographic
     credits = [basemap.CREDIT] if geographic and tiles is None else []
     return {
-        "basemap": deflated(between_tags(basemap_around(picture.domain.bounds)).encode()) if geographic else None,
+        "basemap": deflate(between_tags(basemap_around(picture.domain.bounds)).encode()) if geographic else None,
         "background": None if background is None else _background(background, picture.domain),
         "tiles": None if tiles is None else {"url": tiles, "credit": _credit(tiles)},
         "credits": [*credits, "dpheatmap"],
@@ -222,4 +222,4 @@ def static(name: str) -> str:
 
 @cache
 def _packed_code() -> str:
-    return deflated(static("map.js").encode())
+    return deflate(static("map.js").encode())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import privacy_label
 from dpheatmap.render.figure.within_noise import WITHIN_NOISE, in_words, within_noise
-from dpheatmap.render.web.layers import averaged
+from dpheatmap.render.web.layers import average
 from dpheatmap.render.wording import facts_of, length_in_words, promise_in_words, unit_of_density, warnings_of
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class Picture:
         std, clear = self.std, self.clear
         return replace(
             self,
-            values=averaged(self.values, *size),
-            std=None if std is None else averaged(std, *size),
-            clear=None if clear is None else averaged(clear.astype(np.float64), *size) > 0.5,
+            values=average(self.values, *size),
+            std=None if std is None else average(std, *size),
+            clear=None if clear is None else average(clear.astype(np.float64), *size) > 0.5,
         )
 
 
