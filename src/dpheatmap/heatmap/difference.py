@@ -78,7 +78,7 @@ class Difference:
         return changed
 
     def save(self, path: str | PathLike[str], *, tiles: str | None = None) -> None:
-        """Write the map to a file, whole or not at all: .html (interactive), or .png, .svg or .pdf (by matplotlib)."""
+        """Write the map to a file, whole or not at all: .html (interactive), or a picture as .png, .svg or .pdf."""
         from dpheatmap.render.figure.change import save
 
         save(self, path, tiles=tiles)

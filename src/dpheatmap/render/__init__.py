@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 FORMATS = {
     ".png": "dpheatmap.render.formats.png",
-    ".svg": "dpheatmap.render.figure.vector",
-    ".pdf": "dpheatmap.render.figure.vector",
+    ".svg": "dpheatmap.render.formats.vector",
+    ".pdf": "dpheatmap.render.formats.vector",
     ".tif": "dpheatmap.render.formats.geotiff",
     ".geojson": "dpheatmap.render.formats.geojson",
     ".parquet": "dpheatmap.render.formats.geoparquet",

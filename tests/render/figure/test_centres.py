@@ -19,8 +19,9 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.kmedian import Places, kmedian
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.figure.canvas import Box
+from dpheatmap.render.figure.catchments import catchments
 from dpheatmap.render.figure.outline import outlines
-from dpheatmap.render.figure.places_map import _beside, catchments
+from dpheatmap.render.figure.place_marks import number_spots
 from dpheatmap.testing import seeded_release
 from helpers.people import people_in
 
@@ -111,7 +112,7 @@ def test_numbers_stand_where_there_is_room() -> None:
     """To the right, unless a ring is there or the picture ends; every number inside, none over another's ring."""
     box = Box(0, 0, 400, 200)
     centres = [(50.0, 50.0), (76.0, 50.0), (390.0, 50.0), (200.0, 100.0), (228.0, 100.0), (172.0, 100.0), (200.0, 72.0)]
-    spots = _beside(centres, box, 9.0, 14.0)
+    spots = number_spots(centres, box, 9.0, 14.0)
     sides = [
         "right" if x > at[0] + 9 else "left" if x < at[0] - 9 else "above" if y < at[1] else "below"
         for at, spot in zip(centres, spots, strict=True)
@@ -119,9 +120,9 @@ def test_numbers_stand_where_there_is_room() -> None:
         for x, y, _ in [spot]
     ]
     assert sides == ["left", "right", "left", "below", "right", "left", "right"]
-    assert spots == _beside(centres, box, 9.0, 14.0)
+    assert spots == number_spots(centres, box, 9.0, 14.0)
     crowd = [(100.0 + 15 * (k % 5), 100.0 + 15 * (k // 5)) for k in range(25)]
-    numbered = [spot is not None for spot in _beside([*crowd, (300.0, 100.0)], box, 9.0, 14.0)]
+    numbered = [spot is not None for spot in number_spots([*crowd, (300.0, 100.0)], box, 9.0, 14.0)]
     assert numbered[0], "the busiest at a free edge"
     assert not numbered[12], "nowhere in the middle of a crowd"
     assert numbered[-1], "where there is room"

@@ -14,8 +14,8 @@ from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.figure.colour import STEPS, colours
-from dpheatmap.render.figure.figure import figure_of
 from dpheatmap.render.figure.figure_layout import Layout
+from dpheatmap.render.figure.heat_figure import figure_of
 from dpheatmap.render.figure.lettering import text_width
 from dpheatmap.render.formats import png
 from dpheatmap.render.wording import density_in_words
@@ -49,7 +49,7 @@ def map_of(heat: Heatmap, **options: Any) -> np.ndarray:
     """The pixels of the picture that show the map, without coast, borders and towns."""
     options = {"basemap": False, **options}
     place = layout_of(heat, **options)
-    picture = np.asarray(png.figure(heat, **options)).astype(int)
+    picture = np.asarray(png.draw(heat, **options)).astype(int)
     return picture[place.top : place.bottom, place.left : place.right]
 
 
@@ -99,7 +99,7 @@ def test_row_0_is_the_top(make_heat: MakeHeat, domain: Domain) -> None:
 @pytest.mark.parametrize("options", [{}, {"scale": "log"}, {"style": "contour"}], ids=str)
 def test_nothing_is_cut_at_the_edge(make_heat: MakeHeat, domain: Domain, warned: bool, options: dict[str, Any]) -> None:
     heat = make_heat(domain, seeded=warned, empty=warned, loss=PureLoss(Fraction(123456789, 1000000007)))
-    picture = np.asarray(png.figure(heat, **options))
+    picture = np.asarray(png.draw(heat, **options))
     for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
         assert (edge == 255).all()
 
@@ -139,7 +139,7 @@ def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain, options: dict[str
 def test_a_seed_is_shown_in_red(make_heat: MakeHeat) -> None:
     red = np.array([200, 16, 32])
     for seeded in (False, True):
-        picture = np.asarray(png.figure(make_heat(Domain.unit(4), np.ones((16, 16)), seeded=seeded, empty=True)))
+        picture = np.asarray(png.draw(make_heat(Domain.unit(4), np.ones((16, 16)), seeded=seeded, empty=True)))
         place = layout_of(make_heat(Domain.unit(4), seeded=seeded, empty=True))
         assert (picture[place.bottom + place.px(150) :] == red).all(axis=-1).any() == seeded
         assert ("NOT PRIVATE: made with a seed" in place.notes) == seeded
@@ -172,7 +172,7 @@ def test_a_scale_bar_has_its_length_on_the_ground(make_heat: MakeHeat) -> None:
 
 
 def test_pictures_grow_with_the_map(make_heat: MakeHeat) -> None:
-    small, large = (png.figure(make_heat(Domain.unit(0), np.ones((n, n)))) for n in (1100, 2200))
+    small, large = (png.draw(make_heat(Domain.unit(0), np.ones((n, n)))) for n in (1100, 2200))
     assert large.size == pytest.approx(np.multiply(small.size, 2), abs=8)
 
 
@@ -183,4 +183,4 @@ def test_the_file_holds_the_picture_and_nothing_else(make_heat: MakeHeat, tmp_pa
         assert picture.format == "PNG"
         assert picture.mode == "RGB"
         assert picture.info == {}
-        assert (np.asarray(picture) == np.asarray(png.figure(heat))).all()
+        assert (np.asarray(picture) == np.asarray(png.draw(heat))).all()

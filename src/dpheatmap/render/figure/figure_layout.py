@@ -17,7 +17,7 @@ from dpheatmap.render.figure.axis import Tick, round_length, ticks_across, ticks
 from dpheatmap.render.figure.canvas import Box
 from dpheatmap.render.figure.lettering import text_width
 from dpheatmap.render.figure.scale import Legend
-from dpheatmap.render.wording import length_in_words
+from dpheatmap.render.wording import Words, length_in_words
 
 LONGER_SIDE = 1100
 """The map's longer side in units; in pixels, the nearest whole multiple of the heatmap's."""
@@ -27,6 +27,9 @@ TITLE_SIZE, LABEL, NOTE = 40, 21, 19
 
 TICK, BAR_WIDTH, BAR_HEIGHT = 8, 440, 20
 """Sizes of ticks and of the colour bar, in units."""
+
+BADGE_AIR, BADGE_HEIGHT = 12, 34
+"""What the badge has to the left and right of its words, and its height, in units."""
 
 _MARGIN = 44
 _SCALE_BAR = 260  # at most so long
@@ -51,11 +54,8 @@ class Layout:
     rows: int
     columns: int
     legend: Legend
-    title_text: str
-    warnings: tuple[str, ...]
-    facts: tuple[str, ...]
+    words: Words
     credit: tuple[str, ...] = ()
-    lines_only: bool = False
 
     def px(self, units: float) -> int:
         """Units to whole pixels, at least one."""
@@ -174,22 +174,45 @@ class Layout:
         return ScaleBar(max(self.right - width, self._legend_end + self.px(_MARGIN)), y, length, width, label)
 
     @cached_property
+    def badge(self) -> Box:
+        """The badge of the promise, above the small print."""
+        left, top = self.legend_at[0], self._legend_bottom + self.px(54)
+        width = round(text_width(self.words.badge, self.px(NOTE))) + 2 * self.px(BADGE_AIR)
+        return Box(left, top, left + width, top + self.px(BADGE_HEIGHT))
+
+    @cached_property
+    def _legend_bottom(self) -> int:
+        return self.scale_bar.y if self.scale_bar else self.bar + self.px(BAR_HEIGHT)
+
+    @cached_property
     def notes(self) -> tuple[str, ...]:
-        """The lines of the notes, warnings first and the basemap's credit last."""
-        return (*self.warnings, *(self.facts if self.strip else (" · ".join(self.facts),)), *self.credit)
+        """The lines of the small print, warnings first and the basemap's credit last."""
+        return (*self.words.warnings, *(self.words.facts if self.strip else self._lines_of_facts), *self.credit)
+
+    @cached_property
+    def _lines_of_facts(self) -> tuple[str, ...]:
+        """Facts side by side, as many as there is room for under map and legend."""
+        room = max(self.right, self._legend_end) - self.legend_at[0]
+        lines = list(self.words.facts[:1])
+        for fact in self.words.facts[1:]:
+            longer = f"{lines[-1]} · {fact}"
+            if text_width(longer, self.px(NOTE)) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(fact)
+        return tuple(lines)
 
     def note(self, line: int) -> int:
-        """Baseline of a line of the notes; their left end is the legend's."""
-        above = self.scale_bar.y if self.scale_bar else self.bar + self.px(BAR_HEIGHT)
-        return above + self.px(84) + line * self.px(_LINE)
+        """Baseline of a line of the small print; its left end is the legend's."""
+        return self.badge.bottom + self.px(36) + line * self.px(_LINE)
 
     # The picture
 
     @cached_property
     def width(self) -> int:
         """Width of the whole picture."""
-        ends = [self.right, self._last_label, self._legend_end]
-        ends.append(self.left + round(text_width(self.title_text, self.px(TITLE_SIZE))))
+        ends = [self.right, self._last_label, self._legend_end, self.badge.right]
+        ends.append(self.left + round(text_width(self.words.title, self.px(TITLE_SIZE))))
         ends += [self.legend_at[0] + round(text_width(note, self.px(NOTE))) for note in self.notes]
         if self.scale_bar:
             ends.append(self.scale_bar.left + self.scale_bar.width)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,17 +30,6 @@ def plot(heat: Heatmap, ax: Axes | None = None) -> Axes:
 def plot_difference(change: Difference, ax: Axes | None = None) -> Axes:
     """Draw a difference into axes, in colours about zero; what is within the noise is grey."""
     return _draw(picture_of_difference(change), new_axes() if ax is None else ax)
-
-
-def save(change: Difference, path: Path, suffix: str) -> None:
-    """Draw a difference into a figure of its own, with what was promised below, and write it."""
-    picture = picture_of_difference(change)
-    figure = _draw(picture, new_axes()).get_figure(root=True)
-    if figure is not None:
-        before, after, *rest = picture.facts
-        notes = f"{before} · {after}\n{' · '.join(rest)}"
-        figure.supxlabel(notes, x=0.02, ha="left", fontsize="small", color="#696974")
-        figure.savefig(path, format=suffix.removeprefix("."), dpi=150)
 
 
 def new_axes() -> Axes:
