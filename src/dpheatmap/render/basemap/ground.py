@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.figure.canvas import Box
+from dpheatmap.render.figure.canvas import Area, Box
 
 _MOST_TOWNS = 10
 _CANDIDATES = 300
@@ -42,8 +42,13 @@ class Ground:
         return bool(self.coast or self.borders or self.towns)
 
 
-def ground_of(domain: Domain, box: Box, size: float, width: Callable[[str], float]) -> Ground:
-    """What to draw into a box; names have letters of a size, and ``width`` tells how many pixels they take."""
+def ground_of(
+    domain: Domain, box: Box, size: float, width: Callable[[str], float], taken: Sequence[Area] = ()
+) -> Ground:
+    """What to draw into a box; names have letters of a size, and ``width`` tells how many pixels they take.
+
+    They keep clear of what is ``taken``.
+    """
     if not domain.geographic:
         return Ground([], [], [])
     near = domain.bounds
@@ -52,7 +57,7 @@ def ground_of(domain: Domain, box: Box, size: float, width: Callable[[str], floa
         [part for line in read(near) for part in _stretches(_thin(_pixels_of(domain, line, box)), box)] if fine else []
         for read in (basemap.coast, basemap.borders)
     )
-    return Ground(coast, borders, _towns(domain, near, box, size, width))
+    return Ground(coast, borders, _towns(domain, near, box, size, width, taken))
 
 
 def _pixels_of(domain: Domain, points: Floats, box: Box) -> Floats:
@@ -83,11 +88,13 @@ def _stretches(line: Floats, box: Box) -> Iterator[Floats]:
     return (line[start : stop + 1] for start, stop in zip(starts, stops, strict=True))
 
 
-def _towns(domain: Domain, near: Bounds, box: Box, size: float, width: Callable[[str], float]) -> list[Town]:
+def _towns(
+    domain: Domain, near: Bounds, box: Box, size: float, width: Callable[[str], float], marks: Sequence[Area]
+) -> list[Town]:
     """The largest towns apart from each other whose names fit beside their dots, inside the box and clear of others."""
     found: list[Town] = []
     apart = _APART * max(box.right - box.left, box.bottom - box.top)
-    taken: list[tuple[float, float, float, float]] = []
+    taken = list(marks)
     for city in basemap.cities(near, _CANDIDATES):
         (x, y), *_ = _pixels_of(domain, np.array([[city.lon, city.lat]]), box).tolist()
         if any(math.hypot(x - town.x, y - town.y) < apart for town in found):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.render.basemap import CREDIT
 from dpheatmap.render.basemap.ground import Ground, ground_of
-from dpheatmap.render.figure.canvas import Box, Canvas
+from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.figure_layout import (
     BADGE_AIR,
     BAR_HEIGHT,
@@ -47,6 +47,9 @@ C = TypeVar("C", bound=Canvas)
 
 class Marks(Protocol):
     """What is drawn over a map's colours."""
+
+    def areas(self, place: Layout) -> list[Area]:
+        """What the names of towns keep clear of."""
 
     def draw_under_names(self, canvas: Canvas, place: Layout) -> None:
         """Draw what the names of towns stay above."""
@@ -79,7 +82,8 @@ class Figure:
             return Ground([], [], [])
         place = self._layout(())
         label = place.px(LABEL)
-        return ground_of(self.raster.domain, place.map, label, lambda name: text_width(name, label))
+        taken = self.marks.areas(place) if self.marks else []
+        return ground_of(self.raster.domain, place.map, label, lambda name: text_width(name, label), taken)
 
     @cached_property
     def place(self) -> Layout:

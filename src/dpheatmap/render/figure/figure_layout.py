@@ -33,6 +33,7 @@ BADGE_AIR, BADGE_HEIGHT = 12, 34
 
 _MARGIN = 44
 _SCALE_BAR = 260  # at most so long
+_SHORTEST_SCALE_BAR = 90  # room beside the legend for which it is made shorter
 _LINE = 30  # from one note to the next
 
 
@@ -162,7 +163,10 @@ class Layout:
         middle = (finest.y0 + finest.y1) / 2
         cells = self.domain.lengths_of_cells(depth, [finest.y0, middle, finest.y1])
         metres_a_pixel = float(cells[1]) * finest.columns / (self.factor * self.columns)
-        metres = round_length(self.px(_SCALE_BAR) * metres_a_pixel)
+        room = self.right - self._legend_end - self.px(_MARGIN)
+        fits = not self.strip and room >= self.px(_SHORTEST_SCALE_BAR)
+        longest = min(self.px(_SCALE_BAR), room) if fits else self.px(_SCALE_BAR)
+        metres = round_length(longest * metres_a_pixel)
         label = length_in_words(metres, self.domain)
         if cells.max() > 1.05 * cells.min():
             latitude = round(projection.latitude_of_row(middle / 2**depth))
@@ -193,6 +197,15 @@ class Layout:
     def _lines_of_facts(self) -> tuple[str, ...]:
         """Facts side by side, as many as there is room for under map and legend."""
         room = max(self.right, self._legend_end) - self.legend_at[0]
+        lines = self._fill_lines(room)
+        # As many lines as that need, and those about equally long.
+        facts = self.words.facts
+        joined = (" · ".join(facts[i:j]) for i in range(len(facts)) for j in range(i + 1, len(facts) + 1))
+        widths = sorted(text_width(text, self.px(NOTE)) for text in joined)
+        return next((even for w in widths if w <= room and len(even := self._fill_lines(w)) == len(lines)), lines)
+
+    def _fill_lines(self, room: float) -> tuple[str, ...]:
+        """Facts side by side as long as a line stays within the room."""
         lines = list(self.words.facts[:1])
         for fact in self.words.facts[1:]:
             longer = f"{lines[-1]} · {fact}"
