@@ -11,8 +11,11 @@ import pytest
 from PIL import Image
 
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.heatmap.difference import Difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
+from dpheatmap.render.figure.canvas import PillowCanvas
+from dpheatmap.render.figure.change import figure_of_difference
 from dpheatmap.render.figure.colour import STEPS, colours
 from dpheatmap.render.figure.figure_layout import Layout
 from dpheatmap.render.figure.heat_figure import figure_of
@@ -107,7 +110,26 @@ def test_nothing_is_cut_at_the_edge(make_heat: MakeHeat, domain: Domain, warned:
 @extremes
 @pytest.mark.parametrize("options", [{}, {"scale": "log"}, {"style": "contour"}], ids=str)
 def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain, options: dict[str, Any]) -> None:
-    place = layout_of(make_heat(domain, seeded=True, empty=True), **options)
+    check_that_nothing_overlaps(layout_of(make_heat(domain, seeded=True, empty=True), **options))
+
+
+@extremes
+def test_nothing_overlaps_or_is_cut_in_a_difference(make_heat: MakeHeat, domain: Domain) -> None:
+    """Its legend and its small print are longer."""
+    finest = domain.cells(domain.depth)
+    std = np.full((finest.rows, finest.columns), 1e-4)
+    a, b = (
+        make_heat(domain, values, std=std, loss=PureLoss(Fraction(123456789, 1000000007)))
+        for values in np.random.default_rng(0).random((2, *std.shape))
+    )
+    figure = figure_of_difference(Difference(a, b))
+    check_that_nothing_overlaps(figure.place)
+    picture = np.asarray(figure.draw(PillowCanvas).picture)
+    for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
+        assert (edge == 255).all()
+
+
+def check_that_nothing_overlaps(place: Layout) -> None:
     size, line = place.px(21), place.px(24)
     boxes: list[tuple[float, float, float, float]] = [
         (place.left, place.title - place.px(30), place.left + 300, place.title)
@@ -119,6 +141,7 @@ def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain, options: dict[str
     if place.scale_bar:
         bar = place.scale_bar
         boxes.append((bar.left, bar.y - place.px(34) - size, bar.left + bar.width, bar.y))
+    boxes.append(place.badge)
     for row, note in enumerate(place.notes):
         boxes.append((x, place.note(row) - line + place.px(5), x + text_width(note, place.px(19)), place.note(row)))
     below = place.bottom + place.px(8)
