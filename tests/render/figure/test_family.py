@@ -204,6 +204,18 @@ def test_changes_within_the_noise_are_grey(make_heat: MakeHeat) -> None:
     assert grey[:, 32 * factor :].all()
 
 
+def test_what_is_grey_has_smooth_edges_on_a_smooth_map(make_heat: MakeHeat) -> None:
+    """The middle of every pixel tells whether it is within the noise; a step of its edge is cut across."""
+    std = np.where(np.add.outer(np.arange(48), np.arange(64)) < 50, 1.0, 1e-9)
+    a, b = (make_heat(SCREEN, blob(SCREEN, wide), sigma=sigma, std=std) for wide, sigma in ((0.1, 9.0), (0.3, 9.0)))
+    figure = figure_of_difference(change := Difference(a, b))
+    factor = figure.place.factor
+    grey = (figure.map_pixels() == GREY).all(axis=-1)
+    assert (grey[factor // 2 :: factor, factor // 2 :: factor] == ~change.significant()).all()
+    blocks = np.repeat(np.repeat(~change.significant(), factor, axis=0), factor, axis=1)
+    assert 0.001 < (grey != blocks).mean() < 0.02
+
+
 def test_without_uncertainty_no_change_is_grey(make_heat: MakeHeat) -> None:
     a, b = (make_heat(SCREEN, blob(SCREEN, wide)) for wide in (0.1, 0.3))
     figure = figure_of_difference(Difference(a, b))

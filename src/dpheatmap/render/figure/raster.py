@@ -35,7 +35,7 @@ class Raster:
     def pixels(self, factor: int) -> Pixels:
         """The colours of the map, ``factor x factor`` pixels of the picture for each of its own."""
         values = enlarge(self.values, factor, smooth=self.smooth)
-        noise = np.repeat(np.repeat(self.noise, factor, axis=0), factor, axis=1)
+        noise = enlarge(self.noise.astype(np.float64), factor, smooth=self.smooth) > 0.5
         painted = self.legend.paint(values, noise)
         if (painted[..., 3] == 255).all():
             return np.ascontiguousarray(painted[..., :3])
