@@ -81,13 +81,11 @@ class Record:
 def family_of(domain: Domain) -> dict[str, Figure]:
     """The figures of a heatmap, a difference and places, of one place and as many pixels."""
     people = (generated_people(n, extent=domain.extent, seed=n) for n in (800, 1500))
-    before, after = (seeded_release(p, domain, seed=1, epsilon=2, user="person", x="x", y="y") for p in people)
-    heats = [replace(release.heatmap(), seeded=False) for release in (before, after)]
-    places = figure_of_places(kmedian(after, 3))
+    before, after = (dpheatmap.release(p, domain, epsilon=2, user="person", x="x", y="y") for p in people)
     return {
-        "heat": figure_of(heats[1]),
-        "difference": figure_of_difference(Difference(*heats)),
-        "places": replace(places, words=replace(figure_of(heats[1]).words, title=places.words.title)),
+        "heat": figure_of(after.heatmap()),
+        "difference": figure_of_difference(dpheatmap.difference(after, before)),
+        "places": figure_of_places(kmedian(after, 3)),
     }
 
 
@@ -107,6 +105,13 @@ def test_the_frame_is_the_same(family: dict[str, Figure], other: str) -> None:
     assert one.note(0) == two.note(0)
     assert one.px(100) == two.px(100)
     assert one.credit == two.credit
+
+
+def test_places_have_the_small_print_and_the_badge_of_their_heatmap(family: dict[str, Figure]) -> None:
+    heat, places = family["heat"].place, family["places"].place
+    assert places.notes == heat.notes
+    assert places.badge == heat.badge
+    assert family["places"].words.badge == "Private · ε = 2 per person"
 
 
 @pytest.mark.parametrize("other", OTHERS)
