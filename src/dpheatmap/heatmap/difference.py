@@ -107,7 +107,7 @@ class Difference:
         Parameters
         ----------
         path : path
-            The file: .html for an interactive map; .png, .svg or .pdf for a picture, which needs matplotlib.
+            The file: .html for an interactive map; .png, .svg or .pdf for a picture.
         tiles : str, optional
             An address of map tiles with {z}, {x} and {y}, for the background of an .html. The page then asks the
             network for these tiles, and for nothing else.

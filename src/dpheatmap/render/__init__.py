@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 FORMATS = {
     ".png": "dpheatmap.render.formats.png",
-    ".svg": "dpheatmap.render.figure.vector",
-    ".pdf": "dpheatmap.render.figure.vector",
+    ".svg": "dpheatmap.render.formats.vector",
+    ".pdf": "dpheatmap.render.formats.vector",
     ".tif": "dpheatmap.render.formats.geotiff",
     ".geojson": "dpheatmap.render.formats.geojson",
     ".parquet": "dpheatmap.render.formats.geoparquet",
@@ -84,7 +84,7 @@ def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
 
 def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict[Path, str]:
     """Small files that go beside a map: a picture that is nothing but the heat does not say where it lies."""
-    if not options.get("bare") or heat.domain.kind != "bbox":
+    if not options.get("bare") or not heat.domain.geographic:
         return {}
     from dpheatmap.render.figure.overlay import world_files
 

@@ -1,11 +1,17 @@
-"""Numbers in words: lengths, epsilon, and densities in a unit that reads well."""
+"""What is said around a map, and numbers in words: lengths, epsilon, and densities in a unit that reads well."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
+from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.heatmap.difference import Difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.releases.release import Release
+
+TITLE = "Where people are"
 
 NOT_PRIVATE = "NOT PRIVATE: made with a seed"
 NO_SIGNAL = "No signal above the noise: every cell has the same share"
@@ -38,36 +44,71 @@ def unit_of_density(domain: Domain, hottest: float) -> tuple[float, str]:
     """The unit for densities up to the hottest: the factor that takes them to it, and its name."""
     if domain.kind == "unit":
         return 1.0, "density (1 = uniform)"
-    areas = _GROUND if domain.kind == "bbox" else _PIXELS
+    areas = _GROUND if domain.geographic else _PIXELS
     area, name = next((unit for unit in areas if 100.0 * hottest * unit[0] >= 0.5), areas[-1])
     return 100.0 * area, f"% of people per {name}"
 
 
-def warnings_of(heat: Heatmap) -> tuple[str, ...]:
-    """What must be said before anything else."""
-    return (NOT_PRIVATE,) * heat.seeded + (NO_SIGNAL,) * heat.empty
+@dataclass(frozen=True)
+class Words:
+    """What is said around a map: above it, in the badge, and in the small print, warnings first."""
+
+    title: str
+    badge: str
+    warnings: tuple[str, ...]
+    facts: tuple[str, ...]
 
 
-def facts_of(heat: Heatmap) -> tuple[str, ...]:
-    """How a map was made, in short."""
-    return (
+def words_of(heat: Heatmap, title: str | None = None) -> Words:
+    """What is said around a heatmap."""
+    facts = (
         f"{promise_in_words(heat)} per person",
         *trust_in_words(heat),
         f"smoothing {length_in_words(heat.sigma, heat.domain)}",
         f"made with dpheatmap, {heat.made:%Y-%m-%d}",
     )
+    badge = _badge(heat.loss, "per person", seeded=heat.seeded)
+    return Words(title or TITLE, badge, warnings_of(heat, empty=heat.empty), facts)
 
 
-def promise_in_words(heat: Heatmap) -> str:
+def words_of_difference(change: Difference) -> Words:
+    """What is said around a difference; for people who are in both releases, what may leak adds up."""
+    before, after = change.before, change.after
+    warnings = (warning for heat in (before, after) for warning in warnings_of(heat, empty=heat.empty))
+    return Words(
+        "What changed: B minus A",
+        _badge(before.loss + after.loss, "per person for both maps", seeded=before.seeded or after.seeded),
+        tuple(dict.fromkeys(warnings)),
+        (
+            f"A: {promise_in_words(before)} per person, {before.made:%Y-%m-%d}",
+            f"B: {promise_in_words(after)} per person, {after.made:%Y-%m-%d}",
+            f"smoothing {length_in_words(change.sigma, change.domain)}",
+            "made with dpheatmap",
+        ),
+    )
+
+
+def _badge(loss: PrivacyLoss, whose: str, *, seeded: bool) -> str:
+    """The promise in short, or that there is none."""
+    delta = f", δ = {epsilon_in_words(loss.delta)}" if loss.delta else ""
+    return "Not private" if seeded else f"Private · ε = {epsilon_in_words(loss.epsilon)}{delta} {whose}"
+
+
+def warnings_of(made: Heatmap | Release, *, empty: bool) -> tuple[str, ...]:
+    """What must be said before anything else; ``empty`` tells that nothing rose above the noise."""
+    return (NOT_PRIVATE,) * made.seeded + (NO_SIGNAL,) * empty
+
+
+def promise_in_words(made: Heatmap | Release) -> str:
     """Epsilon, and delta if there is one."""
-    epsilon = f"epsilon = {epsilon_in_words(heat.epsilon)}"
-    return f"{epsilon}, delta = {epsilon_in_words(heat.delta)}" if heat.delta else epsilon
+    epsilon = f"epsilon = {epsilon_in_words(made.epsilon)}"
+    return f"{epsilon}, delta = {epsilon_in_words(made.delta)}" if made.delta else epsilon
 
 
-def trust_in_words(heat: Heatmap) -> tuple[str, ...]:
+def trust_in_words(made: Heatmap | Release) -> tuple[str, ...]:
     """Who was trusted instead of a curator, if there was none."""
-    trusted = {"shuffler": "a shuffler", "servers": f"one of {heat.noise.summed} servers", "nobody": "nobody"}
-    return (f"trusted: {trusted[heat.trust.who]}",) if heat.trust.collected else ()
+    trusted = {"shuffler": "a shuffler", "servers": f"one of {made.noise.summed} servers", "nobody": "nobody"}
+    return (f"trusted: {trusted[made.trust.who]}",) if made.trust.collected else ()
 
 
 def length_in_words(length: float, domain: Domain) -> str:
@@ -76,7 +117,7 @@ def length_in_words(length: float, domain: Domain) -> str:
     >>> length_in_words(1234.5, Domain.bbox(6, 50, 7, 51)), length_in_words(0.02, Domain.unit())
     ('1.23 km', '0.02 of the side')
     """
-    if domain.kind == "bbox" and length >= 1000:
+    if domain.geographic and length >= 1000:
         return f"{_three_digits(length / 1000)} km"
     return f"{_three_digits(length)} {domain.unit_name}"
 

@@ -14,7 +14,7 @@ from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.figure.background import background_of, football_pitch
 from dpheatmap.render.figure.colour import colours
-from dpheatmap.render.figure.figure import figure_of
+from dpheatmap.render.figure.heat_figure import figure_of
 from render.conftest import CITY, SCREEN, MakeHeat, blob, pixels_of
 
 

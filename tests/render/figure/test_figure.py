@@ -21,7 +21,7 @@ from dpheatmap.render import basemap
 from dpheatmap.render.basemap.ground import ground_of
 from dpheatmap.render.figure.canvas import Box
 from dpheatmap.render.figure.colour import colours, greys
-from dpheatmap.render.figure.figure import figure_of
+from dpheatmap.render.figure.heat_figure import figure_of
 from dpheatmap.render.figure.lettering import FONT
 from dpheatmap.render.figure.scale import Contours, Scale
 from dpheatmap.render.formats import png
@@ -100,7 +100,7 @@ def test_the_basemap_is_drawn_and_can_be_left_out(make_heat: MakeHeat) -> None:
     heat = make_heat(HARBOUR, blob(HARBOUR))
     place = figure_of(heat).place
     with_it, without = (
-        np.asarray(png.figure(heat, basemap=wanted))[place.top : place.bottom, place.left : place.right]
+        np.asarray(png.draw(heat, basemap=wanted))[place.top : place.bottom, place.left : place.right]
         for wanted in (True, False)
     )
     changed = (with_it != without).any(axis=-1)
@@ -221,11 +221,11 @@ def test_left_over_mass_is_not_drawn_as_measured(city: Release) -> None:
     people = generated_people(3000, extent=CITY.extent)
     paper = seeded_release(people, CITY, seed=1, epsilon=0.3, user="person", x="x", y="y", design="paper")
     figure = figure_of(paper.heatmap(method="paper"))
-    assert 0.05 < figure.noise.mean() < 0.95
+    assert 0.05 < figure.raster.noise.mean() < 0.95
     assert figure.legend.name.endswith("; grey: left over, spread evenly")
     shown = paper.distribution(method="paper")
-    hottest = np.unravel_index(figure.density.argmax(), figure.density.shape)
-    assert not figure.noise[hottest]
+    hottest = np.unravel_index(figure.raster.values.argmax(), figure.raster.values.shape)
+    assert not figure.raster.noise[hottest]
     assert (shown.levels == paper.design.last).any()
 
 
@@ -294,6 +294,6 @@ def test_an_svg_carries_the_font_that_its_words_were_measured_with(make_heat: Ma
 
 def test_titles_are_drawn_in_the_letters_there_are(make_heat: MakeHeat) -> None:
     heat = make_heat(SCREEN, blob(SCREEN))
-    plain, accents, unknown = (np.asarray(png.figure(heat, title=title)) for title in ("Zurich", "Zürich", "Zurich東"))
+    plain, accents, unknown = (np.asarray(png.draw(heat, title=title)) for title in ("Zurich", "Zürich", "Zurich東"))
     assert (plain != accents).any()
     assert (plain == unknown).all()

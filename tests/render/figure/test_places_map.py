@@ -1,209 +1,186 @@
-"""Measured cells and hexagons, as files and frames, read back by the tools that people have."""
+"""Files of places: the table, GeoJSON whose catchments part the domain, and the map; and the command."""
 
 from __future__ import annotations
 
+import csv
 import json
-import subprocess
-import sys
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import duckdb
-import geopandas
-import h3
 import numpy as np
-import pandas as pd
-import pyarrow.parquet as pq
 import pytest
-import shapely
+from PIL import Image
+from shapely.geometry import Polygon, box, shape
+from shapely.ops import unary_union
 
+import dpheatmap as dph
+from dpheatmap.cli import run
 from dpheatmap.errors import ParameterError
-from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.estimate.posterior.posterior import draws, posterior
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.estimate.kmedian import Places, kmedian
 from dpheatmap.place.domain import Domain
-from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
-from dpheatmap.releases.release import Release
-from render.conftest import CITY, MakeHeat, uncertain
+from dpheatmap.render.figure.canvas import Box
+from dpheatmap.render.figure.catchments import catchments
+from dpheatmap.render.figure.outline import outlines
+from dpheatmap.render.figure.place_marks import number_spots
+from dpheatmap.testing import seeded_release
+from helpers.people import people_in
 
-HOT = (7.4, 46.96)
-"""Where the invented city has its centre, about."""
-
-
-def test_geojson_read_by_geopandas(city: Release, tmp_path: Path) -> None:
-    city.heatmap().save(tmp_path / "map.geojson")
-    cells = geopandas.read_file(tmp_path / "map.geojson")
-    assert cells.crs.to_epsg() == 4326
-    assert cells["share"].sum() == pytest.approx(1.0)
-    assert (cells["std"] > 0).all()
-    polygons = cells.geometry.to_numpy()
-    assert shapely.union_all(shapely.buffer(polygons, 1e-7)).area == pytest.approx(CITY_AREA, rel=1e-3)
-    assert shapely.area(polygons).sum() == pytest.approx(CITY_AREA, rel=1e-4)  # so none overlap
-    assert shapely.is_ccw(shapely.get_exterior_ring(polygons)).all()
-    assert polygons[cells["per_km2"].argmax()].distance(shapely.Point(HOT)) < 0.05
+CITY = Domain.bbox(-74.1, 40.6, -73.8, 40.9, depth=16)
 
 
-CITY_AREA = (CITY.bounds.x1 - CITY.bounds.x0) * (CITY.bounds.y1 - CITY.bounds.y0)
+def places_in(domain: Domain, k: int = 6, metric: str = "l1") -> Places:
+    return kmedian(seeded_release(people_in(domain, 1000), seed=1, epsilon=2), k, metric=metric)
 
 
-def test_geojson_is_json_that_says_how_it_was_made(city: Release, tmp_path: Path) -> None:
-    city.heatmap().save(tmp_path / "map.geojson")
-    content = json.loads((tmp_path / "map.geojson").read_text())
-    assert content["dpheatmap"]["epsilon"] == "1"
-    assert "NOT PRIVATE" in content["dpheatmap"]["warning"]
-    first = content["features"][0]
-    assert first["geometry"]["coordinates"][0][0] == first["geometry"]["coordinates"][0][-1]
-    assert list(first["properties"]) == ["level", "x", "y", "share", "std", "per_km2"]
+@pytest.mark.parametrize("seed", range(6))
+def test_outlines_enclose_what_is_marked(seed: int) -> None:
+    """Against the union of squares, on regions with holes and with cells that touch at corners."""
+    marked = np.random.default_rng(seed).random((9, 12)) < (0.35, 0.6, 0.8)[seed % 3]
+    squares = unary_union([box(x, y, x + 1, y + 1) for y, x in zip(*np.nonzero(marked), strict=True)])
+    area = 0.0
+    for ring in outlines(marked):
+        x, y = ring.T
+        area += float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2
+        assert Polygon(ring).is_valid
+        assert Polygon(ring).exterior.buffer(1e-6).difference(squares.boundary.buffer(1e-5)).is_empty
+    assert area == marked.sum()
 
 
-def test_geoparquet_by_its_standard(city: Release, tmp_path: Path) -> None:
-    path = tmp_path / "map.parquet"
-    city.heatmap().save(path)
-    metadata = json.loads(pq.read_metadata(path).metadata[b"geo"])
-    assert metadata["version"] == "1.1.0"
-    assert metadata["columns"]["geometry"]["geometry_types"] == ["Polygon"]
-    assert "bbox" in metadata["columns"]["geometry"]["covering"]
-    cells = geopandas.read_parquet(path, bbox=(7.39, 46.95, 7.41, 46.97))
-    everything = geopandas.read_parquet(path)
-    assert 0 < len(cells) < len(everything)
-    pd.testing.assert_frame_equal(everything, city.heatmap().to_geopandas())
-    assert everything.attrs["epsilon"] == "1"
-    assert "sigma" not in everything.attrs  # measured cells are not smoothed
-    assert city.heatmap(sigma=200).to_h3(7).attrs["sigma"] == 200
+def test_the_table(tmp_path: Path) -> None:
+    places = places_in(CITY)
+    places.save(tmp_path / "places.csv")
+    with (tmp_path / "places.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    sure = ["people_low", "people_high"]
+    assert list(rows[0]) == ["place", "lon", "lat", "people", *sure, "share", "distance_in_metres"]
+    assert [float(row["people"]) for row in rows] == pytest.approx(places.weights, rel=1e-9)
+    for name, ends in zip(sure, places.intervals(), strict=True):
+        assert [float(row[name]) for row in rows] == pytest.approx(ends, rel=1e-9)
+    centres = [[float(row["lon"]), float(row["lat"])] for row in rows]
+    np.testing.assert_allclose(centres, places.centres, rtol=1e-9)
 
 
-def test_geoparquet_read_by_duckdb(city: Release, tmp_path: Path) -> None:
-    city.heatmap().save(tmp_path / "map.parquet")
-    query = f"SELECT SUM(share), MAX(level) FROM '{tmp_path}/map.parquet'"
-    share, level = duckdb.connect().execute(query).fetchall()[0]
-    assert share == pytest.approx(1.0)
-    assert level == city.heatmap().to_geopandas()["level"].max()
+def test_without_the_posterior_there_is_no_interval(tmp_path: Path) -> None:
+    release = seeded_release(people_in(CITY, 1000), seed=1, epsilon=2, design="paper")
+    kmedian(release, 3, method="paper").save(tmp_path / "places.csv")
+    assert (tmp_path / "places.csv").read_text().splitlines()[0] == "place,lon,lat,people,share,distance_in_metres"
 
 
-def test_cells_of_an_image(screen: Release, tmp_path: Path) -> None:
-    """In pixels, without a coordinate system; GeoJSON is in degrees, and refuses."""
-    heat = screen.heatmap()
-    heat.save(tmp_path / "map.parquet")
-    cells = geopandas.read_parquet(tmp_path / "map.parquet")
-    assert cells.crs is None
-    assert cells.total_bounds.tolist() == [0, 0, 64, 48]
-    assert (cells["per_pixel"] * cells.geometry.area).sum() == pytest.approx(1.0)
-    with pytest.raises(ParameterError, match=r"lies on the ground, and the place of this map is an image"):
-        heat.save(tmp_path / "map.geojson")
-
-
-def test_a_release_file_is_no_map(city: Release, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"ends in \.dph\.parquet holds a release"):
-        city.heatmap().save(tmp_path / "map.dph.parquet")
-
-
-def test_cells_need_a_release(make_heat: MakeHeat, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="measured cells are those of a release"):
-        make_heat(CITY).save(tmp_path / "map.geojson")
-
-
-@pytest.mark.parametrize("resolution", [4, 7, 8, 9])
-def test_hexagons_hold_all_heat(city: Release, resolution: int) -> None:
-    cells = city.heatmap().to_h3(resolution)
-    assert cells["share"].sum() == pytest.approx(1.0)
-    assert all(h3.is_valid_cell(name) and h3.get_resolution(name) == resolution for name in cells.index)
-    outline = h3.cell_to_boundary(cells.index[0])
-    assert cells.geometry.iloc[0].equals(shapely.Polygon([(lon, lat) for lat, lon in outline]))
-
-
-def test_hexagons_have_the_heat_of_their_place(make_heat: MakeHeat) -> None:
-    """All heat in one pixel: it falls into the hexagon that this lies in."""
-    finest = CITY.cells(CITY.depth)
-    values = np.zeros((finest.rows, finest.columns))
-    values[20, 70] = 1.0
-    heat = make_heat(CITY, values)
-    cells = heat.to_h3(8)
-    assert cells["share"].idxmax() == h3.latlng_to_cell(heat.y[20], heat.x[70], 8)
-    assert cells["share"].max() == pytest.approx(1.0)
-
-
-def test_densities_of_hexagons_are_those_of_the_map(make_heat: MakeHeat) -> None:
-    finest = CITY.cells(CITY.depth)
-    even = make_heat(CITY, np.ones((finest.rows, finest.columns)))
-    cells = even.to_h3(8)
-    assert cells["per_km2"].to_numpy() == pytest.approx(1e6 * even.density.mean(), rel=0.01)
-    inside = cells[cells.geometry.within(shapely.box(*CITY.bounds))]
-    by_h3 = inside["share"] / [h3.cell_area(name, "km^2") for name in inside.index]
-    assert by_h3.median() == pytest.approx(1e6 * even.density.mean(), rel=0.02)  # of samples, on H3's own sphere
-
-
-def test_uncertainty_of_hexagons_is_that_of_draws(city: Release) -> None:
-    """The formula is an approximation: its median is off by at most a quarter, and it is rather too large."""
-    heat = city.heatmap(size=128)
-    levels, codes, masses = draws(posterior(city), 60, np.random.default_rng(0))
-    shares = masses / masses.sum(axis=1, keepdims=True)
-    drawn = [smoothed(Distribution(CITY, levels, codes, row, 1.0), heat.sigma, 128) for row in shares]
-    known = uncertain(heat, np.std(drawn, axis=0))
-    for resolution in (7, 8):
-        cells = known.to_h3(resolution)
-        plain = replace(heat, uncertainty=None)
-        exact = np.std([replace(plain, values=values).to_h3(resolution)["share"] for values in drawn], axis=0)
-        filled = cells["share"].to_numpy() > 0.2 / len(cells)
-        ratio = cells["std"].to_numpy()[filled] / exact[filled]
-        assert filled.sum() > 20
-        assert 0.9 < np.median(ratio) < 1.25
-        assert np.quantile(ratio, 0.05) > 0.7
-
-
-def test_pixels_wider_than_hexagons_are_cut(make_heat: MakeHeat) -> None:
-    cells = make_heat(Domain.bbox(7.3, 46.9, 7.5, 47.02, depth=12)).to_h3(8)
-    assert cells["share"].sum() == pytest.approx(1.0)
-    edge = EARTH_CIRCUMFERENCE / 2**12 * np.cos(np.radians(46.96)) / 1000
-    assert len(cells) > 2 * edge**2 / h3.average_hexagon_area(8)
-
-
-def test_too_many_hexagons(make_heat: MakeHeat) -> None:
-    with pytest.raises(ParameterError, match=r"its hexagons at 13 are about 4 m wide.*Choose a smaller one"):
-        make_heat(CITY).to_h3(13)
-    with pytest.raises(ParameterError, match="H3 lies on the ground"):
-        make_heat(Domain.unit(3)).to_h3(5)
-
-
-@pytest.mark.parametrize("suffix", [".geojson", ".parquet", ".csv"])
-def test_hexagons_in_files(city: Release, tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"map{suffix}"
-    heat = city.heatmap()
-    heat.save(path, h3=8)
-    read = {".geojson": geopandas.read_file, ".parquet": geopandas.read_parquet, ".csv": pd.read_csv}[suffix]
-    table = read(path).set_index("h3")
-    expected = heat.to_h3(8)
-    assert table["share"].to_dict() == pytest.approx(expected["share"].to_dict(), rel=1e-15)
-    assert table["per_km2"].to_dict() == pytest.approx(expected["per_km2"].to_dict(), rel=1e-15)
+@pytest.mark.parametrize("metric", ["l1", "euclidean"])
+def test_catchments_part_the_domain(metric: str, tmp_path: Path) -> None:
+    places = places_in(CITY, metric=metric)
+    places.save(tmp_path / "places.geojson")
+    found = json.loads((tmp_path / "places.geojson").read_text())
+    assert found["dpheatmap"]["epsilon"] == "2"
+    assert "NOT PRIVATE" in found["dpheatmap"]["warning"]
+    assert found["dpheatmap"]["distance_in_metres"] == places.cost
+    of = {kind: [f for f in found["features"] if f["properties"]["kind"] == kind] for kind in ("centre", "catchment")}
+    areas = [shape(feature["geometry"]) for feature in of["catchment"]]
+    assert all(area.is_valid for area in areas)
+    assert all(area.exterior.is_ccw for many in areas for area in many.geoms)
+    whole = box(*CITY.bounds)
+    assert sum(area.area for area in areas) == pytest.approx(whole.area, rel=1e-6)
+    assert unary_union(areas).area == pytest.approx(whole.area, rel=1e-6)
+    for point, area in zip(of["centre"], areas, strict=True):
+        assert shape(point["geometry"]).within(area.buffer(1e-3))
+        assert point["properties"]["people"] > 0
 
 
 @pytest.mark.parametrize(
-    ("package", "call"),
-    [
-        ("geopandas", "heat.to_geopandas()"),
-        ("h3", "heat.to_h3(8)"),
-        ("xarray", "heat.to_xarray()"),
-        ("h5netcdf", "heat.save(folder + '/map.nc')"),
-        ("rasterio", "heat.save(folder + '/map.tif')"),
-        ("pmtiles", "heat.save(folder + '/map.pmtiles')"),
-        ("geopandas", "heat.save(folder + '/map.parquet')"),
-        ("matplotlib", "heat.save(folder + '/map.svg')"),
-    ],
+    "domain", [CITY, Domain.image(64, 48), Domain.unit(5), Domain.image(3, 90)], ids=lambda d: d.kind
 )
-def test_what_is_missing_names_its_extra(city: Release, tmp_path: Path, package: str, call: str) -> None:
-    """In a Python of its own, in which the package can't be imported."""
-    city.save(tmp_path / "a.dph.parquet")
-    code = f"""
-import sys
-sys.modules[{package!r}] = None
-import dpheatmap
-folder = {str(tmp_path)!r}
-heat = dpheatmap.load(folder + "/a.dph.parquet").heatmap(size=64)
-try:
-    {call}
-except dpheatmap.errors.MissingDependency as error:
-    print(error)
-"""
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    extra = "plot" if package == "matplotlib" else "geo"
-    assert f"needs the package {package}, which is not installed. Run: pip install 'dpheatmap[{extra}]'" in out
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.dph.parquet"]
+def test_the_map_shows_borders_and_centres(domain: Domain, tmp_path: Path) -> None:
+    places = places_in(domain, 4)
+    places.save(tmp_path / "places.png")
+    places.release.heatmap().save(tmp_path / "heat.png")
+    with Image.open(tmp_path / "places.png") as drawn, Image.open(tmp_path / "heat.png") as heat:
+        assert drawn.size[1] == heat.size[1]
+        changed = (np.asarray(drawn)[:, : heat.size[0]] != np.asarray(heat)[:, : drawn.size[0]]).any(axis=2)
+        changed[: heat.size[1] // 12] = False  # the title
+        assert 0.002 < changed.mean() < 0.15
+
+
+def test_borders_are_where_the_nearest_place_changes() -> None:
+    places = places_in(Domain.image(64, 48), 3)
+    nearest = catchments(places, 64, 48)
+    for row, column in ((3, 4), (40, 60), (24, 30)):
+        away = np.abs(places.centres - [column + 0.5, row + 0.5]).sum(axis=1)
+        assert away[nearest[row, column]] == away.min()
+
+
+def test_numbers_stand_where_there_is_room() -> None:
+    """To the right, unless a ring is there or the picture ends; every number inside, none over another's ring."""
+    box = Box(0, 0, 400, 200)
+    centres = [(50.0, 50.0), (76.0, 50.0), (390.0, 50.0), (200.0, 100.0), (228.0, 100.0), (172.0, 100.0), (200.0, 72.0)]
+    spots = number_spots(centres, box, 9.0, 14.0)
+    sides = [
+        "right" if x > at[0] + 9 else "left" if x < at[0] - 9 else "above" if y < at[1] else "below"
+        for at, spot in zip(centres, spots, strict=True)
+        if spot is not None
+        for x, y, _ in [spot]
+    ]
+    assert sides == ["left", "right", "left", "below", "right", "left", "right"]
+    assert spots == number_spots(centres, box, 9.0, 14.0)
+    crowd = [(100.0 + 15 * (k % 5), 100.0 + 15 * (k // 5)) for k in range(25)]
+    numbered = [spot is not None for spot in number_spots([*crowd, (300.0, 100.0)], box, 9.0, 14.0)]
+    assert numbered[0], "the busiest at a free edge"
+    assert not numbered[12], "nowhere in the middle of a crowd"
+    assert numbered[-1], "where there is room"
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".pdf"])
+def test_pictures_for_print(suffix: str, tmp_path: Path) -> None:
+    places_in(CITY, 3).save(tmp_path / f"places{suffix}")
+    assert (tmp_path / f"places{suffix}").read_bytes()[:5] in (b"<?xml", b"%PDF-")
+
+
+@pytest.mark.parametrize(
+    ("domain", "name", "words"),
+    [(CITY, "places.html", "must be one of .csv"), (Domain.unit(4), "places.geojson", "lies on the ground")],
+)
+def test_files_that_cannot_be(domain: Domain, name: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=words):
+        places_in(domain).save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+# The command
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> str:
+    path = str(tmp_path / "city.dph.parquet")
+    dph.release(people_in(CITY, 1000), epsilon=2).save(path)
+    return path
+
+
+def test_the_command_writes_and_tells(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = [str(tmp_path / name) for name in ("places.geojson", "places.csv")]
+    assert run(["cluster", saved, "-k", "4", *(part for path in outputs for part in ("-o", path))]) == 0
+    out, err = capsys.readouterr()
+    assert out.split() == outputs
+    assert "from the nearest place on average (l1)" in err
+    assert all(Path(path).stat().st_size > 100 for path in outputs)
+
+
+def test_without_a_file_the_table_is_printed_or_json(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["cluster", saved, "-k", "3"]) == 0
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) == 4
+    assert len({len(line) for line in out.splitlines()}) == 1, "aligned"
+    assert run(["cluster", saved, "-k", "3", "--metric", "euclidean", "--json"]) == 0
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert answer["metric"] == "euclidean"
+    assert answer["unit"] == "m"
+    assert all(place["people_low"] < place["people"] < place["people_high"] for place in answer["places"])
+    assert [place["place"] for place in answer["places"]] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [(["-k", "0"], "k must be"), (["-k", "2", "--metric", "manhattan"], "metric must be"),
+     (["-k", "2", "-o", "map.tif"], "An output must end in one of"), (["-k", "2", "--method", "paper"], "posterior")],
+)  # fmt: skip
+def test_the_command_refuses(saved: str, extra: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["cluster", saved, *extra]) == 2
+    assert words in capsys.readouterr().err

@@ -11,11 +11,14 @@ import pytest
 from PIL import Image
 
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.heatmap.difference import Difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
+from dpheatmap.render.figure.canvas import PillowCanvas
+from dpheatmap.render.figure.change import figure_of_difference
 from dpheatmap.render.figure.colour import STEPS, colours
-from dpheatmap.render.figure.figure import figure_of
 from dpheatmap.render.figure.figure_layout import Layout
+from dpheatmap.render.figure.heat_figure import figure_of
 from dpheatmap.render.figure.lettering import text_width
 from dpheatmap.render.formats import png
 from dpheatmap.render.wording import density_in_words
@@ -49,7 +52,7 @@ def map_of(heat: Heatmap, **options: Any) -> np.ndarray:
     """The pixels of the picture that show the map, without coast, borders and towns."""
     options = {"basemap": False, **options}
     place = layout_of(heat, **options)
-    picture = np.asarray(png.figure(heat, **options)).astype(int)
+    picture = np.asarray(png.draw(heat, **options)).astype(int)
     return picture[place.top : place.bottom, place.left : place.right]
 
 
@@ -99,7 +102,7 @@ def test_row_0_is_the_top(make_heat: MakeHeat, domain: Domain) -> None:
 @pytest.mark.parametrize("options", [{}, {"scale": "log"}, {"style": "contour"}], ids=str)
 def test_nothing_is_cut_at_the_edge(make_heat: MakeHeat, domain: Domain, warned: bool, options: dict[str, Any]) -> None:
     heat = make_heat(domain, seeded=warned, empty=warned, loss=PureLoss(Fraction(123456789, 1000000007)))
-    picture = np.asarray(png.figure(heat, **options))
+    picture = np.asarray(png.draw(heat, **options))
     for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
         assert (edge == 255).all()
 
@@ -107,7 +110,26 @@ def test_nothing_is_cut_at_the_edge(make_heat: MakeHeat, domain: Domain, warned:
 @extremes
 @pytest.mark.parametrize("options", [{}, {"scale": "log"}, {"style": "contour"}], ids=str)
 def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain, options: dict[str, Any]) -> None:
-    place = layout_of(make_heat(domain, seeded=True, empty=True), **options)
+    check_that_nothing_overlaps(layout_of(make_heat(domain, seeded=True, empty=True), **options))
+
+
+@extremes
+def test_nothing_overlaps_or_is_cut_in_a_difference(make_heat: MakeHeat, domain: Domain) -> None:
+    """Its legend and its small print are longer."""
+    finest = domain.cells(domain.depth)
+    std = np.full((finest.rows, finest.columns), 1e-4)
+    a, b = (
+        make_heat(domain, values, std=std, loss=PureLoss(Fraction(123456789, 1000000007)))
+        for values in np.random.default_rng(0).random((2, *std.shape))
+    )
+    figure = figure_of_difference(Difference(a, b))
+    check_that_nothing_overlaps(figure.place)
+    picture = np.asarray(figure.draw(PillowCanvas).picture)
+    for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
+        assert (edge == 255).all()
+
+
+def check_that_nothing_overlaps(place: Layout) -> None:
     size, line = place.px(21), place.px(24)
     boxes: list[tuple[float, float, float, float]] = [
         (place.left, place.title - place.px(30), place.left + 300, place.title)
@@ -119,6 +141,7 @@ def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain, options: dict[str
     if place.scale_bar:
         bar = place.scale_bar
         boxes.append((bar.left, bar.y - place.px(34) - size, bar.left + bar.width, bar.y))
+    boxes.append(place.badge)
     for row, note in enumerate(place.notes):
         boxes.append((x, place.note(row) - line + place.px(5), x + text_width(note, place.px(19)), place.note(row)))
     below = place.bottom + place.px(8)
@@ -139,7 +162,7 @@ def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain, options: dict[str
 def test_a_seed_is_shown_in_red(make_heat: MakeHeat) -> None:
     red = np.array([200, 16, 32])
     for seeded in (False, True):
-        picture = np.asarray(png.figure(make_heat(Domain.unit(4), np.ones((16, 16)), seeded=seeded, empty=True)))
+        picture = np.asarray(png.draw(make_heat(Domain.unit(4), np.ones((16, 16)), seeded=seeded, empty=True)))
         place = layout_of(make_heat(Domain.unit(4), seeded=seeded, empty=True))
         assert (picture[place.bottom + place.px(150) :] == red).all(axis=-1).any() == seeded
         assert ("NOT PRIVATE: made with a seed" in place.notes) == seeded
@@ -172,7 +195,7 @@ def test_a_scale_bar_has_its_length_on_the_ground(make_heat: MakeHeat) -> None:
 
 
 def test_pictures_grow_with_the_map(make_heat: MakeHeat) -> None:
-    small, large = (png.figure(make_heat(Domain.unit(0), np.ones((n, n)))) for n in (1100, 2200))
+    small, large = (png.draw(make_heat(Domain.unit(0), np.ones((n, n)))) for n in (1100, 2200))
     assert large.size == pytest.approx(np.multiply(small.size, 2), abs=8)
 
 
@@ -183,4 +206,4 @@ def test_the_file_holds_the_picture_and_nothing_else(make_heat: MakeHeat, tmp_pa
         assert picture.format == "PNG"
         assert picture.mode == "RGB"
         assert picture.info == {}
-        assert (np.asarray(picture) == np.asarray(png.figure(heat))).all()
+        assert (np.asarray(picture) == np.asarray(png.draw(heat))).all()

@@ -18,11 +18,11 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.releases.release import Release
-from dpheatmap.render.figure.overlay import see_through
+from dpheatmap.render.figure.overlay import see_through_colours
 from render.conftest import CITY, MakeHeat
 
 LARGE = Domain.bbox(7.0, 46.7, 7.9, 47.2, resolution=100)
-SCALE = see_through()
+SCALE = see_through_colours()
 
 
 def some_std(domain: Domain) -> np.ndarray:

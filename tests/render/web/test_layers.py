@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from dpheatmap.place.domain import Floats
-from dpheatmap.render.web.layers import averaged, bits, layer
+from dpheatmap.render.web.layers import average, bits, layer
 
 
 def decoded(packed: dict[str, Any], rows: int, columns: int) -> Floats:
@@ -52,7 +52,7 @@ def test_bits_come_back(flags: np.ndarray) -> None:
 @given(arrays.arrays(np.float64, shapes, elements=st.floats(0, 1)), st.data())
 def test_averages_keep_the_mean_and_the_range(values: Floats, data: st.DataObject) -> None:
     rows, columns = (data.draw(st.integers(1, side)) for side in values.shape)
-    smaller = averaged(values, rows, columns)
+    smaller = average(values, rows, columns)
     assert smaller.shape == (rows, columns)
     assert smaller.mean() == pytest.approx(values.mean(), abs=1e-12)
     assert smaller.min() >= values.min() - 1e-12
@@ -61,4 +61,4 @@ def test_averages_keep_the_mean_and_the_range(values: Floats, data: st.DataObjec
 
 def test_averages_of_whole_blocks_are_their_means() -> None:
     values = np.arange(24.0).reshape(4, 6)
-    assert averaged(values, 2, 3) == pytest.approx(values.reshape(2, 2, 3, 2).mean(axis=(1, 3)))
+    assert average(values, 2, 3) == pytest.approx(values.reshape(2, 2, 3, 2).mean(axis=(1, 3)))

@@ -17,7 +17,7 @@ from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Release
-from dpheatmap.render.figure.figure import figure_of
+from dpheatmap.render.figure.heat_figure import figure_of
 from dpheatmap.render.web.page import LIMIT, check_tiles, page, place_on_square
 from dpheatmap.render.web.picture import picture_of
 
@@ -141,8 +141,8 @@ def test_grey_means_the_same_as_in_pictures(city: Release) -> None:
     heat = city.heatmap(size=200)
     picture, figure = picture_of(heat), figure_of(heat)
     assert picture.clear is not None
-    assert 0.05 < figure.noise.mean() < 0.95
-    assert (picture.clear == ~figure.noise).all()
+    assert 0.05 < figure.raster.noise.mean() < 0.95
+    assert (picture.clear == ~figure.raster.noise).all()
     assert figure.legend.name.endswith(f"; grey: {picture.quiet}")
     assert data_in(page(picture))["quiet"] == "within the noise"
     assert heat.std is not None

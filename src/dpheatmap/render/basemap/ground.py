@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.figure.canvas import Box
+from dpheatmap.render.figure.canvas import Area, Box
 
 _MOST_TOWNS = 10
 _CANDIDATES = 300
@@ -42,20 +42,25 @@ class Ground:
         return bool(self.coast or self.borders or self.towns)
 
 
-def ground_of(domain: Domain, box: Box, size: float, width: Callable[[str], float]) -> Ground:
-    """What to draw into a box; names have letters of a size, and ``width`` tells how many pixels they take."""
-    if domain.kind != "bbox":
+def ground_of(
+    domain: Domain, box: Box, size: float, width: Callable[[str], float], taken: Sequence[Area] = ()
+) -> Ground:
+    """What to draw into a box; names have letters of a size, and ``width`` tells how many pixels they take.
+
+    They keep clear of what is ``taken``.
+    """
+    if not domain.geographic:
         return Ground([], [], [])
     near = domain.bounds
     fine = near.x1 - near.x0 >= _SMALLEST
     coast, borders = (
-        [part for line in read(near) for part in _inside(_thinned(_placed(domain, line, box)), box)] if fine else []
+        [part for line in read(near) for part in _stretches(_thin(_pixels_of(domain, line, box)), box)] if fine else []
         for read in (basemap.coast, basemap.borders)
     )
-    return Ground(coast, borders, _towns(domain, near, box, size, width))
+    return Ground(coast, borders, _towns(domain, near, box, size, width, taken))
 
 
-def _placed(domain: Domain, points: Floats, box: Box) -> Floats:
+def _pixels_of(domain: Domain, points: Floats, box: Box) -> Floats:
     """Longitudes and latitudes to pixels."""
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     rows = 0.5 - np.arcsinh(np.tan(np.radians(np.clip(points[:, 1], -89.0, 89.0)))) / (2.0 * np.pi)
@@ -64,14 +69,14 @@ def _placed(domain: Domain, points: Floats, box: Box) -> Floats:
     return np.column_stack([box.left + x * (box.right - box.left), box.top + y * (box.bottom - box.top)])
 
 
-def _thinned(line: Floats) -> Floats:
+def _thin(line: Floats) -> Floats:
     """The line without vertices that fall onto the same spot as the one before; what is but a spot goes altogether."""
     spots = np.floor(line / _SPOT)
     moved = np.append(True, (np.diff(spots, axis=0) != 0).any(axis=1))
     return line[moved] if moved.sum() > 2 else line[:1]
 
 
-def _inside(line: Floats, box: Box) -> Iterator[Floats]:
+def _stretches(line: Floats, box: Box) -> Iterator[Floats]:
     """The stretches of a line that come near a box; the rest need not be drawn."""
     low, high = np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])
     near = ((high >= [box.left, box.top]) & (low <= [box.right, box.bottom])).all(axis=1)
@@ -83,13 +88,15 @@ def _inside(line: Floats, box: Box) -> Iterator[Floats]:
     return (line[start : stop + 1] for start, stop in zip(starts, stops, strict=True))
 
 
-def _towns(domain: Domain, near: Bounds, box: Box, size: float, width: Callable[[str], float]) -> list[Town]:
+def _towns(
+    domain: Domain, near: Bounds, box: Box, size: float, width: Callable[[str], float], marks: Sequence[Area]
+) -> list[Town]:
     """The largest towns apart from each other whose names fit beside their dots, inside the box and clear of others."""
     found: list[Town] = []
     apart = _APART * max(box.right - box.left, box.bottom - box.top)
-    taken: list[tuple[float, float, float, float]] = []
+    taken = list(marks)
     for city in basemap.cities(near, _CANDIDATES):
-        (x, y), *_ = _placed(domain, np.array([[city.lon, city.lat]]), box).tolist()
+        (x, y), *_ = _pixels_of(domain, np.array([[city.lon, city.lat]]), box).tolist()
         if any(math.hypot(x - town.x, y - town.y) < apart for town in found):
             continue
         gap, long = 0.5 * size, width(city.name)

@@ -106,7 +106,7 @@ def ticks_across(domain: Domain, length: float, room: Callable[[str], float]) ->
     def place(value: float) -> float:
         return length * (value - b.x0) / (b.x1 - b.x0)
 
-    if domain.kind == "bbox":
+    if domain.geographic:
         return ticks(b.x0, b.x1, place=place, room=room, label=_degrees("EW"), steps=degree_steps)
     return ticks(b.x0, b.x1, place=place, room=room)
 
@@ -119,7 +119,7 @@ def ticks_down(domain: Domain, length: float, room: Callable[[str], float]) -> l
         _, row = domain.to_root(np.array([b.x0]), np.array([value]))
         return length * (float(row[0]) * 2.0**domain.depth - finest.y0) / finest.rows
 
-    if domain.kind == "bbox":
+    if domain.geographic:
         return ticks(b.y0, b.y1, place=place, room=room, label=_degrees("NS"), steps=degree_steps)
     return ticks(b.y0, b.y1, place=place, room=room)
 

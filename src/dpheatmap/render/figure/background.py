@@ -29,7 +29,7 @@ def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, i
 
     A map is made of whole cells, so it may reach a little beyond the picture, to the right and below: blank there.
     """
-    if domain.kind == "bbox":
+    if domain.geographic:
         raise ParameterError(
             "A background goes under a map of an image or a unit square; the place of this map is a box on the ground. "
             "Leave it out: coast, borders and towns are drawn."
@@ -41,7 +41,7 @@ def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, i
         under[:height, :width] = np.asarray(football_pitch(width, height))
     else:
         found = _read(given, picture.x1 / picture.y1)
-        under[:height, :width] = _quietened(found.resize((width, height), Image.Resampling.LANCZOS))
+        under[:height, :width] = _quieten(found.resize((width, height), Image.Resampling.LANCZOS))
     return under
 
 
@@ -72,7 +72,7 @@ def _read(path: str | PathLike[str], shape: float) -> Image.Image:
     return picture
 
 
-def _quietened(picture: Image.Image) -> NDArray[np.uint8]:
+def _quieten(picture: Image.Image) -> NDArray[np.uint8]:
     """The picture with most of its colour taken out, so that colour means heat."""
     colour = np.asarray(picture, dtype=np.float64)
     grey = colour @ [0.299, 0.587, 0.114]

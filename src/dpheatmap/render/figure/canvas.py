@@ -18,6 +18,10 @@ from dpheatmap.render.figure.lettering import Colour, draw_text
 _FINER = 2  # lines are drawn so much larger, then reduced: soft edges
 
 
+Area = tuple[float, float, float, float]
+"""Left, top, right and bottom of what something takes."""
+
+
 class Box(NamedTuple):
     """Left, top, right and bottom; the last two are beyond it."""
 

@@ -17,7 +17,7 @@ from dpheatmap.render.figure.axis import Tick, round_length, ticks_across, ticks
 from dpheatmap.render.figure.canvas import Box
 from dpheatmap.render.figure.lettering import text_width
 from dpheatmap.render.figure.scale import Legend
-from dpheatmap.render.wording import length_in_words
+from dpheatmap.render.wording import Words, length_in_words
 
 LONGER_SIDE = 1100
 """The map's longer side in units; in pixels, the nearest whole multiple of the heatmap's."""
@@ -28,8 +28,12 @@ TITLE_SIZE, LABEL, NOTE = 40, 21, 19
 TICK, BAR_WIDTH, BAR_HEIGHT = 8, 440, 20
 """Sizes of ticks and of the colour bar, in units."""
 
+BADGE_AIR, BADGE_HEIGHT = 12, 34
+"""What the badge has to the left and right of its words, and its height, in units."""
+
 _MARGIN = 44
 _SCALE_BAR = 260  # at most so long
+_SHORTEST_SCALE_BAR = 90  # room beside the legend for which it is made shorter
 _LINE = 30  # from one note to the next
 
 
@@ -51,11 +55,8 @@ class Layout:
     rows: int
     columns: int
     legend: Legend
-    title_text: str
-    warnings: tuple[str, ...]
-    facts: tuple[str, ...]
+    words: Words
     credit: tuple[str, ...] = ()
-    lines_only: bool = False
 
     def px(self, units: float) -> int:
         """Units to whole pixels, at least one."""
@@ -156,13 +157,16 @@ class Layout:
     @cached_property
     def scale_bar(self) -> ScaleBar | None:
         """A round length on the ground in the middle row of the map; only boxes have one."""
-        if self.domain.kind != "bbox":
+        if not self.domain.geographic:
             return None
         finest, depth = self.domain.cells(self.domain.depth), self.domain.depth
         middle = (finest.y0 + finest.y1) / 2
         cells = self.domain.lengths_of_cells(depth, [finest.y0, middle, finest.y1])
         metres_a_pixel = float(cells[1]) * finest.columns / (self.factor * self.columns)
-        metres = round_length(self.px(_SCALE_BAR) * metres_a_pixel)
+        room = self.right - self._legend_end - self.px(_MARGIN)
+        fits = not self.strip and room >= self.px(_SHORTEST_SCALE_BAR)
+        longest = min(self.px(_SCALE_BAR), room) if fits else self.px(_SCALE_BAR)
+        metres = round_length(longest * metres_a_pixel)
         label = length_in_words(metres, self.domain)
         if cells.max() > 1.05 * cells.min():
             latitude = round(projection.latitude_of_row(middle / 2**depth))
@@ -174,22 +178,54 @@ class Layout:
         return ScaleBar(max(self.right - width, self._legend_end + self.px(_MARGIN)), y, length, width, label)
 
     @cached_property
+    def badge(self) -> Box:
+        """The badge of the promise, above the small print."""
+        left, top = self.legend_at[0], self._legend_bottom + self.px(54)
+        width = round(text_width(self.words.badge, self.px(NOTE))) + 2 * self.px(BADGE_AIR)
+        return Box(left, top, left + width, top + self.px(BADGE_HEIGHT))
+
+    @cached_property
+    def _legend_bottom(self) -> int:
+        return self.scale_bar.y if self.scale_bar else self.bar + self.px(BAR_HEIGHT)
+
+    @cached_property
     def notes(self) -> tuple[str, ...]:
-        """The lines of the notes, warnings first and the basemap's credit last."""
-        return (*self.warnings, *(self.facts if self.strip else (" · ".join(self.facts),)), *self.credit)
+        """The lines of the small print, warnings first and the basemap's credit last."""
+        return (*self.words.warnings, *(self.words.facts if self.strip else self._lines_of_facts), *self.credit)
+
+    @cached_property
+    def _lines_of_facts(self) -> tuple[str, ...]:
+        """Facts side by side, as many as there is room for under map and legend."""
+        room = max(self.right, self._legend_end) - self.legend_at[0]
+        lines = self._fill_lines(room)
+        # As many lines as that need, and those about equally long.
+        facts = self.words.facts
+        joined = (" · ".join(facts[i:j]) for i in range(len(facts)) for j in range(i + 1, len(facts) + 1))
+        widths = sorted(text_width(text, self.px(NOTE)) for text in joined)
+        return next((even for w in widths if w <= room and len(even := self._fill_lines(w)) == len(lines)), lines)
+
+    def _fill_lines(self, room: float) -> tuple[str, ...]:
+        """Facts side by side as long as a line stays within the room."""
+        lines = list(self.words.facts[:1])
+        for fact in self.words.facts[1:]:
+            longer = f"{lines[-1]} · {fact}"
+            if text_width(longer, self.px(NOTE)) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(fact)
+        return tuple(lines)
 
     def note(self, line: int) -> int:
-        """Baseline of a line of the notes; their left end is the legend's."""
-        above = self.scale_bar.y if self.scale_bar else self.bar + self.px(BAR_HEIGHT)
-        return above + self.px(84) + line * self.px(_LINE)
+        """Baseline of a line of the small print; its left end is the legend's."""
+        return self.badge.bottom + self.px(36) + line * self.px(_LINE)
 
     # The picture
 
     @cached_property
     def width(self) -> int:
         """Width of the whole picture."""
-        ends = [self.right, self._last_label, self._legend_end]
-        ends.append(self.left + round(text_width(self.title_text, self.px(TITLE_SIZE))))
+        ends = [self.right, self._last_label, self._legend_end, self.badge.right]
+        ends.append(self.left + round(text_width(self.words.title, self.px(TITLE_SIZE))))
         ends += [self.legend_at[0] + round(text_width(note, self.px(NOTE))) for note in self.notes]
         if self.scale_bar:
             ends.append(self.scale_bar.left + self.scale_bar.width)

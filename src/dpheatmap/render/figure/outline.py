@@ -40,7 +40,7 @@ def outlines(inside: NDArray[np.bool_]) -> list[Floats]:
             at, came = _next(following, at, came)
             if at in place:  # a ring is closed, which may be a part of the way only
                 first = place[at]
-                rings.append(_straightened(np.array(ring[first:], np.float64)))
+                rings.append(_turns(np.array(ring[first:], np.float64)))
                 for corner in ring[first + 1 :]:
                     del place[corner]
                 ring = ring[: first + 1] if first else []
@@ -63,8 +63,8 @@ def _next(
     return chosen, (chosen[0] - at[0], chosen[1] - at[1])
 
 
-def _straightened(ring: Floats) -> Floats:
-    """The ring without corners at which it does not turn."""
+def _turns(ring: Floats) -> Floats:
+    """The corners at which a ring turns."""
     before, after = ring - np.roll(ring, 1, axis=0), np.roll(ring, -1, axis=0) - ring
     turns: Floats = ring[(before != after).any(axis=1)]
     return turns

@@ -18,7 +18,7 @@ _OPAQUE_FROM = 0.3  # of the hottest; below, colours fade out
 _MOST_OPAQUE = 0.75
 
 
-def see_through() -> NDArray[np.uint8]:
+def see_through_colours() -> NDArray[np.uint8]:
     """The scale with a fourth column, how opaque each step is: nothing at 0, so that what lies below shows."""
     at = np.linspace(0.0, 1.0, STEPS)
     return np.column_stack([colours(at), opacity(at)])
@@ -29,12 +29,12 @@ def opacity(values: Floats) -> NDArray[np.uint8]:
     return np.rint(255.0 * _MOST_OPAQUE * np.minimum(values / _OPAQUE_FROM, 1.0)).astype(np.uint8)
 
 
-def bare(heat: Heatmap) -> Image.Image:
+def bare_heat(heat: Heatmap) -> Image.Image:
     """The heat and nothing else, pixel by pixel; what is within the noise is left out."""
     density = heat.density
     steps = np.rint((STEPS - 1) * density / density.max()).astype(np.intp)
     steps[within_noise(heat)] = 0
-    return Image.fromarray(see_through()[steps])
+    return Image.fromarray(see_through_colours()[steps])
 
 
 def world_files(heat: Heatmap, path: Path) -> dict[Path, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,17 +32,6 @@ def plot_difference(change: Difference, ax: Axes | None = None) -> Axes:
     return _draw(picture_of_difference(change), new_axes() if ax is None else ax)
 
 
-def save(change: Difference, path: Path, suffix: str) -> None:
-    """Draw a difference into a figure of its own, with what was promised below, and write it."""
-    picture = picture_of_difference(change)
-    figure = _draw(picture, new_axes()).get_figure(root=True)
-    if figure is not None:
-        before, after, *rest = picture.facts
-        notes = f"{before} · {after}\n{' · '.join(rest)}"
-        figure.supxlabel(notes, x=0.02, ha="left", fontsize="small", color="#696974")
-        figure.savefig(path, format=suffix.removeprefix("."), dpi=150)
-
-
 def new_axes() -> Axes:
     """Axes of a new figure that belongs to nobody else: pyplot would keep it, and show it twice in a notebook."""
     try:
@@ -67,7 +55,7 @@ def _draw(picture: Picture, ax: Axes) -> Axes:
     mesh = ax.pcolormesh(x, y, values, cmap=shades, vmin=low, vmax=high, rasterized=True)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[-1], y[0])
-    if picture.domain.kind == "bbox":
+    if picture.domain.geographic:
         _draw_lines(ax, picture.domain)
         ax.set_aspect(1.0 / np.cos(np.radians((y[0] + y[-1]) / 2)))
         ax.locator_params(axis="x", nbins=4)
@@ -87,7 +75,7 @@ def _edges(domain: Domain, rows: int, columns: int) -> tuple[Floats, Floats]:
     """The edges of the columns and rows in the domain's coordinates, rows from the top."""
     bounds, finest = domain.bounds, domain.cells(domain.depth)
     x = np.linspace(bounds.x0, bounds.x1, columns + 1)
-    if domain.kind == "bbox":
+    if domain.geographic:
         at = np.linspace(finest.y0, finest.y1, rows + 1) / 2**domain.depth
         return x, np.array([projection.latitude_of_row(row) for row in at.tolist()])
     return x, np.linspace(bounds.y0, bounds.y1, rows + 1)

@@ -1,6 +1,6 @@
-"""What colours mean: a linear or logarithmic scale of densities, or lines that hold a share of all people.
+"""What colours mean: a scale of densities, a scale of changes about zero, or lines that hold a share of all people.
 
-Both paint a map and explain themselves in its legend: a name, a strip, and ticks below it.
+Each paints a map and explains itself in its legend: a name, a strip, and ticks below it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ DECADES = 3
 """How many powers of ten a logarithmic scale spans, down from the hottest place."""
 
 _NOTHING = 238  # the grey of a legend's part that is not drawn
+_UNCHANGED = (217, 218, 222)  # the grey of a change within the noise
+_MINUS = "\N{MINUS SIGN}"
 _LINES = (0.25, 0.5, 0.75, 0.9)  # of all people, inside each line
 _LINE_COLOURS = (0.74, 0.58, 0.4, 0.22)  # where on the scale
 
@@ -44,8 +46,8 @@ class Legend(Protocol):
     def strip(self, width: int, height: int) -> Pixels:
         """The strip itself."""
 
-    def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:
-        """Red, green, blue and opacity of densities, in the legend's unit, and of what of them is within the noise."""
+    def paint(self, values: Floats, noise: NDArray[np.bool_]) -> Pixels:
+        """Red, green, blue and opacity of values, in the legend's unit, and of what of them is within the noise."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,56 @@ class Scale:
         line = np.where((at <= floor)[:, None], noise, shown)
         return np.tile(line, (height, 1, 1))
 
-    def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:
+    def paint(self, values: Floats, noise: NDArray[np.bool_]) -> Pixels:
         """Each pixel in the colour of its density, or the grey that is as light, or nothing."""
         steps = np.linspace(0.0, 1.0, STEPS)
-        shown = opacity(steps)
-        coloured = np.column_stack([colours(steps), shown])
-        grey = np.column_stack([greys(steps), np.zeros_like(shown) if self.see_through else shown])
-        at = np.rint((STEPS - 1) * self.relative(density)).astype(np.uint16)
+        solid = np.full(STEPS, 255, np.uint8)
+        coloured = np.column_stack([colours(steps), opacity(steps) if self.see_through else solid])
+        grey = np.column_stack([greys(steps), np.zeros_like(solid) if self.see_through else solid])
+        at = np.rint((STEPS - 1) * self.relative(values)).astype(np.uint16)
         painted: Pixels = np.concatenate([coloured, grey])[at + np.uint16(STEPS) * noise]
+        return painted
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Colours of changes, from ``-top`` to ``top``: blue where there are fewer, brown where there are more.
+
+    ``grey`` says in words what grey is.
+    """
+
+    unit: str
+    top: float
+    grey: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The unit, the kind of scale, and what grey means if there is any."""
+        return f"{self.unit}, linear scale" + (f"; grey: {self.grey}" if self.grey else "")
+
+    def relative(self, values: Floats) -> Floats:
+        """Changes as parts of the scale, from 0 to 1; no change is in its middle."""
+        return 0.5 + 0.5 * np.clip(values / self.top, -1.0, 1.0)
+
+    def ticks(self, width: float, room: Callable[[str], float]) -> list[Tick]:
+        """Round values, as far below zero as above."""
+        return ticks(
+            -self.top,
+            self.top,
+            place=lambda value: 0.5 * width * (1.0 + value / self.top),
+            room=room,
+            label=lambda value, decimals: number(value, decimals).replace("-", _MINUS),
+        )
+
+    def strip(self, width: int, height: int) -> Pixels:
+        """The colours from left to right."""
+        return np.tile(colours(np.linspace(0.0, 1.0, width), "balance"), (height, 1, 1))
+
+    def paint(self, values: Floats, noise: NDArray[np.bool_]) -> Pixels:
+        """Each pixel in the colour of its change, or grey if that is within the noise."""
+        painted = np.full((*values.shape, 4), 255, np.uint8)
+        painted[..., :3] = colours(self.relative(values), "balance")
+        painted[noise, :3] = _UNCHANGED
         return painted
 
 
@@ -141,16 +185,16 @@ class Contours:
             strip[(height - thick) // 2 : (height + thick) // 2, left:right] = colour
         return strip
 
-    def paint(self, density: Floats, noise: NDArray[np.bool_]) -> Pixels:
+    def paint(self, values: Floats, noise: NDArray[np.bool_]) -> Pixels:
         """The lines, with soft edges and a pale rim so that they show on anything; see-through elsewhere.
 
-        A point is |density - threshold| / slope away from the line, to first order.
+        A point is |value - threshold| / slope away from the line, to first order.
         """
-        painted = np.zeros((*density.shape, 4))
+        painted = np.zeros((*values.shape, 4))
         painted[..., :3] = 255.0  # so that the rim's soft edge is no darker than the rim
-        slope = np.hypot(*np.gradient(density)) if min(density.shape) > 1 else np.zeros_like(density)
+        slope = np.hypot(*np.gradient(values)) if min(values.shape) > 1 else np.zeros_like(values)
         for threshold, colour in zip(self.thresholds, colours(_LINE_COLOURS), strict=True):
-            away = np.abs(density - threshold) / np.maximum(slope, 1e-9 * max(self.thresholds))
+            away = np.abs(values - threshold) / np.maximum(slope, 1e-9 * max(self.thresholds))
             for reach, shade in ((self.width, np.array([255, 255, 255])), (self.width / 2.0, colour)):
                 cover = np.clip(reach + 0.5 - away, 0.0, 1.0)[..., None]
                 painted[..., :3] = painted[..., :3] * (1.0 - cover) + shade * cover

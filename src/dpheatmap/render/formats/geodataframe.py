@@ -29,7 +29,7 @@ def frame(heat: Heatmap, areas: Areas) -> Any:
     table = geopandas.GeoDataFrame(
         areas.columns(),
         geometry=[shapely.Polygon(ring) for ring in areas.rings],
-        crs="EPSG:4326" if heat.domain.kind == "bbox" else None,
+        crs="EPSG:4326" if heat.domain.geographic else None,
     )
     table.attrs = facts(heat, smoothed=areas.smoothed)
     return table

@@ -26,7 +26,7 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
         for k, (ring, row) in enumerate(zip(areas.rings, rows, strict=True)):
             feature = {
                 "type": "Feature",
-                "geometry": {"type": "Polygon", "coordinates": [_closed(ring)]},
+                "geometry": {"type": "Polygon", "coordinates": [_close(ring)]},
                 "properties": dict(zip(columns, row, strict=True)),
             }
             file.write(",\n" * (k > 0) + json.dumps(feature))
@@ -39,7 +39,7 @@ def refuse(domain: Domain, *, h3: int | None = None) -> None:
     refuse_areas(domain, h3)
 
 
-def _closed(ring: Floats) -> list[list[float]]:
+def _close(ring: Floats) -> list[list[float]]:
     """The corners in few digits, the first one again at the end."""
     corners: list[list[float]] = np.round(ring, _DIGITS).tolist()
     return [*corners, corners[0]]

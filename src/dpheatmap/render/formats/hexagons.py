@@ -58,7 +58,7 @@ def _samples(heat: Heatmap, resolution: int, edge: float) -> _Samples:
             "which are too many for this place. Choose a smaller one."
         )
     share, std, area = (
-        None if layer is None else _cut_or_gathered(layer, cut, gathered)
+        None if layer is None else _resample(layer, cut, gathered)
         for layer in (heat.values, heat.std, np.tile(heat.pixel_areas[:, None], columns))
     )
     assert share is not None
@@ -69,7 +69,7 @@ def _samples(heat: Heatmap, resolution: int, edge: float) -> _Samples:
     return _Samples(b.x0 + across * (b.x1 - b.x0), latitudes_of_rows(at), share, std, area)
 
 
-def _cut_or_gathered(layer: Floats, cut: int, gathered: int) -> Floats:
+def _resample(layer: Floats, cut: int, gathered: int) -> Floats:
     """Each pixel as ``cut x cut`` equal parts, or the sums of blocks of ``gathered x gathered`` pixels."""
     if cut > 1:
         return np.repeat(np.repeat(layer / cut**2, cut, axis=0), cut, axis=1)

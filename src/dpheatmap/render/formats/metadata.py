@@ -6,38 +6,42 @@ from typing import TYPE_CHECKING, Any
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.wording import promise_in_words, trust_in_words, warnings_of
+from dpheatmap.render.wording import TITLE, promise_in_words, trust_in_words, warnings_of
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap.heatmap import Heatmap
-
-TITLE = "Where people are"
+    from dpheatmap.releases.release import Release
 
 
 def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
     """Everything public about how a map was made, as text and numbers that any format can hold."""
+    smoothing = {"sigma": heat.sigma, "sigma_unit": heat.domain.unit_name} if smoothed else {}
+    return facts_of_release(heat, empty=heat.empty, **smoothing)
+
+
+def facts_of_release(made: Heatmap | Release, *, empty: bool, **more: Any) -> dict[str, Any]:
+    """Everything public about a release, or a map made from it; ``empty`` tells that nothing rose above the noise."""
     from dpheatmap import __version__
 
-    about: dict[str, Any] = {
+    notes = warnings_of(made, empty=empty)
+    return {
         "title": TITLE,
         "software": f"dpheatmap {__version__}",
-        "made": heat.made.isoformat(),
+        "made": made.made.isoformat(),
         "privacy": ", ".join(
-            ["user-level differential privacy", f"{promise_in_words(heat)} per person", *trust_in_words(heat)]
+            ["user-level differential privacy", f"{promise_in_words(made)} per person", *trust_in_words(made)]
         ),
-        "epsilon": str(heat.epsilon),
-        "delta": str(heat.delta),
-        "trusted": heat.trust.who,
+        "epsilon": str(made.epsilon),
+        "delta": str(made.delta),
+        "trusted": made.trust.who,
+        **more,
+        **({"warning": ". ".join(notes)} if notes else {}),
     }
-    if smoothed:
-        about |= {"sigma": heat.sigma, "sigma_unit": heat.domain.unit_name}
-    notes = warnings_of(heat)
-    return about | ({"warning": ". ".join(notes)} if notes else {})
 
 
 def refuse_without_ground(domain: Domain, what: str, instead: str) -> None:
     """Refuse to put an image or a unit square on the ground."""
-    if domain.kind != "bbox":
+    if not domain.geographic:
         raise ParameterError(
             f"{what} lies on the ground, and the place of this map is {_KINDS[domain.kind]}. Use {instead}."
         )

@@ -34,7 +34,7 @@ def refuse(domain: Domain) -> None:
 def to_xarray(heat: Heatmap) -> Any:
     """The map by latitude and longitude (evenly spaced on the Mercator map), or by y and x."""
     xarray = needed("xarray", "geo", "A Dataset of xarray")
-    ground = heat.domain.kind == "bbox"
+    ground = heat.domain.geographic
     down, across = ("lat", "lon") if ground else ("y", "x")
     density = heat.density * (1e6 if ground else 1.0)
     layers = {

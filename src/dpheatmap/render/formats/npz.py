@@ -17,7 +17,7 @@ def write(heat: Heatmap, path: Path) -> None:
     squares). ``std`` is there where the values' standard deviation is known. ``epsilon`` and ``delta`` are fractions as
     text, such as 1/3, and ``trusted`` is who had to be; ``sigma`` is in ``sigma_unit``.
     """
-    geographic = heat.domain.kind == "bbox"
+    geographic = heat.domain.geographic
     uncertainty: dict[str, Any] = {} if heat.std is None else {"std": heat.std}
     with path.open("wb") as file:
         np.savez_compressed(

@@ -23,7 +23,7 @@ from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smoothed
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render.figure.colour import STEPS
-from dpheatmap.render.figure.overlay import see_through
+from dpheatmap.render.figure.overlay import see_through_colours
 from dpheatmap.render.figure.within_noise import within_noise
 from dpheatmap.render.formats.metadata import facts, refuse_without_ground
 from dpheatmap.render.wording import density_in_words
@@ -153,7 +153,7 @@ def _cut(steps: Steps, top: int, left: int, deeper: int) -> Steps:
 
 def _png(steps: Steps) -> bytes:
     """A tile as PNG with the scale as its palette."""
-    scale = see_through()
+    scale = see_through_colours()
     image = Image.fromarray(steps)
     image.putpalette(scale[:, :3].tobytes())
     buffer = BytesIO()

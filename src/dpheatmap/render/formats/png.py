@@ -13,7 +13,8 @@ from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.figure.canvas import PillowCanvas
-from dpheatmap.render.figure.figure import figure_of
+from dpheatmap.render.figure.figure_file import write_figure
+from dpheatmap.render.figure.heat_figure import figure_of
 
 
 def write(
@@ -29,12 +30,12 @@ def write(
 ) -> None:
     """Draw the picture and write it as PNG; the file holds the picture and nothing else."""
     if not bare:
-        drawn = figure(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
-        drawn.save(path, format="PNG")
+        figure = figure_of(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
+        write_figure(figure, path, ".png")
         return
-    from dpheatmap.render.figure.overlay import bare as only_heat
+    from dpheatmap.render.figure.overlay import bare_heat
 
-    only_heat(heat).save(path, format="PNG")
+    bare_heat(heat).save(path, format="PNG")
 
 
 def refuse(
@@ -49,6 +50,6 @@ def refuse(
         background_of(domain, background)
 
 
-def figure(heat: Heatmap, **options: Any) -> Image.Image:
-    """The picture of a heatmap, with the options of :func:`~dpheatmap.render.figure.figure.figure_of`."""
+def draw(heat: Heatmap, **options: Any) -> Image.Image:
+    """The picture of a heatmap, with the options of :func:`~dpheatmap.render.figure.heat_figure.figure_of`."""
     return figure_of(heat, **options).draw(PillowCanvas).picture

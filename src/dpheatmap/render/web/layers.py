@@ -15,7 +15,7 @@ _LINEAR_BELOW = 1e-7  # of the largest value: below this, values are evenly spac
 _LARGEST = 2**15 - 1
 
 
-def deflated(data: bytes) -> str:
+def deflate(data: bytes) -> str:
     """Bytes as deflated base64."""
     return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
 
@@ -33,15 +33,15 @@ def layer(values: Floats) -> dict[str, Any]:
     differences = np.diff(np.diff(steps, axis=0, prepend=0), axis=1, prepend=0).astype(np.uint16).view(np.int16)
     folded = ((differences << 1) ^ (differences >> 15)).view(np.uint16)
     planes = np.stack([folded & 255, folded >> 8]).astype(np.uint8)
-    return {"unit": unit, "step": step, "largest": top, "data": deflated(planes.tobytes())}
+    return {"unit": unit, "step": step, "largest": top, "data": deflate(planes.tobytes())}
 
 
 def bits(flags: NDArray[np.bool_]) -> str:
     """One bit a pixel."""
-    return deflated(np.packbits(flags).tobytes())
+    return deflate(np.packbits(flags).tobytes())
 
 
-def averaged(values: Floats, rows: int, columns: int) -> Floats:
+def average(values: Floats, rows: int, columns: int) -> Floats:
     """Means over an even grid of fewer pixels, each old pixel counted by how much of it lies in the new one."""
     smaller: Floats = _overlap(values.shape[0], rows) @ values @ _overlap(values.shape[1], columns).T
     return smaller

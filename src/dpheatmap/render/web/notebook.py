@@ -12,7 +12,7 @@ import numpy as np
 
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.render.figure.thumbnail import thumbnail
-from dpheatmap.render.formats.png import figure
+from dpheatmap.render.formats.png import draw
 from dpheatmap.render.web.page import between_tags, data_of, frame, static, surroundings
 from dpheatmap.render.web.picture import Picture
 
@@ -61,7 +61,7 @@ def output(picture: Picture) -> str:
 def still(heat: Heatmap) -> bytes:
     """The picture to publish, as PNG, for notebooks that show nothing else."""
     packed = io.BytesIO()
-    figure(heat).save(packed, format="PNG")
+    draw(heat).save(packed, format="PNG")
     return packed.getvalue()
 
 

@@ -22,7 +22,7 @@ from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
 from dpheatmap.render.figure import colour
 from dpheatmap.render.figure.background import background_of
-from dpheatmap.render.web.layers import bits, deflated, layer
+from dpheatmap.render.web.layers import bits, deflate, layer
 from dpheatmap.render.web.picture import HEADINGS, Picture
 
 LIMIT = 3_000_000
@@ -112,7 +112,7 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
 def place_on_square(domain: Domain) -> list[float]:
     """Left, top, right and bottom of the heat on the Mercator square; images and squares lie in its middle."""
     finest = domain.cells(domain.depth)
-    if domain.kind == "bbox":
+    if domain.geographic:
         return [edge / 2**domain.depth for edge in (finest.x0, finest.y0, finest.x1, finest.y1)]
     longer = max(finest.columns, finest.rows)
     width, height = (_PLANE * side / longer for side in (finest.columns, finest.rows))
@@ -124,10 +124,10 @@ def surroundings(
 ) -> dict[str, Any]:
     """What lies around and under the heat."""
     check_surroundings(picture.domain, tiles, background)
-    geographic = picture.domain.kind == "bbox"
+    geographic = picture.domain.geographic
     credits = [basemap.CREDIT] if geographic and tiles is None else []
     return {
-        "basemap": deflated(between_tags(basemap_around(picture.domain.bounds)).encode()) if geographic else None,
+        "basemap": deflate(between_tags(basemap_around(picture.domain.bounds)).encode()) if geographic else None,
         "background": None if background is None else _background(background, picture.domain),
         "tiles": None if tiles is None else {"url": tiles, "credit": _credit(tiles)},
         "credits": [*credits, "dpheatmap"],
@@ -186,7 +186,7 @@ def check_surroundings(domain: Domain, tiles: str | None, background: str | Path
     """Refuse what does not go with a place, or can't be read."""
     if tiles is not None:
         check_tiles(tiles)
-        if domain.kind != "bbox":
+        if not domain.geographic:
             raise ParameterError("Map tiles go with a box of longitudes and latitudes. Leave tiles out for images.")
     if background is not None:
         background_of(domain, background)
@@ -222,4 +222,4 @@ def static(name: str) -> str:
 
 @cache
 def _packed_code() -> str:
-    return deflated(static("map.js").encode())
+    return deflate(static("map.js").encode())

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import privacy_label
+from dpheatmap.render.figure.raster import is_smooth
 from dpheatmap.render.figure.within_noise import WITHIN_NOISE, in_words, within_noise
-from dpheatmap.render.web.layers import averaged
-from dpheatmap.render.wording import facts_of, length_in_words, promise_in_words, unit_of_density, warnings_of
+from dpheatmap.render.web.layers import average
+from dpheatmap.render.wording import promise_in_words, unit_of_density, words_of, words_of_difference
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap.difference import Difference
@@ -67,19 +68,20 @@ class Picture:
         std, clear = self.std, self.clear
         return replace(
             self,
-            values=averaged(self.values, *size),
-            std=None if std is None else averaged(std, *size),
-            clear=None if clear is None else averaged(clear.astype(np.float64), *size) > 0.5,
+            values=average(self.values, *size),
+            std=None if std is None else average(std, *size),
+            clear=None if clear is None else average(clear.astype(np.float64), *size) > 0.5,
         )
 
 
 def picture_of(heat: Heatmap) -> Picture:
     """A heatmap as it is shown: people per area."""
+    words = words_of(heat)
     values, std, areas = heat.values, heat.std, heat.pixel_areas[:, None]
     noise = within_noise(heat)
     factor, unit = unit_of_density(heat.domain, float((values / areas).max()))
     return Picture(
-        "Where people are",
+        words.title,
         heat.domain,
         values / areas * factor,
         None if std is None else std / areas * factor,
@@ -90,14 +92,15 @@ def picture_of(heat: Heatmap) -> Picture:
         top=float((values / areas).max()) * factor * (4.0 if heat.empty else 1.0),
         signed=False,
         smooth=is_smooth(heat.domain, heat.sigma, heat.values),
-        warnings=warnings_of(heat),
-        facts=facts_of(heat),
+        warnings=words.warnings,
+        facts=words.facts,
         label=privacy_label(heat),
     )
 
 
 def picture_of_difference(change: Difference) -> Picture:
     """A difference as it is shown: people per area, more or fewer."""
+    words = words_of_difference(change)
     after, before = change.after, change.before
     both = (("A", before), ("B", after))
     values, std, areas = change.values, change.std, after.pixel_areas[:, None]
@@ -113,7 +116,7 @@ def picture_of_difference(change: Difference) -> Picture:
         f"Made from two releases, {epsilons}; for people who are in both, they add up. {label['how_strongly']}"
     )
     return Picture(
-        "What changed: B minus A",
+        words.title,
         change.domain,
         values / areas * factor,
         None if std is None else std / areas * factor,
@@ -123,17 +126,7 @@ def picture_of_difference(change: Difference) -> Picture:
         top=float(np.abs(values / areas).max()) * factor or 1.0,
         signed=True,
         smooth=is_smooth(change.domain, change.sigma, values),
-        warnings=tuple(dict.fromkeys(warnings_of(before) + warnings_of(after))),
-        facts=(
-            *(f"{name}: {promise_in_words(heat)} per person, {heat.made:%Y-%m-%d}" for name, heat in both),
-            f"smoothing {length_in_words(change.sigma, change.domain)}",
-            "made with dpheatmap",
-        ),
+        warnings=words.warnings,
+        facts=words.facts,
         label=label,
     )
-
-
-def is_smooth(domain: Domain, sigma: float, values: Floats) -> bool:
-    """Whether the bell is so wide that values between pixels can be told from those around them."""
-    pixel: float = domain.longer_side / max(values.shape)
-    return sigma >= 2.0 * pixel

@@ -1,4 +1,4 @@
-"""Pictures for print, as SVG and PDF: the heat is an image, everything else is lines and text."""
+"""The canvas of SVG and PDF, by matplotlib: the map is an image, everything else is lines and text."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ import base64
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
-from os import PathLike
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap._util.extras import needed
-from dpheatmap.heatmap.heatmap import Heatmap
-from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.render.figure.background import background_of
+from dpheatmap.place.domain import Floats
 from dpheatmap.render.figure.canvas import Box
-from dpheatmap.render.figure.figure import figure_of
 from dpheatmap.render.figure.lettering import FONT, Colour
 
 _DPI = 144.0
@@ -32,22 +28,7 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def write(
-    heat: Heatmap,
-    path: Path,
-    *,
-    title: str | None = None,
-    scale: str = "linear",
-    style: str = "heat",
-    background: str | PathLike[str] | None = None,
-    basemap: bool = True,
-) -> None:
-    """Draw the figure and write it as SVG or PDF, as the suffix says."""
-    figure = figure_of(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
-    save_figure(figure.draw, path, path.suffix.lower())
-
-
-def save_figure(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], path: Path, suffix: str) -> None:
+def save_vectors(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], path: Path, suffix: str) -> None:
     """Write what is drawn on a new canvas as SVG or PDF; it has no date, so that the same picture is the same file."""
     import matplotlib
 
@@ -77,15 +58,8 @@ def _register_font() -> None:
         font_manager.fontManager.addfont(path)
 
 
-def refuse(domain: Domain, *, background: str | PathLike[str] | None = None, **look: object) -> None:
-    """The background must fit, and matplotlib is needed."""
-    needed("matplotlib", "plot", "An SVG or PDF file")
-    if background is not None:
-        background_of(domain, background)
-
-
 class MatplotlibCanvas:
-    """One set of axes over the whole figure, in pixels from the upper left corner."""
+    """One set of axes over the whole figure, in pixels from the upper left corner; what comes later lies above."""
 
     def __init__(self, width: int, height: int, colour: Colour) -> None:
         from matplotlib.figure import Figure
@@ -93,11 +67,12 @@ class MatplotlibCanvas:
         self.figure: Any = Figure(figsize=(width / _DPI, height / _DPI), facecolor=_of(colour))
         self._axes = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, width), ylim=(height, 0))
         self._axes.set_axis_off()
+        self._order = count(1)
 
     def image(self, pixels: NDArray[np.uint8], box: Box) -> None:
         """An image of as many pixels as it has, whatever the size of the paper."""
         extent = (box.left, box.right, box.bottom, box.top)
-        self._axes.imshow(pixels, extent=extent, interpolation="none", aspect="auto", zorder=1)
+        self._axes.imshow(pixels, extent=extent, interpolation="none", aspect="auto", zorder=next(self._order))
         self._axes.set(xlim=self._axes.get_xlim(), ylim=self._axes.get_ylim())
 
     def fill(self, box: Box, colour: Colour) -> None:
@@ -105,7 +80,9 @@ class MatplotlibCanvas:
         from matplotlib.patches import Rectangle
 
         size = box.right - box.left, box.bottom - box.top
-        self._axes.add_patch(Rectangle((box.left, box.top), *size, facecolor=_of(colour), linewidth=0, zorder=3))
+        self._axes.add_patch(
+            Rectangle((box.left, box.top), *size, facecolor=_of(colour), linewidth=0, zorder=next(self._order))
+        )
 
     def lines(self, lines: Sequence[Floats], inside: Box, *, width: float, colour: Colour, opacity: float) -> None:
         """Lines cut off at the edges of a box."""
@@ -114,7 +91,9 @@ class MatplotlibCanvas:
         from matplotlib.collections import LineCollection
         from matplotlib.patches import Rectangle
 
-        drawn = LineCollection(lines, linewidths=width * _POINTS, colors=[(*_of(colour), opacity)], zorder=2)
+        drawn = LineCollection(
+            lines, linewidths=width * _POINTS, colors=[(*_of(colour), opacity)], zorder=next(self._order)
+        )
         self._axes.add_collection(drawn, autolim=False)
         size = inside.right - inside.left, inside.bottom - inside.top
         drawn.set_clip_path(Rectangle((inside.left, inside.top), *size, transform=self._axes.transData))
@@ -129,8 +108,9 @@ class MatplotlibCanvas:
         points = size * _POINTS
         rim = [] if halo is None else [withStroke(linewidth=points / 5, foreground=_of(halo))]
         self._axes.text(
-            x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=rim, zorder=4,
+            x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=rim,
             horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align], verticalalignment="baseline",
+            zorder=next(self._order),
         )  # fmt: skip
 
 

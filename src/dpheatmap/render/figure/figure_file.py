@@ -1,0 +1,28 @@
+"""Figures to files: pixels by Pillow as PNG, lines and text by matplotlib as SVG and PDF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpheatmap._util.extras import needed
+from dpheatmap.render.figure.canvas import PillowCanvas
+from dpheatmap.render.figure.figure import Figure
+
+PICTURES = (".png", ".svg", ".pdf")
+"""Suffixes of the files that a figure can be written to."""
+
+
+def write_figure(figure: Figure, path: Path, suffix: str) -> None:
+    """Draw a figure and write it as the suffix says; the file holds the picture and nothing else."""
+    if suffix == ".png":
+        figure.draw(PillowCanvas).picture.save(path, format="PNG")
+        return
+    from dpheatmap.render.figure.vector_canvas import save_vectors
+
+    save_vectors(figure.draw, path, suffix)
+
+
+def refuse_picture(suffix: str) -> None:
+    """Refuse SVG and PDF without matplotlib."""
+    if suffix != ".png":
+        needed("matplotlib", "plot", "An SVG or PDF file")

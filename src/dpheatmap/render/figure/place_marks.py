@@ -1,0 +1,144 @@
+"""Places on a map: the borders of their catchments, and rings around their centres, numbered by their people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpheatmap.place.domain import Floats
+from dpheatmap.render.figure.canvas import Area, Box, Canvas
+from dpheatmap.render.figure.catchments import catchments
+from dpheatmap.render.figure.figure_layout import LABEL, Layout
+from dpheatmap.render.figure.lettering import Colour
+from dpheatmap.render.figure.outline import outlines
+
+if TYPE_CHECKING:
+    from dpheatmap.estimate.kmedian import Places
+
+_MARK = 9.0  # radius of a centre's ring, in units, as long as there is room
+_NUMBER = 1.2 * LABEL  # size of a centre's number, in units
+_ROOM = 0.15  # of the distance to the next centre if all were evenly spread: the largest radius where they are many
+_CROWDED = 1  # other rings or numbers that a number may touch; one that would touch more is left out
+_BEYOND = 10  # pixels
+_LIGHT: Colour = (255, 255, 255)
+_DARK: Colour = (10, 10, 16)
+
+Point = tuple[float, float]
+Spot = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceMarks:
+    """Borders, rings and numbers: light with a dark rim, so that they show on anything."""
+
+    places: Places
+
+    def draw_under_names(self, canvas: Canvas, place: Layout) -> None:
+        """Draw the borders of the catchments."""
+        borders = _borders(self.places, place.map)
+        for colour, wider in _strokes(place):
+            canvas.lines(borders, place.map, width=place.px(2) + wider, colour=colour, opacity=0.75)
+
+    def draw_over_names(self, canvas: Canvas, place: Layout) -> None:
+        """Draw rings around the centres, and their numbers."""
+        centres, radius, size = self._centres(place), self._radius(place), place.px(_NUMBER)
+        rings = [_ring(at, radius) for at in centres]
+        for colour, wider in _strokes(place):
+            width = (place.px(4) + wider) * radius / place.px(_MARK)
+            canvas.lines(rings, place.map, width=max(1, round(width)), colour=colour, opacity=1.0)
+        for number, spot in enumerate(number_spots(centres, place.map, radius, size), 1):
+            if spot is not None:
+                x, baseline, align = spot
+                canvas.text(x, baseline, str(number), size=size, colour=_LIGHT, align=align, halo=_DARK)
+
+    def areas(self, place: Layout) -> list[Area]:
+        """The rectangles around rings and numbers."""
+        centres, radius, size = self._centres(place), self._radius(place), place.px(_NUMBER)
+        found = [_around(at, radius) for at in centres]
+        for number, spot in enumerate(number_spots(centres, place.map, radius, size), 1):
+            if spot is not None:
+                x, baseline, align = spot
+                found.append(_number_area(x, baseline - 0.35 * size, align, number, size))
+        return found
+
+    def _centres(self, place: Layout) -> list[Point]:
+        """The centres in pixels of the picture."""
+        domain, box = self.places.domain, place.map
+        finest, whole = domain.cells(domain.depth), 2.0**domain.depth
+        u, v = domain.to_root(self.places.centres[:, 0], self.places.centres[:, 1])
+        x = box.left + (u * whole - finest.x0) / finest.columns * (box.right - box.left)
+        y = box.top + (v * whole - finest.y0) / finest.rows * (box.bottom - box.top)
+        return list(zip(x.tolist(), y.tolist(), strict=True))
+
+    def _radius(self, place: Layout) -> float:
+        """The radius of a ring."""
+        box = place.map
+        spread = math.sqrt((box.right - box.left) * (box.bottom - box.top) / len(self.places.centres))
+        return min(place.px(_MARK), _ROOM * spread)
+
+
+def _strokes(place: Layout) -> tuple[tuple[Colour, int], ...]:
+    """The colours of a line and its rim, the rim first, and how much wider each is than the line."""
+    return (_DARK, place.px(3)), (_LIGHT, 0)
+
+
+def _borders(places: Places, box: Box) -> list[Floats]:
+    """The outlines of all catchments, in pixels of the picture; those along its edge lie beyond it."""
+    nearest = np.pad(catchments(places, box.right - box.left, box.bottom - box.top), _BEYOND, mode="edge")
+    corner = np.array([box.left - _BEYOND, box.top - _BEYOND])
+    rings = [ring for k in range(len(places.centres)) for ring in outlines(nearest == k)]
+    return [corner + np.concatenate([ring, ring[:1]]) for ring in rings]
+
+
+def number_spots(centres: list[Point], box: Box, radius: float, size: float) -> list[Spot | None]:
+    """Where the numbers stand: x, baseline and alignment, beside, above or below their rings.
+
+    The first of four places that lies inside the picture and touches no other ring and no number before it, or else
+    the one that touches fewest; nowhere, if that touches several. So busy places, which come first, keep theirs.
+    """
+    taken = [_around(at, radius) for at in centres]
+    found: list[Spot | None] = []
+    for number, (x, y) in enumerate(centres, 1):
+        aside = radius + 0.25 * size
+        above, below = y - aside - 0.4 * size, y + aside + 0.4 * size
+        spots = [(x + aside, y, 0.0), (x - aside, y, 1.0), (x, above, 0.5), (x, below, 0.5)]
+        areas = [_number_area(left, middle, align, number, size) for left, middle, align in spots]
+        touched = [
+            sum(_touch(area, other) for k, other in enumerate(taken) if k != number - 1)
+            + 100 * _reaches_beyond(area, box)
+            for area in areas
+        ]
+        best = touched.index(min(touched))
+        if touched[best] > _CROWDED:
+            found.append(None)
+            continue
+        taken.append(areas[best])
+        found.append((spots[best][0], spots[best][1] + 0.35 * size, spots[best][2]))
+    return found
+
+
+def _number_area(x: float, middle: float, align: float, number: int, size: float) -> Area:
+    """What a number takes whose middle is so far down."""
+    wide = 0.6 * size * len(str(number))
+    return x - align * wide, middle - 0.4 * size, x + (1 - align) * wide, middle + 0.4 * size
+
+
+def _around(at: Point, radius: float) -> Area:
+    """What a ring takes."""
+    return at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius
+
+
+def _touch(one: Area, other: Area) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _reaches_beyond(area: Area, box: Box) -> bool:
+    return area[0] < box.left or area[1] < box.top or area[2] > box.right or area[3] > box.bottom
+
+
+def _ring(at: Point, radius: float) -> Floats:
+    turn = np.linspace(0.0, 2.0 * np.pi, 33)
+    return np.stack([at[0] + radius * np.cos(turn), at[1] + radius * np.sin(turn)], axis=1)

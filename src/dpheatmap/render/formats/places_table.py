@@ -1,0 +1,38 @@
+"""A table of places: where each is, the people nearest to it, and how far they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpheatmap.estimate.kmedian import Places
+
+_LENGTHS = {"bbox": "metres", "image": "pixels", "unit": "sides"}
+
+
+def write(places: Places, path: Path) -> None:
+    """Write the columns as CSV, one row a place."""
+    columns = columns_of(places)
+    rows = (",".join(f"{value:.10g}" for value in row) for row in zip(*columns.values(), strict=True))
+    text = "\n".join([",".join(columns), *rows]) + "\n"
+    path.write_text(text, encoding="ascii", newline="\n")
+
+
+def columns_of(places: Places) -> dict[str, list[Any]]:
+    """One row a place: where it is, the people nearest to it, and how far they are on average.
+
+    Where it is known how sure the numbers of people are, their interval of 90 % stands beside them.
+    """
+    names = ("lon", "lat") if places.domain.geographic else ("x", "y")
+    ends = places.intervals() if places.has_intervals else ()
+    sure = {name: end.tolist() for name, end in zip(("people_low", "people_high"), ends, strict=False)}
+    return {
+        "place": list(range(1, len(places.centres) + 1)),
+        names[0]: places.centres[:, 0].tolist(),
+        names[1]: places.centres[:, 1].tolist(),
+        "people": places.weights.tolist(),
+        **sure,
+        "share": places.shares.tolist(),
+        f"distance_in_{_LENGTHS[places.domain.kind]}": places.distances.tolist(),
+    }
