@@ -12,7 +12,7 @@ import numpy as np
 from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.errors import DomainError
 from dpheatmap.place import projection
-from dpheatmap.place.place import Bounds, Floats, Place
+from dpheatmap.place.place import Bounds, Floats, Place, Units
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,12 @@ class Box(Place):
     extent: Bounds
     kind: ClassVar[str] = "bbox"
     geographic: ClassVar[bool] = True
-    unit_name: ClassVar[str] = "m"
+    words: ClassVar[str] = "a box on the ground"
+    units: ClassVar[Units] = Units(
+        "m", "metres", "per_km2", "km-2", 1e6,
+        ((1e-2, "100 cm²"), (1e0, "m²"), (1e2, "100 m²"), (1e4, "hectare"), (1e6, "km²"), (1e8, "100 km²"),
+         (1e10, "10,000 km²"), (1e12, "million km²")),
+    )  # fmt: skip
     axes: ClassVar[tuple[str, str]] = ("lon", "lat")
 
     @classmethod

@@ -402,7 +402,7 @@ class Domain:
     @property
     def unit_name(self) -> str:
         """What lengths such as sigma are counted in."""
-        return self.place.unit_name
+        return self.place.units.length
 
     def lengths_of_cells(self, level: int, rows: ArrayLike) -> Floats:
         """Compute the width of the cells of a level, by row.

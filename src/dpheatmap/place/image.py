@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from dpheatmap._util.parameters import check
-from dpheatmap.place.place import Bounds, Planar
+from dpheatmap.place.place import Bounds, Planar, Units
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,11 @@ class Image(Planar):
 
     extent: Bounds
     kind: ClassVar[str] = "image"
-    unit_name: ClassVar[str] = "px"
+    words: ClassVar[str] = "an image"
+    units: ClassVar[Units] = Units(
+        "px", "pixels", "per_pixel", "pixel-2", 1.0,
+        ((1e0, "pixel"), (1e2, "100 pixels"), (1e4, "10,000 pixels"), (1e6, "million pixels")),
+    )  # fmt: skip
 
     @classmethod
     def of_size(cls, width: int, height: int) -> Self:

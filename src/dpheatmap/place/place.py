@@ -29,6 +29,23 @@ class Bounds(NamedTuple):
     y1: float
 
 
+class Units(NamedTuple):
+    """What lengths and areas of a place are counted in, and called."""
+
+    length: str
+    """The unit of lengths such as sigma."""
+    lengths: str
+    """The same in names of columns."""
+    density: str
+    """The name of columns of densities."""
+    per_area: str
+    """The unit of densities, by the CF conventions."""
+    area: float
+    """The area that densities are per, in squares of the unit of lengths."""
+    areas: tuple[tuple[float, str], ...]
+    """Areas that people know, and what they are called; none where a density of 1 is that of an even map."""
+
+
 class Place(ABC):
     """What a domain lies on. ``extent`` is the rectangle that holds all of it, edges included."""
 
@@ -37,8 +54,9 @@ class Place(ABC):
     """What it is called in files."""
     geographic: ClassVar[bool] = False
     """Whether coordinates are degrees on the ground, and cells map tiles."""
-    unit_name: ClassVar[str]
-    """What lengths such as sigma are counted in."""
+    words: ClassVar[str]
+    """What it is called in sentences."""
+    units: ClassVar[Units]
     axes: ClassVar[tuple[str, str]] = ("x", "y")
     """What the two coordinates are called in tables."""
 
@@ -101,7 +119,7 @@ class Place(ABC):
 
     def length_in_words(self, length: float) -> str:
         """A length for people."""
-        return f"{length:.3g} {self.unit_name}"
+        return f"{length:.3g} {self.units.length}"
 
     @property
     @abstractmethod

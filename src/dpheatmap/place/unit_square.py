@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from dpheatmap.place.place import Bounds, Planar
+from dpheatmap.place.place import Bounds, Planar, Units
 
 SQUARE = Bounds(0.0, 0.0, 1.0, 1.0)
 
@@ -17,7 +17,8 @@ class UnitSquare(Planar):
 
     extent: Bounds = SQUARE
     kind: ClassVar[str] = "unit"
-    unit_name: ClassVar[str] = "of the side"
+    words: ClassVar[str] = "a unit square"
+    units: ClassVar[Units] = Units("of the side", "sides", "density", "1", 1.0, ())
     root_side: ClassVar[float] = 1.0
 
     @property

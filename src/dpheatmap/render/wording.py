@@ -16,19 +16,6 @@ TITLE = "Where people are"
 NOT_PRIVATE = "NOT PRIVATE: made with a seed"
 NO_SIGNAL = "No signal above the noise: every cell has the same share"
 
-# Areas in square metres or square pixels, and what they are called.
-_GROUND = (
-    (1e-2, "100 cm²"),
-    (1e0, "m²"),
-    (1e2, "100 m²"),
-    (1e4, "hectare"),
-    (1e6, "km²"),
-    (1e8, "100 km²"),
-    (1e10, "10,000 km²"),
-    (1e12, "million km²"),
-)
-_PIXELS = ((1e0, "pixel"), (1e2, "100 pixels"), (1e4, "10,000 pixels"), (1e6, "million pixels"))
-
 
 def density_in_words(heat: Heatmap) -> tuple[Floats, str]:
     """The map's densities in a readable unit, and the name of that unit.
@@ -42,9 +29,9 @@ def density_in_words(heat: Heatmap) -> tuple[Floats, str]:
 
 def unit_of_density(domain: Domain, hottest: float) -> tuple[float, str]:
     """The unit for densities up to the hottest: the factor that takes them to it, and its name."""
-    if domain.kind == "unit":
+    areas = domain.place.units.areas
+    if not areas:
         return 1.0, "density (1 = uniform)"
-    areas = _GROUND if domain.geographic else _PIXELS
     area, name = next((unit for unit in areas if 100.0 * hottest * unit[0] >= 0.5), areas[-1])
     return 100.0 * area, f"% of people per {name}"
 

@@ -24,7 +24,7 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
                 file.write(",".join(map(str, row)) + "\n")
             return
         layers = [heat.values] if heat.std is None else [heat.values, heat.std]
-        names = ["lon", "lat"] if heat.domain.geographic else ["x", "y"]
+        names = list(heat.domain.place.axes)
         file.write(",".join([*names, "share", "std"][: 2 + len(layers)]) + "\n")
         across = [repr(x) for x in heat.x.tolist()]
         for y, *rows in zip(heat.y.tolist(), *layers, strict=True):

@@ -68,7 +68,7 @@ def measured_areas(heat: Heatmap) -> Areas:
     found = leaves(heat.release, method=heat.method)
     x0, y0, x1, y1 = found.edges
     corners = np.stack([np.stack(c, axis=1) for c in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))], axis=1)
-    unit = 1e6 if heat.domain.geographic else 1.0
+    unit = heat.domain.place.units.area
     return Areas(
         {"level": found.levels, "x": found.x, "y": found.y},
         list(corners),
@@ -82,4 +82,4 @@ def measured_areas(heat: Heatmap) -> Areas:
 
 def density_name(heat: Heatmap) -> str:
     """What the column of densities is called."""
-    return {"bbox": "per_km2", "image": "per_pixel", "unit": "density"}[heat.domain.kind]
+    return heat.domain.place.units.density

@@ -43,8 +43,5 @@ def refuse_without_ground(domain: Domain, what: str, instead: str) -> None:
     """Refuse to put an image or a unit square on the ground."""
     if not domain.geographic:
         raise ParameterError(
-            f"{what} lies on the ground, and the place of this map is {_KINDS[domain.kind]}. Use {instead}."
+            f"{what} lies on the ground, and the place of this map is {domain.place.words}. Use {instead}."
         )
-
-
-_KINDS = {"image": "an image", "unit": "a unit square"}

@@ -15,7 +15,6 @@ _GROUND = {
     "lat": {"standard_name": "latitude", "units": "degrees_north"},
     "lon": {"standard_name": "longitude", "units": "degrees_east"},
 }
-_DENSITY_UNITS = {"bbox": "km-2", "image": "pixel-2", "unit": "1"}
 
 
 def write(heat: Heatmap, path: Path) -> None:
@@ -36,10 +35,10 @@ def to_xarray(heat: Heatmap) -> Any:
     xarray = needed("xarray", "geo", "A Dataset of xarray")
     ground = heat.domain.geographic
     down, across = ("lat", "lon") if ground else ("y", "x")
-    density = heat.density * (1e6 if ground else 1.0)
+    density = heat.density * heat.domain.place.units.area
     layers = {
         "share": (heat.values, "share of people in the pixel", "1"),
-        density_name(heat): (density, "share of people per area", _DENSITY_UNITS[heat.domain.kind]),
+        density_name(heat): (density, "share of people per area", heat.domain.place.units.per_area),
     }
     if heat.std is not None:
         layers["std"] = (heat.std, "standard deviation of the share", "1")

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpheatmap.estimate.kmedian import Places
 
-_LENGTHS = {"bbox": "metres", "image": "pixels", "unit": "sides"}
-
 
 def write(places: Places, path: Path) -> None:
     """Write the columns as CSV, one row a place."""
@@ -24,7 +22,7 @@ def columns_of(places: Places) -> dict[str, list[Any]]:
 
     Where it is known how sure the numbers of people are, their interval of 90 % stands beside them.
     """
-    names = ("lon", "lat") if places.domain.geographic else ("x", "y")
+    names = places.domain.place.axes
     ends = places.intervals() if places.has_intervals else ()
     sure = {name: end.tolist() for name, end in zip(("people_low", "people_high"), ends, strict=False)}
     return {
@@ -34,5 +32,5 @@ def columns_of(places: Places) -> dict[str, list[Any]]:
         "people": places.weights.tolist(),
         **sure,
         "share": places.shares.tolist(),
-        f"distance_in_{_LENGTHS[places.domain.kind]}": places.distances.tolist(),
+        f"distance_in_{places.domain.place.units.lengths}": places.distances.tolist(),
     }
