@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpheatmap.curator.core.walk import EVERYTHING, check_paths, walk
+from dpheatmap.curator.core.budget import EVERYTHING, check_paths
+from dpheatmap.curator.core.walk import walk
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.budget import SHARES, UNITS, split_over_levels
 from dpheatmap.design.dense import DenseDesign

@@ -2,7 +2,7 @@
 
 Inside, one folder for each question of a reviewer:
 
-* ``core/``: is one release epsilon-DP? ``core/README.md`` leads through it.
+* ``core/``: is one release epsilon-DP? ``docs/explanation/core.md`` leads through it.
 * ``ledger/``: do releases together stay within the limit?
 * ``read/`` and ``engines/``: is a row its own person's, and are the integers the same everywhere?
 

@@ -7,7 +7,7 @@ walk through the same questions: the curator to answer them, and whoever reads a
 **What every design keeps**, and the proof in `curator/core/measure.py` rests on: along each path from the top of the
 tree down to a finest cell, the shares of all measurements add up to at most SHARES, which stands for epsilon. It is
 kept locally. A question says what each path through its cells has left after it; what follows may use no more than
-that, and no cell may be followed by two questions side by side. `curator/core/walk.py` checks this at every step,
+that, and no cell may be followed by two questions side by side. `curator/core/budget.py` checks this at every step,
 whatever the design.
 
 A design also brings how it is chosen, its form in files, and its own reconstructions. Its expected error is a forecast

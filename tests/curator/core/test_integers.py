@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from dpheatmap.curator import rivals
-from dpheatmap.curator.core import counts, measure, noise, noise_kernels, walk
+from dpheatmap.curator.core import budget, counts, measure, noise, noise_kernels, walk
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.noise import SMALL, DiscreteLaplace
@@ -29,7 +29,7 @@ from dpheatmap.place import quadtree
 from dpheatmap.place.domain import Domain
 from helpers.designs import paper_design
 
-INTEGER_MODULES = [noise, noise_kernels, measure, counts, walk, quadtree, adaptive, dense, paper]
+INTEGER_MODULES = [noise, noise_kernels, measure, counts, walk, budget, quadtree, adaptive, dense, paper]
 FLOATS = re.compile(r"\b(double|float|half|f(?:add|sub|mul|div|rem|cmp|neg|ma)|[su]itofp|fpto[su]i|fpext|fptrunc)\b")
 
 

@@ -1,1 +1,1 @@
-"""Is one release epsilon-DP? Everything that the answer rests on."""
+"""Is one release epsilon-DP? Everything that the answer rests on; `docs/explanation/core.md` leads through it."""

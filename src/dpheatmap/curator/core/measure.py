@@ -5,7 +5,7 @@ measurements are epsilon-DP for adding or removing one person's whole data.
 
 **Why.** Let v run over the cells that were measured, and let b_v be the sum of the parts of epsilon of all measurements
 of v. Two things hold for every design. The b_v along each path from the top to a finest cell add up to at most epsilon:
-the walk through the questions (`walk.py`) checks at every step that no path is given more than it has left. And which
+the walk through the questions checks (`budget.py`) at every step that no path is given more than it has left. And which
 cells are measured next, and with which part, is a function of the public domain, of epsilon and of noisy values
 measured before: a design is handed nothing else.
 
