@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpheatmap.collect.message_sums import add_messages
-from dpheatmap.collect.shares import signed, split
+from dpheatmap.collect.shares import signed_integers, split
 from helpers.audit import chi_square
 from helpers.collecting import ALPHA
 
@@ -22,8 +22,8 @@ def test_shares_add_up(values: list[int], shares: int, bits: int) -> None:
     rows = split(np.array(values), shares, bits)
     assert rows.shape == (shares, len(values))
     assert rows.max() < 2**bits
-    assert signed(rows.sum(axis=0, dtype=np.uint64), bits, 2**40).tolist() == values
-    assert signed(rows[1:].sum(axis=0, dtype=np.uint64), bits, 2**40).tolist() != values, "one is missing"
+    assert signed_integers(rows.sum(axis=0, dtype=np.uint64), bits, 2**40).tolist() == values
+    assert signed_integers(rows[1:].sum(axis=0, dtype=np.uint64), bits, 2**40).tolist() != values, "one is missing"
 
 
 @pytest.mark.parametrize("bits", [12, 17, 64])

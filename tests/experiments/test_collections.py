@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.collect.simulate import simulated, simulated_together
+from dpheatmap.collect.simulate import simulate, simulate_together
 from dpheatmap.collect.terms import Terms
 from dpheatmap.design.budget import UNITS
 from dpheatmap.design.paper import PaperDesign
@@ -32,11 +32,11 @@ FIVE = [([0.1], [0.1]), ([0.1, 0.9], [0.1, 0.9]), ([], []), ([0.6], [0.2]), ([0.
 
 
 def together(terms: Terms, seed: int) -> Release:
-    return simulated_together(terms, FIVE, np.random.default_rng(seed))
+    return simulate_together(terms, FIVE, np.random.default_rng(seed))
 
 
 HOW: dict[str, Callable[[Terms, int], Release]] = {
-    "in parts": lambda terms, seed: simulated(terms, FIVE, SeededSource(seed)),
+    "in parts": lambda terms, seed: simulate(terms, FIVE, SeededSource(seed)),
     "together": together,
 }
 
@@ -90,7 +90,7 @@ def test_a_curator_asks_for_a_part_of_the_same_tree() -> None:
     terms = shuffle.terms_of(2**30, dph.Domain.unit(6))
     rng = np.random.default_rng(5)
     people = [tuple(rng.beta(2, 5, (2, 7))) for _ in range(50)]
-    every = simulated_together(terms, people, rng)
+    every = simulate_together(terms, people, rng)
     asked = shuffle.asked_of(every)
     design = asked.design
     assert isinstance(design, PaperDesign)

@@ -198,14 +198,14 @@ def analyser(output: str | None, **options: Any) -> None:
     \b
     dpheatmap collect analyser collection.json --operator KEY --key analyser.key --state analyser.state
     """
-    from dpheatmap.collect import combined
+    from dpheatmap.collect import combine_sums
 
     if output is not None:
         check_outputs((output,), (RELEASE_SUFFIX,))
 
     def finished(role: Role) -> None:
         if output is not None and role.phase() == "published":
-            combined(role.collection, [role.outcome()]).save(output)
+            combine_sums(role.collection, [role.outcome()]).save(output)
 
     _run("analyser", finished, **options)
 
@@ -262,11 +262,11 @@ def result(
     dpheatmap collect result collection.json --operator KEY -o town.dph.parquet -o map.html
     """
     from dpheatmap.cli.release_command import write_outputs
-    from dpheatmap.collect import Network, collected
+    from dpheatmap.collect import Network, fetch_release
 
     check_outputs(outputs)
     look = look_from(choices, outputs)
-    release = collected(_read(collection, operator), Network(authority, patience=wait))
+    release = fetch_release(_read(collection, operator), Network(authority, patience=wait))
     written = write_outputs(release, outputs, look, sigma=sigma, size=size, method=method)
     answer(as_json, {"outputs": written, "label": dict(release.label)}, "\n".join(written))
 

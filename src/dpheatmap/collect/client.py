@@ -61,7 +61,7 @@ class Client:
 
     def contribution(self, x: ArrayLike, y: ArrayLike, source: Source = os.urandom) -> list[bytes]:
         """What to send to each receiver, for one person's points; points outside the domain count for nothing."""
-        return self._sealed(*self.collection.terms.tree.leaves(x, y), source)
+        return self._seal(*self.collection.terms.tree.leaves(x, y), source)
 
     def contribution_of(self, counts: Counts, source: Source = os.urandom) -> list[bytes]:
         """The same for one person's counts, as `aggregate` makes them of a table for the collection's domain."""
@@ -71,7 +71,7 @@ class Client:
                 "Counts must be of the collection's domain, and these are not. Aggregate for that one."
             )
         codes, weights = counts.codes >> 2 * (counts.domain.depth - tree.last), np.diff(counts.sums)
-        return self._sealed(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
+        return self._seal(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
 
     def send(self, bodies: Iterable[bytes], network: Network) -> None:
         """Send a contribution to all receivers; one that does not reach all of them is left out by all of them.
@@ -116,7 +116,7 @@ class Client:
             )
         return found
 
-    def _sealed(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
+    def _seal(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         nonce = secrets.token_bytes(NONCE)
         info = contribution_info(self.collection, self._ticket, nonce)
         return [
@@ -128,7 +128,7 @@ class Client:
         """What is sealed for each receiver."""
         terms = self.collection.terms
         if isinstance(terms, LocalTerms):
-            return [report_of(terms, codes, weights, source).padded(terms)]
+            return [report_of(terms, codes, weights, source).to_padded_bytes(terms)]
         if terms.model == "servers":
             return self._shares(codes, weights, source)
         return [b"".join(self._messages(codes, weights, source))]
@@ -142,11 +142,12 @@ class Client:
         return [row.astype("<u8").tobytes() for row in rows]
 
     def _messages(self, codes: Ints, weights: Ints, source: Source) -> Iterable[bytes]:
-        from dpheatmap.collect.contribution import messages, noisy, vector_of
+        from dpheatmap.collect.contribution import messages, noisy_vector, vector_of
 
         terms, analyser = self.collection.summed, self.collection.parties[1]
         size, info = message_size(self.collection), self.collection.purpose("message")
-        for message in messages(terms, noisy(terms, vector_of(terms, codes, weights, source), source), source).tolist():
+        vector = noisy_vector(terms, vector_of(terms, codes, weights, source), source)
+        for message in messages(terms, vector, source).tolist():
             yield analyser.key.seal(message.to_bytes(size, "little"), info)
 
 

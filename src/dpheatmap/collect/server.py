@@ -58,10 +58,10 @@ class Server(Receiver):
         body = self.entries() if number == self.number else self.state.fact(name)
         if body is None:
             body = self.network.fetch(party, "/entries")
-            if body is None or party.key.signed(body, purpose) is None:
+            if body is None or party.key.verify(body, purpose) is None:
                 return None
             self.state.learn(name, body)
-        listed = party.key.signed(body, purpose) or b""
+        listed = party.key.verify(body, purpose) or b""
         return {listed[i : i + ENTRY] for i in range(0, len(listed) - len(listed) % ENTRY, ENTRY)}
 
     def _finish(self, agreed: Entries) -> None:

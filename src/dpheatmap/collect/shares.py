@@ -32,10 +32,10 @@ def split(values: Ints, shares: int, bits: int, source: Source = os.urandom) -> 
     return rows
 
 
-def signed(sums: Words, bits: int, largest: int) -> Ints:
+def signed_integers(sums: Words, bits: int, largest: int) -> Ints:
     """Sums mod ``2**bits`` to the integers that they stand for: those above the largest possible one are negative.
 
-    >>> signed(np.array([3, 15], dtype=np.uint64), 4, 12).tolist()
+    >>> signed_integers(np.array([3, 15], dtype=np.uint64), 4, 12).tolist()
     [3, -1]
     """
     values = (sums & np.uint64((1 << bits) - 1)).astype(np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpheatmap.collect import LocalTerms, simulated_locally
+from dpheatmap.collect import LocalTerms, simulate_locally
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.trial import Trial, run_trial, seed_of
@@ -40,7 +40,7 @@ class LocalJob(Job):
         counts = place.counts_of(place.times(drawn))
         true = smoothed(true_distribution(counts), self.sigma, self.size)
         terms = LocalTerms.of(place.domain, epsilon=self.epsilon)
-        release = simulated_locally(terms, place.one_cell_each(drawn, rng), rng)
+        release = simulate_locally(terms, place.one_cell_each(drawn, rng), rng)
         estimates = {"local": release.distribution(), "local-paper": release.distribution(method="paper")}
         found = {name: score(true, smoothed(one, self.sigma, self.size)) for name, one in estimates.items()}
         noise = seed_of(seed, self.key)

@@ -5,7 +5,7 @@ without rounding the noise is that of a curator with the paper's design: B = inf
 each adds noise of its own.
 
 **Paired.** All collections of one run have the same people and, in people, the same noise to within 1 / B
-(`simulated_together`): that of B = 256 and that of B = infinity differ by their rounding alone, and what a curator
+(`simulate_together`): that of B = 256 and that of B = infinity differ by their rounding alone, and what a curator
 would have measured of the same noisy tree is the part of it that the paper's design asks for (`asked_of`).
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpheatmap.collect import Terms, paper_shares, simulated_together
+from dpheatmap.collect import Terms, paper_shares, simulate_together
 from dpheatmap.curator import walk
 from dpheatmap.design.budget import UNITS
 from dpheatmap.design.design import Question
@@ -95,7 +95,7 @@ class ShuffleJob(Job):
 
         def collected(units: int, servers: int = 0) -> Release:
             rng = np.random.default_rng(seed_of(seed, "noise", place.name, self.draw))  # the same for all
-            return simulated_together(terms_of(units, place.domain, servers), people, rng)
+            return simulate_together(terms_of(units, place.domain, servers), people, rng)
 
         made = {"shuffle": collected(UNITS if math.isinf(self.at) else int(self.at))}
         if math.isinf(self.at):

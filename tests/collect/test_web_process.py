@@ -19,7 +19,7 @@ from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.network import Network
 from dpheatmap.collect.receiver import Receiver
 from dpheatmap.collect.tickets import SIZE
-from dpheatmap.collect.web import application
+from dpheatmap.collect.web_process import application
 from helpers.collecting import Cast, terms_of
 
 
@@ -92,5 +92,5 @@ def test_who_has_no_ticket_is_refused_before_the_rest_is_read(tmp_path: Path) ->
     assert posted(role, [bytes(SIZE - 1), bytes(1), bytes(100), bytes(100)]) == (403, refusal, 2)
     good = stage.client(0).contribution([0.1], [0.1])[0]
     assert posted(role, [good[:10], good[10:90], good[90:]])[0] == 200
-    assert role.state.received() == 1
+    assert role.state.count_contributions() == 1
     assert posted(role, [good, b"x", b"y"])[::2] == (413, 2)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpheatmap.collect.responses import LONGEST, NOTHING, Answers, Hadamard, Unary, response
+from dpheatmap.collect.randomised_response import LONGEST, NOTHING, Answers, Hadamard, Unary, response
 from dpheatmap.curator.core.noise import Source
 from dpheatmap.errors import DataError
 from dpheatmap.place.quadtree import Ints
@@ -160,7 +160,7 @@ def test_estimates_are_unbiased_and_know_their_deviation(
     found = np.zeros((400, 2, size))
     for one in found:
         values = rng.choice(np.append(np.arange(size), NOTHING), 2000, p=true)
-        one[:] = how.estimate(how.simulated_tally(values, rng), len(values))
+        one[:] = how.estimate(how.simulate_tally(values, rng), len(values))
     deviations = np.sqrt((found[:, 1] ** 2).mean(axis=0))
     assert np.all(np.abs(found[:, 0].mean(axis=0) - true[:-1]) < 6.5 * deviations / np.sqrt(400))
     assert np.all(np.abs(found[:, 0].std(axis=0) / deviations - 1) < 6.5 / np.sqrt(800))
@@ -171,7 +171,7 @@ def test_the_simulation_has_the_law_of_real_answers(kind: type[Unary] | type[Had
     how, rng = kind(20, Fraction(1)), np.random.default_rng(2)
     values = np.arange(20_000) % 7
     real = how.estimate(how.tally(how.answers(values, SeededSource(3))), len(values))
-    drawn = how.estimate(how.simulated_tally(values, rng), len(values))
+    drawn = how.estimate(how.simulate_tally(values, rng), len(values))
     assert np.all(np.abs(real[0] - drawn[0]) < 6 * np.hypot(real[1], drawn[1]))
     assert np.allclose(real[1], drawn[1], rtol=0.1)
 
@@ -186,12 +186,12 @@ def test_the_response_is_chosen_by_size() -> None:
 @pytest.mark.parametrize("how", [Unary(13, Fraction(1)), Hadamard(13, Fraction(1)), Hadamard(5000, Fraction(4))])
 def test_answers_survive_the_way_and_others_are_refused(how: Responses) -> None:
     answer = how.answers(np.array([3]), SeededSource(1))[0]
-    sent = how.packed(answer)
+    sent = how.pack(answer)
     assert len(sent) == how.answer_bytes
-    assert np.array_equal(how.unpacked(sent), answer)
+    assert np.array_equal(how.unpack(sent), answer)
     wrong = [sent + b"\0", sent[:-1], b""]
     if isinstance(how, Unary) or how.symbols < 2 ** (8 * how.answer_bytes):
         wrong.append(b"\xff" * how.answer_bytes)
     for other in wrong:
         with pytest.raises(DataError, match="A report is not one of this collection"):
-            how.unpacked(other)
+            how.unpack(other)

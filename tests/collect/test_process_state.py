@@ -9,7 +9,7 @@ import pytest
 
 from dpheatmap.collect.client import message_size
 from dpheatmap.collect.keys import OVERHEAD
-from dpheatmap.collect.state import State
+from dpheatmap.collect.process_state import State
 from dpheatmap.errors import DataError
 from helpers.collecting import MODELS, cast
 

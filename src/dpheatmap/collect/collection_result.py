@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from dpheatmap.collect.collection import Collection, Party
-from dpheatmap.collect.contribution import decoded_shares
+from dpheatmap.collect.contribution import decode_shares
 from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.network import PAUSE, Network, UnreachableError
 from dpheatmap.collect.shares import Words
@@ -18,7 +18,7 @@ from dpheatmap.releases.release import Release
 _HEADER = 8 + 32
 
 
-def collected(collection: Collection, network: Network) -> Release:
+def fetch_release(collection: Collection, network: Network) -> Release:
     """The release, as soon as it is there; an error if there will be none, or not within the network's patience."""
     end = time.monotonic() + network.patience
     published = publishers(collection)
@@ -31,7 +31,7 @@ def collected(collection: Collection, network: Network) -> Release:
         if time.monotonic() > end:
             raise UnreachableError(_missing(collection, network, [party for party in published if party not in found]))
         time.sleep(PAUSE if len(found) < len(collection.parties) else 0)
-    return combined(collection, [found[party] for party in published])
+    return combine_sums(collection, [found[party] for party in published])
 
 
 def _missing(collection: Collection, network: Network, parties: list[Party]) -> str:
@@ -48,14 +48,14 @@ def publishers(collection: Collection) -> tuple[Party, ...]:
     return collection.parties[1:] if collection.terms.model == "shuffle" else collection.parties
 
 
-def combined(collection: Collection, bodies: list[bytes]) -> Release:
+def combine_sums(collection: Collection, bodies: list[bytes]) -> Release:
     """The release that signed sums are: one of each server, about the same contributions, or that of the analyser.
 
     What the server of the local model publishes is its tally.
     """
     terms, purpose = collection.terms, collection.purpose("sum")
     signed_by = zip(publishers(collection), bodies, strict=True)
-    payloads = [party.key.signed(body, purpose) or b"" for party, body in signed_by]
+    payloads = [party.key.verify(body, purpose) or b"" for party, body in signed_by]
     if any(len(payload) != _HEADER + 8 * terms.published_words for payload in payloads):
         raise DataError("A party's sum is damaged, or not signed by it. Ask it again.")
     if len({payload[:_HEADER] for payload in payloads}) > 1:
@@ -66,4 +66,4 @@ def combined(collection: Collection, bodies: list[bytes]) -> Release:
     if isinstance(terms, LocalTerms):
         return Tally.of_words(terms, np.frombuffer(payloads[0], dtype="<i8", offset=_HEADER)).release()
     sums: list[Words] = [np.frombuffer(payload, dtype="<u8", offset=_HEADER).astype(np.uint64) for payload in payloads]
-    return terms.release(decoded_shares(sums), int.from_bytes(payloads[0][:8], "little"))
+    return terms.release(decode_shares(sums), int.from_bytes(payloads[0][:8], "little"))

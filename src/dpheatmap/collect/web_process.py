@@ -48,18 +48,18 @@ def kind_of(name: str, collection: Collection) -> type[Role]:
 def application(role: Role, finished: Finished) -> Starlette:
     """What a role answers to: devices, other parties, and whoever wants to know how far it is."""
     routes = [
-        Route("/status", _answer(lambda: {"role": role.name, "phase": role.phase()})),
-        Route("/sum", _answer(role.outcome)),
+        Route("/status", _answering_endpoint(lambda: {"role": role.name, "phase": role.phase()})),
+        Route("/sum", _answering_endpoint(role.outcome)),
     ]
     if isinstance(role, Receiver):
         routes += [
-            _taking("/contributions", role.accept, role.largest_body, role.serial_of),
-            _taking("/close", role.close, _SIGNED_CLOSE),
+            _upload_route("/contributions", role.accept, role.largest_body, role.serial_of),
+            _upload_route("/close", role.close, _SIGNED_CLOSE),
         ]
     if isinstance(role, Server):
-        routes.append(Route("/entries", _answer(role.entries)))
+        routes.append(Route("/entries", _answering_endpoint(role.entries)))
     if isinstance(role, Analyser):
-        routes.append(_taking("/batches", role.accept, 2 * BATCH))
+        routes.append(_upload_route("/batches", role.accept, 2 * BATCH))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -124,14 +124,16 @@ def _work(role: Role, stop: threading.Event, finished: Finished) -> None:
         stop.wait(PAUSE)
 
 
-def _answer(make: Callable[[], Any]) -> Callable[[Request], Any]:
+def _answering_endpoint(make: Callable[[], Any]) -> Callable[[Request], Any]:
     async def endpoint(request: Request) -> Response:
-        return await _answered(make)
+        return await _response_of(make)
 
     return endpoint
 
 
-def _taking(path: str, take: Callable[[bytes], None], largest: int, begin: Callable[[bytes], object] = len) -> Route:
+def _upload_route(
+    path: str, take: Callable[[bytes], None], largest: int, begin: Callable[[bytes], object] = len
+) -> Route:
     """A place to send bodies to that are no larger than that; ``begin`` may refuse one by its first bytes.
 
     So nobody without a ticket can make a receiver hold a large contribution in memory.
@@ -148,12 +150,12 @@ def _taking(path: str, take: Callable[[bytes], None], largest: int, begin: Calla
                     begun = begin(bytes(body[:SIZE])) is not None
                 except Refused as refusal:
                     return PlainTextResponse(str(refusal), refusal.status)
-        return await _answered(lambda: take(bytes(body)))
+        return await _response_of(lambda: take(bytes(body)))
 
     return Route(path, endpoint, methods=["POST"])
 
 
-async def _answered(make: Callable[[], Any]) -> Response:
+async def _response_of(make: Callable[[], Any]) -> Response:
     try:
         found = await run_in_threadpool(make)
     except Refused as refusal:

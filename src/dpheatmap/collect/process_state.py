@@ -107,7 +107,7 @@ class State:
         """Write something down, once: what is known stays as it was."""
         self.write("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, value)
 
-    def received(self) -> int:
+    def count_contributions(self) -> int:
         """The number of contributions."""
         return int(self.rows("SELECT count(*) FROM contributions")[0][0])
 

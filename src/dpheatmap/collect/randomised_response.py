@@ -68,7 +68,7 @@ class Unary:
         found: Ints = answers.sum(axis=0, dtype=np.int64)
         return found
 
-    def simulated_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
+    def simulate_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
         """A tally of the same law as that of everybody's answers, without the answers: sums of bits are binomial."""
         told = np.bincount(values[values != NOTHING], minlength=self.size)
         drawn: Ints = rng.binomial(told, 0.5) + rng.binomial(len(values) - told, self.flips / 2**self.bits)
@@ -81,15 +81,15 @@ class Unary:
         spread = np.clip(chance, q, 0.5)
         return (chance - q) / (0.5 - q), np.sqrt(spread * (1.0 - spread) / number) / (0.5 - q)
 
-    def packed(self, answer: Answers) -> bytes:
+    def pack(self, answer: Answers) -> bytes:
         """An answer as bytes."""
         return np.packbits(answer).tobytes()
 
-    def unpacked(self, answer: bytes) -> Answers:
+    def unpack(self, answer: bytes) -> Answers:
         """An answer from bytes; what none can be is an error."""
         found = np.unpackbits(np.frombuffer(answer, dtype=np.uint8))
         if len(answer) != self.answer_bytes or found[self.size :].any():
-            raise malformed()
+            raise malformed_report()
         return found[: self.size]
 
 
@@ -130,7 +130,7 @@ class Hadamard:
         """How often each symbol was told."""
         return np.bincount(answers, minlength=self.symbols)
 
-    def simulated_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
+    def simulate_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
         """A tally of everybody's answers."""
         return self.tally(self.answers(values, rng.bytes))
 
@@ -143,15 +143,15 @@ class Hadamard:
         variance = np.maximum(by_block.sum(axis=1)[block] / number - mean**2, (1.0 - h) / self.blocks / 2)
         return mean / h, np.sqrt(variance / number) / h
 
-    def packed(self, answer: int) -> bytes:
+    def pack(self, answer: int) -> bytes:
         """An answer as bytes."""
         return int(answer).to_bytes(self.answer_bytes)
 
-    def unpacked(self, answer: bytes) -> int:
+    def unpack(self, answer: bytes) -> int:
         """An answer from bytes; what none can be is an error."""
         found = int.from_bytes(answer)
         if len(answer) != self.answer_bytes or found >= self.symbols:
-            raise malformed()
+            raise malformed_report()
         return found
 
 
@@ -160,7 +160,7 @@ def response(size: int, epsilon: Fraction) -> Unary | Hadamard:
     return Unary(size, epsilon) if size <= LONGEST else Hadamard(size, epsilon)
 
 
-def malformed() -> DataError:
+def malformed_report() -> DataError:
     """What is said of bytes that are no report."""
     return DataError("A report is not one of this collection. Leave it out, and check the device's version.")
 
