@@ -22,7 +22,7 @@ from dpheatmap.design.privacy_loss import PureLoss, loss_of
 from dpheatmap.errors import ReleaseFileError
 from dpheatmap.estimate.posterior.likelihood import laplace_sum, law_of
 from dpheatmap.estimate.posterior.posterior import Observations, infer, posterior
-from dpheatmap.estimate.posterior.worth import WORTH, worth_reading
+from dpheatmap.estimate.posterior.pruning import WORTH, measurements_to_read
 from dpheatmap.heatmap.smoothing import smoothed
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.noise_law import (
@@ -295,11 +295,11 @@ def test_few_cells_are_read_and_the_map_is_that_of_all_of_them(model: str, peopl
 def test_what_is_read_depends_on_what_was_read_before_only() -> None:
     release = collected("servers", dph.Domain.unit(6))
     every = Observations.every(release)
-    read = worth_reading(every.levels, every.codes, every.people, every.deviations)
+    read = measurements_to_read(every.levels, every.codes, every.people, every.deviations)
     unread = np.setdiff1d(np.arange(len(every.levels)), read)
     changed = every.people.copy()
     changed[unread] = np.random.default_rng(1).normal(0, 1e6, len(unread))
-    assert np.array_equal(read, worth_reading(every.levels, every.codes, changed, every.deviations))
+    assert np.array_equal(read, measurements_to_read(every.levels, every.codes, changed, every.deviations))
 
 
 # Both reconstructions

@@ -23,7 +23,7 @@ from dpheatmap.place.quadtree import Ints
 WORTH = 0.5
 
 
-def worth_reading(levels: Ints, codes: Ints, people: Floats, deviations: Floats) -> Ints:
+def measurements_to_read(levels: Ints, codes: Ints, people: Floats, deviations: Floats) -> Ints:
     """Positions of the measurements to read, each cell measured once, in the order of a release."""
     start = np.append(np.searchsorted(levels, np.unique(levels)), len(levels))
     read = [np.arange(start[0], start[1])]

@@ -24,7 +24,7 @@ DRAWS = 100
 WIDER = 1.5
 
 
-def people_drawn(release: Release, centres: Floats, metric: str) -> Floats:
+def draws_of_people(release: Release, centres: Floats, metric: str) -> Floats:
     """The people nearest to each centre, a row for each draw; the same release gives the same draws."""
     levels, codes, masses = draws(posterior(release), DRAWS, np.random.default_rng(seed_of(release)))
     points, plane = points_of(release.domain, levels, codes), Plane(release.domain)

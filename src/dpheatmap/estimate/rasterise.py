@@ -1,4 +1,4 @@
-"""The loop that lays cells onto pixels, compiled on first use; imports numba, so it is imported late."""
+"""The loop that rasterises cells, compiled on first use; imports numba, so it is imported late."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dpheatmap.place.domain import Floats
 
 
 @njit(cache=True)
-def spread(values: Floats, mass: Floats, left: Floats, right: Floats, top: Floats, bottom: Floats) -> None:
+def rasterise(values: Floats, mass: Floats, left: Floats, right: Floats, top: Floats, bottom: Floats) -> None:
     """Add to each pixel of ``values`` the mass of the rectangles, given in pixels, by the area they share with it."""
     rows, columns = values.shape
     for k in range(len(mass)):
