@@ -19,7 +19,7 @@ from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 
 SIGMA, PEOPLE, TRIALS = 0.02, 200, 2
@@ -40,10 +40,10 @@ def mean_scores() -> dict[tuple[Fraction, str], Floats]:
     for place in stand_in.cities().places:
         for _ in range(TRIALS):
             counts = place.sample(PEOPLE, rng)
-            true = smoothed(true_distribution(counts), SIGMA)
+            true = smooth(true_distribution(counts), SIGMA)
             for epsilon in EPSILONS:
                 for name, estimate in estimates(counts, epsilon).items():
-                    heat = smoothed(estimate, SIGMA)
+                    heat = smooth(estimate, SIGMA)
                     scores[epsilon, name].append((dph.metrics.emd(true, heat), dph.metrics.kl(true, heat)))
     return {key: np.mean(values, axis=0) for key, values in scores.items()}
 

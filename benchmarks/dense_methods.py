@@ -20,7 +20,7 @@ from common import bar
 from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 from shapes import DOMAINS, GAUSSIANS, SHAPES, SQUARE, people_of
@@ -38,7 +38,7 @@ def scores(task: tuple[Case, int]) -> Floats:
         counts = places[draw % len(places)].sample(people, np.random.default_rng(draw))
     else:
         counts = people_of(kind, people, draw)
-    true = smoothed(true_distribution(counts), SIGMA, SIZE)
+    true = smooth(true_distribution(counts), SIGMA, SIZE)
     release = seeded_release(counts, seed=draw, epsilon=Fraction(epsilon), design="dense")
     heats = [release.heatmap(sigma=SIGMA, size=SIZE, method=method).values for method in ("posterior", "dense")]
     m = dph.metrics

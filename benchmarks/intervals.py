@@ -22,7 +22,7 @@ from dpheatmap.experiments import stand_in
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.experiments.populations import Place
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 
@@ -52,7 +52,7 @@ def judge(task: tuple[str, int, str]) -> dict[str, Floats]:
     release = seeded_release(counts, seed=seed_of(*task), epsilon=Fraction(epsilon))
     found = {}
     for name, size in SIZES.items():
-        heat, true = release.heatmap(sigma=sigma, size=size), smoothed(true_distribution(counts), sigma, size)
+        heat, true = release.heatmap(sigma=sigma, size=size), smooth(true_distribution(counts), sigma, size)
         low, high = heat.interval(0.9)
         inside = (low <= true) & (true <= high)
         busy, visited = true >= np.quantile(true, 0.9), true > 1e-3 * true.max()

@@ -24,7 +24,7 @@ from dpheatmap.evaluate.pool import run_all
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
 from dpheatmap.experiments.populations import Place
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 from shapes import DOMAINS, SQUARE, scattered
@@ -64,7 +64,7 @@ def generated_city(people: int, seed: int) -> Place:
 def error(counts: dph.Counts, epsilon: Fraction, seed: int, design: str = "adaptive") -> float:
     made = seeded_release(counts, seed=seed, epsilon=epsilon, design=design)
     heat = made.heatmap(sigma=SIGMA, size=SIZE)
-    true = smoothed(true_distribution(counts), SIGMA, SIZE)
+    true = smooth(true_distribution(counts), SIGMA, SIZE)
     return dph.metrics.emd(true, heat.values, tolerance=0.005).middle
 
 

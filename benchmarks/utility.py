@@ -16,7 +16,7 @@ import dpheatmap as dph
 from common import bar
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 
 DOMAIN = dph.Domain.unit(8)
 SIGMA = 0.02
@@ -35,7 +35,7 @@ def sampled_cells(people: int, trials: int, seed: int = 0) -> Iterator[dph.Count
 def compare_with_prototype() -> list[bool]:
     scores = defaultdict(list)
     for counts in sampled_cells(200, trials=2):
-        true = smoothed(true_distribution(counts), SIGMA)
+        true = smooth(true_distribution(counts), SIGMA)
         for epsilon in PROTOTYPE:
             heat = dph.release(counts, epsilon=epsilon, design="paper").heatmap(sigma=SIGMA, method="paper").values
             scores[epsilon].append((dph.metrics.pearson(true, heat), dph.metrics.kl(true, heat)))

@@ -23,7 +23,7 @@ from dpheatmap.errors import ReleaseFileError
 from dpheatmap.estimate.posterior.likelihood import laplace_sum, law_of
 from dpheatmap.estimate.posterior.posterior import Observations, infer, posterior
 from dpheatmap.estimate.posterior.pruning import WORTH, measurements_to_read
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.noise_law import (
     LAPLACE,
@@ -288,7 +288,7 @@ def test_few_cells_are_read_and_the_map_is_that_of_all_of_them(model: str, peopl
         parent = (every.levels == level - 1) & (every.codes == code >> 2)
         assert every.people[parent][0] > WORTH * every.deviations[every.levels == level].mean()
     if people:
-        heat, whole = (smoothed(infer(o).distribution(), 0.05, 16) for o in (read, every))
+        heat, whole = (smooth(infer(o).distribution(), 0.05, 16) for o in (read, every))
         assert np.abs(heat - whole).sum() < 0.15
 
 

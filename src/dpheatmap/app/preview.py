@@ -15,7 +15,7 @@ from dpheatmap.curator import aggregate, release
 from dpheatmap.design.budget import exact_text
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.heatmap.heatmap import Heatmap
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.planning.plan import length, plan
 from dpheatmap.releases.label import odds_in_words
@@ -54,7 +54,7 @@ def previewed(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
     counts = aggregate(generated_people(people, extent=domain.extent), domain, user="person", x="x", y="y")
     made = release(counts, epsilon=min(epsilon * Fraction(users, people), Fraction(LARGEST_EPSILON)))
     shown = made.heatmap(size=SIDE)
-    truth = replace(shown, values=smoothed(true_distribution(counts), shown.sigma, SIDE), uncertainty=None, empty=False)
+    truth = replace(shown, values=smooth(true_distribution(counts), shown.sigma, SIDE), uncertainty=None, empty=False)
     return {"shown": _png(shown), "truth": _png(truth), "sure": _sureness(shown)}
 
 

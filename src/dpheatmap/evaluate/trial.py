@@ -11,7 +11,7 @@ from dpheatmap.curator import Counts
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.evaluate.variants import EVERY_METHOD, TITLES
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,12 @@ class Trial:
 
 def run_trial(trial: Trial) -> dict[str, Scores]:
     """The scores of each method."""
-    true = smoothed(true_distribution(trial.counts), trial.sigma, trial.size)
+    true = smooth(true_distribution(trial.counts), trial.sigma, trial.size)
     scores = {}
     for name in trial.methods:
         seed = None if trial.seed is None else seed_of(trial.seed, name)
         estimate = EVERY_METHOD[name].estimate(trial.counts, trial.epsilon, seed)
-        scores[name] = score(true, smoothed(estimate, trial.sigma, trial.size))
+        scores[name] = score(true, smooth(estimate, trial.sigma, trial.size))
     return scores
 
 

@@ -16,7 +16,7 @@ from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Study
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 
 EPSILONS = ("0.5", "1", "2", "4")
 PEOPLE = (1000, 10_000, 100_000, 1_000_000)
@@ -38,11 +38,11 @@ class LocalJob(Job):
         rng = self.people_of(seed_of(seed, self.people))
         place, drawn = self.place, rng.integers(0, self.place.people, self.people)
         counts = place.counts_of(place.times(drawn))
-        true = smoothed(true_distribution(counts), self.sigma, self.size)
+        true = smooth(true_distribution(counts), self.sigma, self.size)
         terms = LocalTerms.of(place.domain, epsilon=self.epsilon)
         release = simulate_locally(terms, place.one_cell_each(drawn, rng), rng)
         estimates = {"local": release.distribution(), "local-paper": release.distribution(method="paper")}
-        found = {name: score(true, smoothed(one, self.sigma, self.size)) for name, one in estimates.items()}
+        found = {name: score(true, smooth(one, self.sigma, self.size)) for name, one in estimates.items()}
         noise = seed_of(seed, self.key)
         return found | run_trial(Trial(counts, self.epsilon, self.methods[2:], self.sigma, self.size, noise))
 

@@ -19,7 +19,7 @@ from dpheatmap.experiments import epsilon as comparison
 from dpheatmap.experiments import gaze
 from dpheatmap.experiments.study import SIGMA
 from dpheatmap.experiments.users import one_cell
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.figure.colour import STEPS, colours
 
@@ -57,9 +57,9 @@ def strip(place: Place, people: int, epsilon: Fraction, sigma: float, seed: int)
     """Draw people from a place and map them by each method; the same for the same seed."""
     rng = np.random.default_rng(seed_of(seed, "people", place.name))
     counts = place.sample(people, rng)
-    true = smoothed(true_distribution(counts), sigma)
+    true = smooth(true_distribution(counts), sigma)
     estimates = {
-        name: smoothed(METHODS[name].estimate(counts, epsilon, seed_of(seed, place.name, epsilon, name)), sigma)
+        name: smooth(METHODS[name].estimate(counts, epsilon, seed_of(seed, place.name, epsilon, name)), sigma)
         for name in SHOWN
     }
     return Strip(place, epsilon, true, estimates, {name: score(true, map_) for name, map_ in estimates.items()})

@@ -34,7 +34,7 @@ from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.salicon import MAP
 from dpheatmap.experiments.study import Data, Finding, Job, Results, Study, panels_of
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Measurements, Release
@@ -90,7 +90,7 @@ class ShuffleJob(Job):
         """Each collection, read both ways."""
         place = self.place
         drawn = self.people_of(seed).choice(place.people, self.people, replace=False)
-        true = smoothed(true_distribution(place.counts_of(place.times(drawn))), self.sigma, self.size)
+        true = smooth(true_distribution(place.counts_of(place.times(drawn))), self.sigma, self.size)
         people = [place.points_of(person) for person in drawn]
 
         def collected(units: int, servers: int = 0) -> Release:
@@ -102,7 +102,7 @@ class ShuffleJob(Job):
             made["curator"] = asked_of(made["shuffle"])
             made |= {f"servers-{m}": collected(UNITS, m) for m in SERVERS}
         return {
-            name: score(true, smoothed(release.distribution(method=method), self.sigma, self.size))
+            name: score(true, smooth(release.distribution(method=method), self.sigma, self.size))
             for who, release in made.items()
             for name, method in zip(NAMES[who], ("posterior", "paper"), strict=True)
         }
