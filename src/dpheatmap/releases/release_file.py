@@ -155,7 +155,7 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
             if row is None:
                 raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
             metadata = json.loads(row[0])
-            most = _MOST_COLLECTED if _collected(metadata) else _FEW_ROWS + Path(path).stat().st_size
+            most = _MOST_COLLECTED if _is_collected(metadata) else _FEW_ROWS + Path(path).stat().st_size
             if rows > most:
                 raise ReleaseFileError(
                     f"{name} is damaged: it has more rows than a release of its size can have. Get a fresh copy."
@@ -173,7 +173,7 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
     return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}
 
 
-def _collected(metadata: Any) -> bool:
+def _is_collected(metadata: Any) -> bool:
     return isinstance(metadata, dict) and metadata.get("trusted", CURATOR.who) != CURATOR.who
 
 
