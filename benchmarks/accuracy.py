@@ -16,8 +16,8 @@ import numpy as np
 import dpheatmap as dph
 from common import bar
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.methods import METHODS
-from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats

@@ -22,8 +22,8 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.evaluate.pool import run_all
-from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from common import bar
-from dpheatmap.evaluate.pool import cores
+from dpheatmap.evaluate.process_pool import cores
 from dpheatmap.experiments import stand_in
 from dpheatmap.experiments.epsilon import STUDY
 from dpheatmap.experiments.figures import Sources

@@ -15,9 +15,9 @@ from functools import cache
 import numpy as np
 
 from common import bar
-from dpheatmap.evaluate.pool import run_all
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import stand_in
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.mixtures import mixture

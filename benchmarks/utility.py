@@ -14,7 +14,7 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.experiments import stand_in
 from dpheatmap.heatmap.smoothing import smooth
 

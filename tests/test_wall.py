@@ -136,7 +136,7 @@ def test_only_the_private_side_reads_tables() -> None:
 def test_exact_counts_are_read_by_the_judge_only() -> None:
     """Outside the wall, the one who judges by the truth looks into Counts; rivals and baselines get noisy answers."""
     looking = {file for file in OUTSIDE if EXACT.search((ROOT / file).read_text(encoding="utf-8"))}
-    assert looking == {"evaluate/truth.py"}
+    assert looking == {"evaluate/ground_truth.py"}
 
 
 def test_peers_see_people_through_a_curator_only() -> None:

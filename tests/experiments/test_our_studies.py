@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from dpheatmap.evaluate.method_variants import EVERY_METHOD
 from dpheatmap.evaluate.scores import METRICS, Mean, Scores
-from dpheatmap.evaluate.variants import EVERY_METHOD
 from dpheatmap.experiments import ablation, rivals
 from dpheatmap.experiments import epsilon as comparison
 from dpheatmap.experiments.figures import Sources

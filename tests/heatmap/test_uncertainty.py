@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.experiments import invented
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smooth

@@ -13,7 +13,7 @@ import numpy as np
 from dpheatmap._util.parameters import LARGEST_EPSILON
 from dpheatmap.curator import aggregate, release
 from dpheatmap.design.budget import exact_text
-from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpheatmap.curator import Counts
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.method_variants import EVERY_METHOD, TITLES
 from dpheatmap.evaluate.scores import Scores, score
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.evaluate.variants import EVERY_METHOD, TITLES
 from dpheatmap.heatmap.smoothing import smooth
 
 
@@ -46,7 +46,7 @@ def seed_of(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8])
 
 
-def gathered(results: Iterable[tuple[float, dict[str, Scores]]]) -> dict[str, dict[float, list[Scores]]]:
+def group_scores(results: Iterable[tuple[float, dict[str, Scores]]]) -> dict[str, dict[float, list[Scores]]]:
     """Scores by method and place on the axis."""
     found: dict[str, dict[float, list[Scores]]] = {}
     for place, scores in results:

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpheatmap.evaluate.method_variants import ABLATIONS, EVERY_METHOD
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.variants import ABLATIONS, EVERY_METHOD
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.mixtures import mixture

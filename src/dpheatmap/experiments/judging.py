@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dpheatmap.evaluate.method_variants import EVERY_METHOD
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Metric
-from dpheatmap.evaluate.variants import EVERY_METHOD
 
 
 def mean(series: Series, method: str, at: float, metric: str = "emd") -> float:

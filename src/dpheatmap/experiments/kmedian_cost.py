@@ -26,10 +26,10 @@ import numpy as np
 
 from dpheatmap import __version__
 from dpheatmap.estimate.kmedian import weighted_points
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import Mean, mean_of
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.record import Record
 from dpheatmap.experiments.run import Outcome, Progress, finish, save_figure, written

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpheatmap.collect import LocalTerms, simulate_locally
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.trial import Trial, run_trial, seed_of
-from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Study

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpheatmap.evaluate.chart import GREY, INK, new_figure
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import epsilon as comparison
 from dpheatmap.experiments import gaze
 from dpheatmap.experiments.study import SIGMA

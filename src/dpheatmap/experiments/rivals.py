@@ -11,11 +11,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpheatmap.evaluate.paired import holm, paired_p
+from dpheatmap.evaluate.method_variants import EVERY_METHOD, RIVALS_WITH_POSTERIOR
+from dpheatmap.evaluate.paired_tests import holm, paired_p
 from dpheatmap.evaluate.peers import PEERS
 from dpheatmap.evaluate.scores import METRICS, Metric, Scores
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.variants import EVERY_METHOD, RIVALS_WITH_POSTERIOR
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.judging import listed
 from dpheatmap.experiments.mixtures import mixture

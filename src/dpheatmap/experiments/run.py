@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from dpheatmap import __version__
 from dpheatmap._util.files import replace_whole
 from dpheatmap.evaluate.chart import four_metrics
-from dpheatmap.evaluate.pool import run_all
+from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.evaluate.score_table import Series, as_csv, records
 from dpheatmap.experiments.maps import Gallery, side_by_side
 from dpheatmap.experiments.populations import Dataset

@@ -24,11 +24,11 @@ from dpheatmap.curator import walk
 from dpheatmap.design.budget import UNITS
 from dpheatmap.design.design import Question
 from dpheatmap.design.paper import PaperDesign
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.method_variants import TITLES
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import Mean, Scores, ratio_of, score
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.evaluate.variants import TITLES
 from dpheatmap.experiments.gaze import PEOPLE, SIGMA
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.populations import Dataset

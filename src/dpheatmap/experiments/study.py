@@ -11,7 +11,7 @@ import numpy as np
 
 from dpheatmap.evaluate.score_table import Series, series_of
 from dpheatmap.evaluate.scores import Scores
-from dpheatmap.evaluate.trial import Trial, gathered, run_trial, seed_of
+from dpheatmap.evaluate.trial import Trial, group_scores, run_trial, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -134,7 +134,7 @@ def panels_of(jobs: Sequence[Job], results: Results) -> dict[str, Series]:
     found: dict[str, list[tuple[float, dict[str, Scores]]]] = {}
     for job in jobs:
         found.setdefault(job.panel, []).append((job.at, results[job.key]))
-    return {panel: series_of(gathered(scores)) for panel, scores in found.items()}
+    return {panel: series_of(group_scores(scores)) for panel, scores in found.items()}
 
 
 def paragraph(findings: Sequence[Finding]) -> str:

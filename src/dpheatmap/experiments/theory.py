@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpheatmap.evaluate.chart import DENSE_COLOUR, GREY, INK, PAPER_COLOUR, new_figure, styles
+from dpheatmap.evaluate.method_variants import EVERY_METHOD, WIDTHS
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.variants import EVERY_METHOD, WIDTHS
 from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import Data, Finding, Job, Study, panels_of

@@ -10,9 +10,9 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.curator import Curator
 from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.evaluate.method_variants import ABLATIONS, RIVALS_WITH_POSTERIOR, NotMeasuredAgain, Recorder
 from dpheatmap.evaluate.methods import METHODS, Method
 from dpheatmap.evaluate.peers.private_tree import privtree
-from dpheatmap.evaluate.variants import ABLATIONS, RIVALS_WITH_POSTERIOR, NotMeasuredAgain, Recorder
 from dpheatmap.experiments import invented
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.testing import SeededSource, seeded_release

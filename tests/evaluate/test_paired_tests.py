@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpheatmap.evaluate.paired import holm, paired_p, student_tail
+from dpheatmap.evaluate.paired_tests import holm, paired_p, student_tail
 
 
 @given(st.floats(-30, 30), st.integers(1, 200))

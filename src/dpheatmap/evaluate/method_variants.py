@@ -101,7 +101,7 @@ def dyadic_grid(curator: Curator) -> None:
     curator.cells(level, all_cells(curator.domain, level), curator.rest)
 
 
-def _ours(
+def _variant(
     change: Callable[[AdaptiveDesign], AdaptiveDesign | str], reconstruct: Reconstruction = posterior_mean
 ) -> Callable[[Counts, object, int | None], Distribution]:
     def estimate(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
@@ -112,7 +112,7 @@ def _ours(
     return estimate
 
 
-def _recorded(algorithm: Callable[[Curator], object]) -> Callable[[Counts, object, int | None], Distribution]:
+def _refit(algorithm: Callable[[Curator], object]) -> Callable[[Counts, object, int | None], Distribution]:
     def estimate(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
         curator = Recorder(counts, epsilon, None if seed is None else SeededSource(seed))
         algorithm(curator)
@@ -129,26 +129,28 @@ def _of_width(width: int) -> Callable[[Counts, object, int | None], Distribution
     return estimate
 
 
-def _unmeasured(design: AdaptiveDesign) -> AdaptiveDesign:
+def _measure_once(design: AdaptiveDesign) -> AdaptiveDesign:
     return NotMeasuredAgain(**vars(design))
 
 
 ABLATIONS = (
-    Method("closed-once", "Closed cells measured once", _ours(_unmeasured), any_depth=True),
-    Method("no-finish", "No finished cells", _ours(lambda d: replace(d, closing=d.opening)), any_depth=True),
-    Method("no-total", "Start at the first level", _ours(lambda d: replace(d, total=Fraction(0))), any_depth=True),
-    Method("no-even", "Even maps as all others", _ours(lambda d: replace(d, evenness=Fraction(10**9))), any_depth=True),
-    Method("no-neighbours", "Prior without neighbours", _ours(lambda d: d, without_neighbours), any_depth=True),
-    Method("leaf-counts", "Counts instead of the posterior", _ours(lambda d: d, counts_of_leaves), any_depth=True),
-    Method("paper-posterior", "Paper's levels + posterior", _ours(lambda d: "paper"), any_depth=True),
+    Method("closed-once", "Closed cells measured once", _variant(_measure_once), any_depth=True),
+    Method("no-finish", "No finished cells", _variant(lambda d: replace(d, closing=d.opening)), any_depth=True),
+    Method("no-total", "Start at the first level", _variant(lambda d: replace(d, total=Fraction(0))), any_depth=True),
+    Method(
+        "no-even", "Even maps as all others", _variant(lambda d: replace(d, evenness=Fraction(10**9))), any_depth=True
+    ),
+    Method("no-neighbours", "Prior without neighbours", _variant(lambda d: d, without_neighbours), any_depth=True),
+    Method("leaf-counts", "Counts instead of the posterior", _variant(lambda d: d, counts_of_leaves), any_depth=True),
+    Method("paper-posterior", "Paper's levels + posterior", _variant(lambda d: "paper"), any_depth=True),
 )
 """Our method with one part left out or replaced."""
 
 RIVALS_WITH_POSTERIOR = (
-    Method("privtree-posterior", "PrivTree + posterior", _recorded(privtree), any_depth=True),
-    Method("federated-posterior", "Adaptive federated + posterior", _recorded(federated_heatmap), any_depth=True),
-    Method("pmm-posterior", "Private measure + posterior", _recorded(pmm), any_depth=True),
-    Method("grid-posterior", "Uniform grid (dyadic) + posterior", _recorded(dyadic_grid), any_depth=True),
+    Method("privtree-posterior", "PrivTree + posterior", _refit(privtree), any_depth=True),
+    Method("federated-posterior", "Adaptive federated + posterior", _refit(federated_heatmap), any_depth=True),
+    Method("pmm-posterior", "Private measure + posterior", _refit(pmm), any_depth=True),
+    Method("grid-posterior", "Uniform grid (dyadic) + posterior", _refit(dyadic_grid), any_depth=True),
 )
 """Rivals whose measurements are counts of cells, with our posterior on them."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpheatmap.evaluate.pool import cores, run_all
+from dpheatmap.evaluate.process_pool import cores, run_all
 
 
 def square_and_process(number: int) -> tuple[int, int]:
@@ -48,7 +48,7 @@ def test_a_failure_reaches_the_caller(workers: int) -> None:
 
 SLEEPER = """
 import sys, time
-from dpheatmap.evaluate.pool import run_all
+from dpheatmap.evaluate.process_pool import run_all
 if __name__ == "__main__":
     try:
         for task, _ in run_all(time.sleep, [0.2] * 20_000, 2):
