@@ -18,7 +18,7 @@ from common import bar
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.methods import METHODS
-from dpheatmap.experiments import stand_in
+from dpheatmap.experiments import stand_in_data
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 
@@ -37,7 +37,7 @@ def estimates(counts: dph.Counts, epsilon: Fraction) -> dict[str, Distribution]:
 def mean_scores() -> dict[tuple[Fraction, str], Floats]:
     """Mean EMD and KL by epsilon and method."""
     scores, rng = defaultdict(list), np.random.default_rng(0)
-    for place in stand_in.cities().places:
+    for place in stand_in_data.cities().places:
         for _ in range(TRIALS):
             counts = place.sample(PEOPLE, rng)
             true = smooth(true_distribution(counts), SIGMA)
@@ -49,7 +49,7 @@ def mean_scores() -> dict[tuple[Fraction, str], Floats]:
 
 
 def main() -> int:
-    if stand_in.folder() is None:
+    if stand_in_data.folder() is None:
         print("No data folder: set DPHEATMAP_DATA to one that holds geo_cells.parquet.")
         return 0
     mean, reached = mean_scores(), []

@@ -13,14 +13,14 @@ from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
 from dpheatmap.evaluate.method_variants import ABLATIONS, RIVALS_WITH_POSTERIOR, NotMeasuredAgain, Recorder
 from dpheatmap.evaluate.methods import METHODS, Method
 from dpheatmap.evaluate.peers.private_tree import privtree
-from dpheatmap.experiments import invented
+from dpheatmap.experiments import generated_data
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.testing import SeededSource, seeded_release
 
 
 @pytest.fixture(scope="module")
 def counts() -> dph.Counts:
-    return invented.cities().places[0].sample(150, np.random.default_rng(0))
+    return generated_data.cities().places[0].sample(150, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")

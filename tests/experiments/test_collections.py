@@ -91,7 +91,7 @@ def test_a_curator_asks_for_a_part_of_the_same_tree() -> None:
     rng = np.random.default_rng(5)
     people = [tuple(rng.beta(2, 5, (2, 7))) for _ in range(50)]
     every = simulate_together(terms, people, rng)
-    asked = shuffle.asked_of(every)
+    asked = shuffle.curator_release_of(every)
     design = asked.design
     assert isinstance(design, PaperDesign)
     assert not design.at_once
@@ -162,7 +162,7 @@ def made_up(at_256: float, elsewhere: float, central: float, served: float) -> t
 def test_findings_about_the_shuffle_model_would_tell() -> None:
     def held(*errors: float) -> list[bool]:
         jobs, results = made_up(*errors)
-        found = [*shuffle.findings(panels_of(jobs, results)), *shuffle.judged(jobs, results)]
+        found = [*shuffle.findings(panels_of(jobs, results)), *shuffle.judge(jobs, results)]
         return [finding.held for finding in found]
 
     assert held(0.1, 0.1, 0.1, 0.12) == [True, True, True, True]

@@ -14,14 +14,14 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.evaluate.ground_truth import true_distribution
-from dpheatmap.experiments import invented
+from dpheatmap.experiments import generated_data
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE = 0.03, 48
-PLACES = invented.cities().places[:12]
+PLACES = generated_data.cities().places[:12]
 
 
 @cache

@@ -49,7 +49,7 @@ def command(
     from dpheatmap.experiments.figures import FIGURES, GALLERIES, STUDIES, Sources
     from dpheatmap.experiments.kmedian_cost import run_kmedian
     from dpheatmap.experiments.report import report
-    from dpheatmap.experiments.run import run_gallery, run_study, save_text
+    from dpheatmap.experiments.study_runner import run_gallery, run_study, save_text
 
     for name in figures:
         if name not in (*FIGURES, "all"):

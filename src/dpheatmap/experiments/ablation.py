@@ -10,8 +10,8 @@ import numpy as np
 from dpheatmap.evaluate.method_variants import ABLATIONS, EVERY_METHOD
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.trial import seed_of
+from dpheatmap.experiments.claims import mean
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
-from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Study

@@ -13,7 +13,7 @@ from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.trial import Trial, run_trial, seed_of
-from dpheatmap.experiments.judging import mean
+from dpheatmap.experiments.claims import mean
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Study
 from dpheatmap.heatmap.smoothing import smooth

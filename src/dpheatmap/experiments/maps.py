@@ -99,7 +99,7 @@ def _draw(panel: Any, heat: Floats, place: Place, title: str) -> None:
             heat, cmap=ListedColormap(colours(np.linspace(0, 1, STEPS)) / 255), vmin=0, interpolation="nearest"
         )
     else:
-        panel.imshow(_overlaid(heat, place.picture), interpolation="nearest")
+        panel.imshow(_overlay(heat, place.picture), interpolation="nearest")
     panel.set_title(title, fontsize=9.5, color=INK)
     panel.set_xticks([])
     panel.set_yticks([])
@@ -108,7 +108,7 @@ def _draw(panel: Any, heat: Floats, place: Place, title: str) -> None:
     panel.set_ylim(*((-0.5, rows - 0.5) if bottom_up else (rows - 0.5, -0.5)))
 
 
-def _overlaid(heat: Floats, picture: Path) -> Floats:
+def _overlay(heat: Floats, picture: Path) -> Floats:
     """The heat over a grey picture: the hotter, the less of the picture is seen."""
     from PIL import Image
 

@@ -6,7 +6,7 @@ each adds noise of its own.
 
 **Paired.** All collections of one run have the same people and, in people, the same noise to within 1 / B
 (`simulate_together`): that of B = 256 and that of B = infinity differ by their rounding alone, and what a curator
-would have measured of the same noisy tree is the part of it that the paper's design asks for (`asked_of`).
+would have measured of the same noisy tree is the part of it that the paper's design asks for (`curator_release_of`).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from dpheatmap.evaluate.method_variants import TITLES
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import Mean, Scores, ratio_of, score
 from dpheatmap.evaluate.trial import seed_of
+from dpheatmap.experiments.claims import mean
 from dpheatmap.experiments.gaze import PEOPLE, SIGMA
-from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.salicon import MAP
 from dpheatmap.experiments.study import Data, Finding, Job, Results, Study, panels_of
@@ -64,7 +64,7 @@ def terms_of(units: int, domain: Domain = MAP, servers: int = 0) -> Terms:
     )
 
 
-def asked_of(release: Release) -> Release:
+def curator_release_of(release: Release) -> Release:
     """What a curator with the paper's design would have asked of a noisy tree in which every cell is measured."""
     m, design = release.measurements, release.design
     assert isinstance(design, PaperDesign)
@@ -93,14 +93,14 @@ class ShuffleJob(Job):
         true = smooth(true_distribution(place.counts_of(place.times(drawn))), self.sigma, self.size)
         people = [place.points_of(person) for person in drawn]
 
-        def collected(units: int, servers: int = 0) -> Release:
+        def collect(units: int, servers: int = 0) -> Release:
             rng = np.random.default_rng(seed_of(seed, "noise", place.name, self.draw))  # the same for all
             return simulate_together(terms_of(units, place.domain, servers), people, rng)
 
-        made = {"shuffle": collected(UNITS if math.isinf(self.at) else int(self.at))}
+        made = {"shuffle": collect(UNITS if math.isinf(self.at) else int(self.at))}
         if math.isinf(self.at):
-            made["curator"] = asked_of(made["shuffle"])
-            made |= {f"servers-{m}": collected(UNITS, m) for m in SERVERS}
+            made["curator"] = curator_release_of(made["shuffle"])
+            made |= {f"servers-{m}": collect(UNITS, m) for m in SERVERS}
         return {
             name: score(true, smooth(release.distribution(method=method), self.sigma, self.size))
             for who, release in made.items()
@@ -172,7 +172,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
     ]
 
 
-def judged(jobs: Sequence[Job], results: Results) -> list[Finding]:
+def judge(jobs: Sequence[Job], results: Results) -> list[Finding]:
     """Our bar, and what servers cost, by pairs; an interval has to lie below the bar as a whole."""
     pairs = Pairs(jobs, results)
     near = [pairs.against_curator("shuffle", way, 256) for way in (0, 1)]
@@ -206,8 +206,8 @@ def figures(jobs: Sequence[Job], results: Results, dataset: Dataset) -> list[tup
 
     about = f"{PEOPLE} people, epsilon 5, delta 1e-5 (of servers 0). Data: {dataset.title}."
     return [
-        ("shuffle.png", shuffle_chart.against_b(panels_of(jobs, results)[""], STUDY.title, about)),
-        ("shuffle-paired.png", shuffle_chart.paired(Pairs(jobs, results), about)),
+        ("shuffle.png", shuffle_chart.metrics_figure(panels_of(jobs, results)[""], STUDY.title, about)),
+        ("shuffle-paired.png", shuffle_chart.ratio_figure(Pairs(jobs, results), about)),
     ]
 
 
@@ -217,7 +217,7 @@ STUDY = Study(
     axis="B",
     jobs=jobs,
     findings=findings,
-    judged=judged,
+    judge=judge,
     logarithmic=True,
     figures=figures,
 )

@@ -20,7 +20,7 @@ def error(series: Series, method: str, at: float, metric: Metric) -> float:
     return 1.0 - value if metric.more_is_better else value
 
 
-def better_ones(series: Series, method: str, at: float, metric: Metric, among: Iterable[str]) -> list[str]:
+def better_methods(series: Series, method: str, at: float, metric: Metric, among: Iterable[str]) -> list[str]:
     """The methods among some whose mean is better than a method's, the best first."""
     others = [name for name in among if name != method and name in series]
     better = [o for o in others if error(series, o, at, metric) < error(series, method, at, metric)]
@@ -33,19 +33,19 @@ def cases_lost(series: Series, method: str, among: Sequence[str]) -> tuple[list[
     for at in series[method]:
         for metric in METRICS:
             cases += 1
-            winners = better_ones(series, method, at, metric, among)
+            winners = better_methods(series, method, at, metric, among)
             if winners:
                 lost.append(f"{metric.name} at {at:g} by {EVERY_METHOD[winners[0]].title}")
     return lost, cases
 
 
-def ends(series: Series, method: str, metric: str = "emd") -> tuple[float, float]:
+def first_and_last(series: Series, method: str, metric: str = "emd") -> tuple[float, float]:
     """The means at the first and at the last place of the axis."""
     places = sorted(series[method])
     return mean(series, method, places[0], metric), mean(series, method, places[-1], metric)
 
 
-def improved(series: Series, method: str) -> list[str]:
+def improvements(series: Series, method: str) -> list[str]:
     """The metrics that are better at the end of the axis than at its beginning."""
     first, last = min(series[method]), max(series[method])
     return [m.name for m in METRICS if error(series, method, last, m) < error(series, method, first, m)]
@@ -53,20 +53,20 @@ def improved(series: Series, method: str) -> list[str]:
 
 def improves(series: Series, method: str) -> bool:
     """Whether all four metrics are better at the end of the axis than at its beginning."""
-    return len(improved(series, method)) == len(METRICS)
+    return len(improvements(series, method)) == len(METRICS)
 
 
 def worsens(series: Series, method: str) -> bool:
     """Whether no metric is better at the end of the axis than at its beginning."""
-    return not improved(series, method)
+    return not improvements(series, method)
 
 
-def path(series: Series, method: str, metric: str = "emd") -> str:
+def trend(series: Series, method: str, metric: str = "emd") -> str:
     """A metric along the axis, in words."""
     values = " ".join(f"{mean(series, method, at, metric):.3g}" for at in sorted(series[method]))
     return f"{metric.upper()} {values}"
 
 
-def listed(items: Sequence[str]) -> str:
+def listing(items: Sequence[str]) -> str:
     """Items in a row, or 'none'."""
     return ", ".join(items) or "none"

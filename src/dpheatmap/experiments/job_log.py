@@ -1,7 +1,7 @@
-"""A record of finished jobs, so that a killed run goes on where it stopped.
+"""A log of finished jobs, so that a killed run goes on where it stopped.
 
-One line of JSON a job, appended and flushed when the job is done. The first line names what the record belongs to: the
-experiment, its settings and the version; a record of something else is set aside, not mixed in. A last line that was
+One line of JSON a job, appended and flushed when the job is done. The first line names what the log belongs to: the
+experiment, its settings and the version; a log of something else is set aside, not mixed in. A last line that was
 cut off by a kill is left out. Numbers are written so that they read back the same to the last bit.
 """
 
@@ -21,7 +21,7 @@ ScoresByMethod = dict[str, Scores]
 Result = TypeVar("Result")
 
 
-class Record(Generic[Result]):
+class JobLog(Generic[Result]):
     """Results by job, on disk, written as JSON and read back by two functions."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Record(Generic[Result]):
         heading = json.dumps(belongs_to, sort_keys=True)
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         if lines[:1] == [heading]:
-            self.results = {job: read(result) for job, result in _parsed(lines[1:])}
+            self.results = {job: read(result) for job, result in _parse_lines(lines[1:])}
         elif lines:
             os.replace(path, path.with_suffix(f"{path.suffix}.old"))
         with replace_whole(path) as temporary:
@@ -71,7 +71,7 @@ SCORES = _as_lists, _as_scores
 """How scores by method are written and read."""
 
 
-def _parsed(lines: list[str]) -> Iterator[tuple[str, Any]]:
+def _parse_lines(lines: list[str]) -> Iterator[tuple[str, Any]]:
     for line in lines:
         try:
             entry = json.loads(line)

@@ -16,8 +16,8 @@ from dpheatmap.evaluate.paired_tests import holm, paired_p
 from dpheatmap.evaluate.peers import PEERS
 from dpheatmap.evaluate.scores import METRICS, Metric, Scores
 from dpheatmap.evaluate.trial import seed_of
+from dpheatmap.experiments.claims import listing
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
-from dpheatmap.experiments.judging import listed
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Results, Study
@@ -69,7 +69,7 @@ def _mixture(gaussians: int, sparsity: float, number: int) -> Place:
     return Place(f"{made.name}, {number}", made.domain, made.user, made.x, made.y)
 
 
-def judged(jobs: Sequence[Job], results: Results) -> list[Finding]:
+def judge(jobs: Sequence[Job], results: Results) -> list[Finding]:
     """Holm's test over all comparisons: rivals, kinds of maps, epsilons and metrics."""
     return [
         _nobody_better(jobs, results, THEIRS, "no rival, as its authors wrote it, is significantly better"),
@@ -93,7 +93,7 @@ def _nobody_better(jobs: Sequence[Job], results: Results, rivals: Sequence[str],
     return Finding(
         f"{claim} (paired tests, Holm's correction at 5 %)",
         not lost,
-        f"{len(cases)} comparisons, our mean is better in {wins}; significantly worse: {listed(lost)}",
+        f"{len(cases)} comparisons, our mean is better in {wins}; significantly worse: {listing(lost)}",
         ours=True,
     )
 
@@ -112,6 +112,6 @@ STUDY = Study(
     title="Is anybody better?",
     axis="epsilon",
     jobs=jobs,
-    judged=judged,
+    judge=judge,
     logarithmic=True,
 )

@@ -10,10 +10,10 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.errors import DataError
-from dpheatmap.experiments import stand_in
+from dpheatmap.experiments import stand_in_data
 
 needs_data = pytest.mark.skipif(
-    stand_in.folder() is None, reason="needs the stand-in data: set DPHEATMAP_DATA to its folder"
+    stand_in_data.folder() is None, reason="needs the stand-in data: set DPHEATMAP_DATA to its folder"
 )
 
 
@@ -38,11 +38,11 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_folder_is_the_one_that_the_environment_names(small: Path) -> None:
-    assert stand_in.folder() == small
+    assert stand_in_data.folder() == small
 
 
 def test_cities_come_cell_by_cell(small: Path) -> None:
-    data = stand_in.cities(depth=4)
+    data = stand_in_data.cities(depth=4)
     assert data.stand_in
     assert "not the paper's files" in data.title
     assert [place.name for place in data.places] == ["Gowalla 30.08 N 97.62 W", "Foursquare 40.58 N 73.88 W"]
@@ -57,7 +57,7 @@ def test_cities_come_cell_by_cell(small: Path) -> None:
 
 
 def test_images_are_scaled(small: Path) -> None:
-    data = stand_in.gaze()
+    data = stand_in_data.gaze()
     assert data.stand_in
     assert [place.name for place in data.places] == ["COCO 99", "COCO 1014"]
     assert sorted(data.places[1].x.tolist()) == [0.25, 319.75]
@@ -78,7 +78,7 @@ def test_events_come_in_one_order_whichever_thread_read_them_first(small: Path) 
     }
     for name, select in files.items():
         duckdb.execute(f"COPY ({select}) TO '{small / name}.parquet' {groups}")
-    for data in (stand_in.cities(), stand_in.gaze(), stand_in.football()):
+    for data in (stand_in_data.cities(), stand_in_data.gaze(), stand_in_data.football()):
         [place] = data.places
         order = np.lexsort((place.y, place.x, place.user))
         assert all(np.array_equal(column, column[order]) for column in (place.user, place.x, place.y))
@@ -87,27 +87,27 @@ def test_events_come_in_one_order_whichever_thread_read_them_first(small: Path) 
 def test_without_a_folder_it_is_told_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DPHEATMAP_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert stand_in.folder() is None
+    assert stand_in_data.folder() is None
     with pytest.raises(DataError, match="Set DPHEATMAP_DATA to its folder, or give the official files"):
-        stand_in.cities()
+        stand_in_data.cities()
 
 
 def test_a_folder_without_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPHEATMAP_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"salicon_38\.parquet is not in") as error:
-        stand_in.gaze()
+        stand_in_data.gaze()
     assert str(tmp_path) in str(error.value)
 
 
 def test_a_damaged_file_is_told(small: Path) -> None:
     (small / "geo_cells.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match="damaged"):
-        stand_in.cities()
+        stand_in_data.cities()
 
 
 @needs_data
 def test_the_real_cities_are_thirty_with_people_enough() -> None:
-    data = stand_in.cities()
+    data = stand_in_data.cities()
     assert len(data.places) == 30
     assert sum(len(place.user) for place in data.places) == 580_747
     assert min(place.people for place in data.places) >= 200
@@ -119,7 +119,7 @@ def test_the_real_cities_are_thirty_with_people_enough() -> None:
 
 @needs_data
 def test_the_real_images_are_thirty_eight_with_people_enough() -> None:
-    data = stand_in.gaze()
+    data = stand_in_data.gaze()
     assert len(data.places) == 38
     assert min(place.people for place in data.places) == 52
     counts = data.places[0].sample(50, np.random.default_rng(0))

@@ -14,10 +14,10 @@ import pytest
 from PIL import Image
 
 from dpheatmap.evaluate.score_table import Series
-from dpheatmap.experiments import run as running
+from dpheatmap.experiments import study_runner as running
 from dpheatmap.experiments.populations import Dataset, Place
-from dpheatmap.experiments.run import run_study
 from dpheatmap.experiments.study import Data, Finding, Job, Study, run_job
+from dpheatmap.experiments.study_runner import run_study
 from dpheatmap.place.domain import Domain
 
 EPSILONS = (1, 4)
@@ -125,8 +125,8 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, whole: str) -> None:
     code = (
         "import os, signal, sys; sys.path[:0] = sys.argv[2:]\n"
         "from pathlib import Path\n"
-        "from dpheatmap.experiments import run as running\n"
-        "from test_run import STUDY, Invented, run_job, run_study\n"
+        "from dpheatmap.experiments import study_runner as running\n"
+        "from test_study_runner import STUDY, Invented, run_job, run_study\n"
         "begun = []\n"
         "def killed(task):\n"
         "    begun.append(task)\n"

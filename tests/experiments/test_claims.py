@@ -8,7 +8,7 @@ from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean
 from dpheatmap.experiments import epsilon as comparison
 from dpheatmap.experiments import resolution, synthetic, users
-from dpheatmap.experiments.judging import better_ones, cases_lost, improves, listed, path, worsens
+from dpheatmap.experiments.claims import better_methods, cases_lost, improves, listing, trend, worsens
 from dpheatmap.experiments.study import Finding, paragraph
 
 EMD = METRICS[-1]
@@ -29,8 +29,8 @@ SERIES: Series = {
 
 
 def test_who_is_better() -> None:
-    assert better_ones(SERIES, "paper", 1, EMD, SERIES) == ["hb", "privtree"]
-    assert better_ones(SERIES, "paper", 2, EMD, SERIES) == []
+    assert better_methods(SERIES, "paper", 1, EMD, SERIES) == ["hb", "privtree"]
+    assert better_methods(SERIES, "paper", 2, EMD, SERIES) == []
     lost, cases = cases_lost(SERIES, "paper", tuple(SERIES))
     assert cases == 8
     assert lost[0] == "similarity at 1 by Hierarchy, best fan-out"
@@ -42,8 +42,8 @@ def test_what_gets_better_along_the_axis() -> None:
     assert improves(SERIES, "paper")
     assert not worsens(SERIES, "paper")
     assert worsens(SERIES, "baseline")
-    assert path(SERIES, "paper") == "EMD 0.3 0.2"
-    assert listed([]) == "none"
+    assert trend(SERIES, "paper") == "EMD 0.3 0.2"
+    assert listing([]) == "none"
 
 
 def test_a_paragraph_says_what_held() -> None:

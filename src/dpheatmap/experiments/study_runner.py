@@ -12,9 +12,9 @@ from dpheatmap._util.files import replace_whole
 from dpheatmap.evaluate.chart import four_metrics
 from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.evaluate.score_table import Series, as_csv, records
+from dpheatmap.experiments.job_log import SCORES, JobLog
 from dpheatmap.experiments.maps import Gallery, side_by_side
 from dpheatmap.experiments.populations import Dataset
-from dpheatmap.experiments.record import SCORES, Record
 from dpheatmap.experiments.study import PAPER_METHODS, Data, Finding, Job, Study, panels_of, paragraph, run_job
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run_study(
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Run what is not yet in the folder's record, and write figures, table and findings."""
+    """Run what is not yet in the folder's log, and write figures, table and findings."""
     jobs, dataset = study.jobs(data)
     for note in dataset.notes:
         say(note)
@@ -65,15 +65,15 @@ def run_study(
         "data": [dataset.title, sum(place.people for place in dataset.places)],
         "methods": _methods(jobs),
     }
-    with Record(folder / f"{study.name}.jobs.jsonl", about, *SCORES) as record:
+    with JobLog(folder / f"{study.name}.jobs.jsonl", about, *SCORES) as log:
         seeded = [(seed, job) for job in jobs]
-        results = finish(seeded, lambda item: item[1].key, run_job, record, workers, progress)
+        results = run_missing(seeded, lambda item: item[1].key, run_job, log, workers, progress)
     panels = panels_of(jobs, results)
     drawn = study.figures(jobs, results, dataset) if study.figures else _figures(study, panels, dataset)
     figures = [save_figure(figure, folder / name) for name, figure in drawn]
     rows = [row for panel, series in panels.items() for row in records(series, study.axis, panel=panel)]
-    findings = [*study.findings(panels), *study.judged(jobs, results)]
-    return written(study.name, study.title, dataset, findings, figures, rows, folder)
+    findings = [*study.findings(panels), *study.judge(jobs, results)]
+    return write_outcome(study.name, study.title, dataset, findings, figures, rows, folder)
 
 
 def run_gallery(
@@ -96,10 +96,10 @@ def run_gallery(
         "; ".join(f"{row['place']}, epsilon {row['epsilon']:g}, {row['method']}: EMD {row['emd']:.3g}" for row in rows),
     )
     figures = [save_figure(figure, folder / f"{gallery.name}.png")]
-    return written(gallery.name, gallery.title, dataset, [found], figures, rows, folder)
+    return write_outcome(gallery.name, gallery.title, dataset, [found], figures, rows, folder)
 
 
-def written(
+def write_outcome(
     name: str,
     title: str,
     dataset: Dataset,
@@ -118,22 +118,22 @@ def _methods(jobs: Sequence[Job]) -> list[str]:
     return sorted({name for job in jobs for name in job.methods})
 
 
-def finish(
+def run_missing(
     items: Sequence[Item],
     key: Callable[[Item], str],
     work: Callable[[Item], Result],
-    record: Record[Result],
+    log: JobLog[Result],
     workers: int | None,
     progress: Progress | None,
 ) -> dict[str, Result]:
-    """Do the work that the record lacks."""
-    missing = [item for item in items if key(item) not in record.results]
+    """Do the work that the log lacks."""
+    missing = [item for item in items if key(item) not in log.results]
     start = time.monotonic()
     for item, result in run_all(work, missing, workers):
-        record.add(key(item), result)
+        log.add(key(item), result)
         if progress is not None:
-            progress(len(record.results), len(items), time.monotonic() - start)
-    return record.results
+            progress(len(log.results), len(items), time.monotonic() - start)
+    return log.results
 
 
 def _figures(study: Study, panels: dict[str, Series], dataset: Dataset) -> list[tuple[str, Figure]]:
