@@ -21,7 +21,7 @@ import numpy as np
 
 import dpheatmap as dph
 from dpheatmap.cli.ledger_options import budget_from
-from dpheatmap.cli.options import domain_from
+from dpheatmap.cli.shared_options import domain_from
 from dpheatmap.collect.keys import SIGNATURE, as_text
 from dpheatmap.collect.receiver import Refused
 from dpheatmap.curator.ledger.chain import Row, replay

@@ -18,23 +18,23 @@ from dpheatmap.render import FORMATS, RELEASE_SUFFIX, is_release, options_of, re
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+def combine_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Several options as one, in the order in which --help lists them."""
 
-    def decorated(command: Command) -> Command:
+    def decorate(command: Command) -> Command:
         for option in reversed(options):
             command = option(command)
         return command
 
-    return decorated
+    return decorate
 
 
-def taken(choices: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def pop_choices(choices: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The choices of these names, which are taken out of all of them."""
     return {name: choices.pop(name) for name in names}
 
 
-column_options = together(
+column_options = combine_options(
     click.option("--user", metavar="COLUMN", help="The column that tells whose a row is."),
     click.option("--x", metavar="COLUMN", help="Longitude, or x."),
     click.option("--y", metavar="COLUMN", help="Latitude, or y."),
@@ -52,7 +52,7 @@ column_options = together(
 """--user, --x, --y, --weight, --where and --each-row-is-a-person."""
 
 
-table_options = together(
+table_options = combine_options(
     column_options,
     click.option(
         "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
@@ -65,7 +65,7 @@ table_options = together(
 """The columns' options, --geometry and --bad-lines."""
 
 
-engine_options = together(
+engine_options = combine_options(
     click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one."),
     click.option(
         "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
@@ -74,7 +74,7 @@ engine_options = together(
 """--table and --engine."""
 
 
-place_options = together(
+place_options = combine_options(
     click.option("--bbox", metavar="W,S,E,N", help="A box in degrees: west, south, east, north."),
     click.option("--image", metavar="WxH", help="An image of so many pixels."),
     click.option("--unit", is_flag=True, help="The unit square, 0 to 1 both ways."),
@@ -85,7 +85,7 @@ place_options = together(
 PLACE = ("bbox", "image", "unit", "resolution", "depth")
 
 
-map_options = together(
+map_options = combine_options(
     click.option(
         "-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
         help=f"A file to write; the ending tells what: {RELEASE_SUFFIX} (the release), {', '.join(FORMATS)}.",
