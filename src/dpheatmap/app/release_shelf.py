@@ -51,7 +51,7 @@ class Record:
     result: dict[str, Any] = field(default_factory=dict)
 
 
-def shown_of(record: Record) -> dict[str, Any]:
+def public_fields(record: Record) -> dict[str, Any]:
     """A record as the page is told it."""
     return {name: value for name, value in asdict(record).items() if name != "fingerprint"}
 
@@ -169,7 +169,7 @@ def _secret_of(path: Path) -> bytes:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def hold_folder(folder: Path) -> Iterator[None]:
     """Hold a folder against other apps; the system lets go of it if this one dies.
 
     A folder with other things in it is refused: what lies in ``uploads`` and ``trash`` there would be removed.

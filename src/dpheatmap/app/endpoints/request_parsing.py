@@ -21,7 +21,7 @@ async def json_of(request: Request) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415)
     try:
-        return body_of(json.loads(await _small(request)))
+        return body_of(json.loads(await _small_body(request)))
     except (ValueError, RecursionError) as error:
         if isinstance(error, ParameterError):
             raise
@@ -30,10 +30,10 @@ async def json_of(request: Request) -> Any:
 
 async def form_of(request: Request) -> dict[str, str]:
     """The fields of a small form."""
-    return dict(parse_qsl((await _small(request)).decode("utf-8", "replace")))
+    return dict(parse_qsl((await _small_body(request)).decode("utf-8", "replace")))
 
 
-async def _small(request: Request) -> bytes:
+async def _small_body(request: Request) -> bytes:
     """The body of a request that has no reason to be large."""
     found = b""
     async for chunk in request.stream():

@@ -33,7 +33,7 @@ SIDE = 256
 DRAWS = 40  # of the posterior: enough for one typical number
 
 
-def foreseen(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
+def plan_in_words(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
     """The plan in plain words."""
     made = plan(domain, epsilon=epsilon, users=users)
     return {
@@ -47,7 +47,7 @@ def foreseen(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=16)
-def previewed(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
+def preview(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
     """Generated people as they are and as a release would show them, and how sure that map is of its busy places."""
     users = max(1, min(users, int(MOST_SIGNAL / epsilon)))
     people = min(users, MOST)

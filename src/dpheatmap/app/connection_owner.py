@@ -22,7 +22,7 @@ def is_another_users(near: End, far: End) -> bool:
 
 def owner_of(near: End, far: End) -> int | None:
     """The user to whom the near end belongs; None if that is on another machine, or the system does not tell."""
-    wanted = _written(near), _written(far)
+    wanted = _proc_address(near), _proc_address(far)
     for table in _TABLES:
         try:
             lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
@@ -35,7 +35,7 @@ def owner_of(near: End, far: End) -> int | None:
     return None
 
 
-def _written(end: End) -> str:
+def _proc_address(end: End) -> str:
     """One end as the tables have it: in words of four bytes, each as the machine keeps numbers; then the port."""
     packed = socket.inet_pton(socket.AF_INET6 if ":" in end[0] else socket.AF_INET, end[0])
     words = [packed[at : at + 4] for at in range(0, len(packed), 4)]

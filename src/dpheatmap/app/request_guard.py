@@ -25,8 +25,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dpheatmap.app.connection_owner import is_another_users
 from dpheatmap.app.pages import page_of
-from dpheatmap.app.peer import is_another_users
 from dpheatmap.app.session import Session
 from dpheatmap.app.texts import say
 
@@ -83,24 +83,24 @@ class Guard:
         headers = Headers(scope=scope)
         opening = scope["path"] == OPEN
         if headers.get("host", "").lower() not in self._hosts or len(headers.getlist("host")) != 1:
-            return refused(421, "wrong_host")
+            return refusal(421, "wrong_host")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not (
             opening and scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
         ):
-            return refused(403, "other_site")
+            return refusal(403, "other_site")
         origin = headers.get("origin")
         if origin is None and scope["method"] not in ("GET", "HEAD"):
-            return refused(403, "other_site")
+            return refusal(403, "other_site")
         if origin is not None and origin.lower() != f"http://{headers['host']}".lower():
-            return refused(403, "other_site")
+            return refusal(403, "other_site")
         if not opening and not self._session.holds(_cookie(headers, self._session.cookie)):
-            return refused(401, "no_session")
+            return refusal(401, "no_session")
         near, far = scope.get("client"), scope.get("server")
         if opening and near and far and is_another_users((near[0], near[1]), (far[0], far[1] or 0)):
-            return refused(401, "no_session")
+            return refusal(401, "no_session")
         unlocked = scope["method"] in ("GET", "HEAD") and _WITHOUT_KEY.fullmatch(scope["path"])
         if not opening and not unlocked and not self._session.has_key(headers.get(KEY, "")):
-            return refused(401, "no_session")
+            return refusal(401, "no_session")
         return None
 
 
@@ -112,7 +112,7 @@ class Refused(JSONResponse):
         super().__init__({"error": words}, status)
 
 
-def refused(status: int, key: str, /, **values: object) -> Refused:
+def refusal(status: int, key: str, /, **values: object) -> Refused:
     """A refusal in one of the texts."""
     return Refused(status, say(key, **values))
 
@@ -126,7 +126,7 @@ def _cookie(headers: Headers, name: str) -> str | None:
 
 
 def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.setdefault("cache-control", "no-store")
@@ -134,4 +134,4 @@ def _with_headers(send: Send) -> Send:
                 headers[name] = value
         await send(message)
 
-    return sending
+    return send_with_headers

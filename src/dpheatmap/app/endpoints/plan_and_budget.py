@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dpheatmap.app import preview
-from dpheatmap.app.endpoints.request import json_of
+from dpheatmap.app import plan_preview
+from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.release_request import domain_of, source_of, text_of, users_of
 from dpheatmap.curator import Ledger
@@ -19,7 +19,7 @@ from dpheatmap.design.budget import exact_text, read_epsilon
 from dpheatmap.place.domain import Domain
 
 
-class Prices:
+class PlanAndBudget:
     """What protection costs."""
 
     def __init__(self, parts: Parts) -> None:
@@ -32,43 +32,43 @@ class Prices:
             Route("/api/preview", self.preview, methods=["POST"]),
             Route("/api/budget", self.budget, methods=["GET"]),
             Route("/api/limit", self.limit, methods=["POST"]),
-            Route("/api/charged", self.charged, methods=["POST"]),
+            Route("/api/charged", self.populations, methods=["POST"]),
         ]
 
     async def plan(self, request: Request) -> Response:
         """What to expect, in words; nobody's data is read."""
-        return JSONResponse(preview.foreseen(*await _foreseeing(request)))
+        return JSONResponse(plan_preview.plan_in_words(*await _plan_inputs(request)))
 
     async def preview(self, request: Request) -> Response:
         """The same as pictures, of generated people."""
-        domain, epsilon, users = await _foreseeing(request)
-        return JSONResponse(await run_in_threadpool(self._worker.run, preview.previewed, domain, epsilon, users))
+        domain, epsilon, users = await _plan_inputs(request)
+        return JSONResponse(await run_in_threadpool(self._worker.run, plan_preview.preview, domain, epsilon, users))
 
     async def budget(self, request: Request) -> Response:
         """What every population has spent, when, and how much it may."""
-        return JSONResponse(await run_in_threadpool(_spending, Ledger(self._ledger)))
+        return JSONResponse(await run_in_threadpool(_spent_budgets, Ledger(self._ledger)))
 
     async def limit(self, request: Request) -> Response:
         """Set how much may be spent on a population, once; a limit is not changed here."""
         body = await json_of(request)
         ledger = Ledger(self._ledger)
         await run_in_threadpool(ledger.limit, text_of(body, "population").strip(), body.get("epsilon"))
-        return JSONResponse(await run_in_threadpool(_spending, ledger))
+        return JSONResponse(await run_in_threadpool(_spent_budgets, ledger))
 
-    async def charged(self, request: Request) -> Response:
+    async def populations(self, request: Request) -> Response:
         """The populations that a table was charged to before, by its file; of an upload nothing is known."""
         path, ledger = source_of(await json_of(request), self._uploads).path, Ledger(self._ledger)
         found = await run_in_threadpool(lambda: ledger.populations_of(ledger.marks_of(path)))
         return JSONResponse({"populations": found})
 
 
-async def _foreseeing(request: Request) -> tuple[Domain, Fraction, int]:
-    """Where, how strongly and for how many people something is to be foreseen."""
+async def _plan_inputs(request: Request) -> tuple[Domain, Fraction, int]:
+    """Place, epsilon and number of people that a plan is asked for."""
     body = await json_of(request)
     return domain_of(body.get("place")), read_epsilon(body.get("epsilon")), users_of(body)
 
 
-def _spending(ledger: Ledger) -> dict[str, Any]:
+def _spent_budgets(ledger: Ledger) -> dict[str, Any]:
     accounts, history = ledger.accounts(), ledger.history()
     populations = [
         {

@@ -9,7 +9,7 @@ from typing import Any
 from dpheatmap._util.files import replace_whole
 from dpheatmap.app import pictures
 from dpheatmap.app.pages import edition
-from dpheatmap.app.shelf import BACKGROUND, MAP, Record, Shelf
+from dpheatmap.app.release_shelf import BACKGROUND, MAP, Record, Shelf
 from dpheatmap.app.texts import say
 from dpheatmap.app.worker import Worker
 from dpheatmap.errors import DpheatmapError, ParameterError

@@ -10,15 +10,15 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from dpheatmap import __version__
-from dpheatmap.app.endpoints.request import form_of
+from dpheatmap.app.endpoints.request_parsing import form_of
 from dpheatmap.app.endpoints.services import Parts
-from dpheatmap.app.guard import OPEN, refused
-from dpheatmap.app.pages import opened, opening, static_file
-from dpheatmap.app.shelf import shown_of
+from dpheatmap.app.pages import page_after_link, password_page, static_file
+from dpheatmap.app.release_shelf import public_fields
+from dpheatmap.app.request_guard import OPEN, refusal
 
 
-class Entrance:
-    """The way in."""
+class Login:
+    """The way in: the link and the password, the page, and its first question."""
 
     def __init__(self, parts: Parts) -> None:
         self._session, self._worker = parts.session, parts.worker
@@ -39,7 +39,7 @@ class Entrance:
         if request.method == "GET":
             link, password = request.query_params.get("token", ""), None
             if self._session.needs_password and self._session.knows(link):
-                return HTMLResponse(opening(link))
+                return HTMLResponse(password_page(link))
         else:
             form = await form_of(request)
             link, password = form.get("token", ""), form.get("password", "")
@@ -47,20 +47,20 @@ class Entrance:
         cookie = self._session.exchange(link, password)
         if cookie is None:
             again = self._session.needs_password and self._session.knows(link)
-            return HTMLResponse(opening(link, wrong=True), 403) if again else HTMLResponse(opened(None), 403)
-        answer = HTMLResponse(opened(f"/#key={self._session.key}"))  # which no browser sends to anybody
+            return HTMLResponse(password_page(link, wrong=True) if again else page_after_link(None), 403)
+        answer = HTMLResponse(page_after_link(f"/#key={self._session.key}"))  # which no browser sends to anybody
         answer.set_cookie(self._session.cookie, cookie, httponly=True, samesite="strict", path="/")
         return answer
 
     async def page(self, request: Request) -> Response:
         """The page itself, or a file that it is made of."""
         name = request.path_params.get("name", "index.html")
-        return static_file(name, request.headers.get("if-none-match")) or refused(404, "not_found")
+        return static_file(name, request.headers.get("if-none-match")) or refusal(404, "not_found")
 
     async def start(self, request: Request) -> Response:
         """What the page needs to know at first."""
         self._warm()
-        notices = [shown_of(record) for record in self._notices]
+        notices = [public_fields(record) for record in self._notices]
         return JSONResponse({"version": __version__, "upload_limit": self._uploads.limit, "notices": notices})
 
     def _warm(self) -> None:
