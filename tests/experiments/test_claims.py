@@ -8,7 +8,7 @@ from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean
 from dpheatmap.experiments import epsilon as comparison
 from dpheatmap.experiments import resolution, synthetic, users
-from dpheatmap.experiments.claims import better_methods, cases_lost, improves, listing, trend, worsens
+from dpheatmap.experiments.claims import better_methods, improves, listing, lost_cases, trend, worsens
 from dpheatmap.experiments.study import Finding, paragraph
 
 EMD = METRICS[-1]
@@ -31,11 +31,11 @@ SERIES: Series = {
 def test_who_is_better() -> None:
     assert better_methods(SERIES, "paper", 1, EMD, SERIES) == ["hb", "privtree"]
     assert better_methods(SERIES, "paper", 2, EMD, SERIES) == []
-    lost, cases = cases_lost(SERIES, "paper", tuple(SERIES))
+    lost, cases = lost_cases(SERIES, "paper", tuple(SERIES))
     assert cases == 8
     assert lost[0] == "similarity at 1 by Hierarchy, best fan-out"
     assert len(lost) == 4
-    assert cases_lost(SERIES, "paper", ("paper", "baseline")) == ([], 8)
+    assert lost_cases(SERIES, "paper", ("paper", "baseline")) == ([], 8)
 
 
 def test_what_gets_better_along_the_axis() -> None:

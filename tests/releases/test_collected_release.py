@@ -30,8 +30,8 @@ from dpheatmap.releases.noise_law import (
     GaussianNoise,
     LaplaceNoise,
     NoiseLaw,
-    devices_needed,
     fits,
+    least_devices,
     shuffled_noise,
 )
 from dpheatmap.releases.release import Measurements, Release
@@ -188,7 +188,7 @@ def test_every_trust_model_has_its_noise_and_no_other() -> None:
     assert fits(CURATOR, LAPLACE)
     assert not fits(CURATOR, GaussianNoise())
     assert not fits(Trust("nobody", 5), LAPLACE)
-    assert devices_needed(*MODELS["shuffler"]) == 50
+    assert least_devices(*MODELS["shuffler"]) == 50
 
 
 # The promise in words

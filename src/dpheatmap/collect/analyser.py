@@ -69,12 +69,12 @@ class Analyser(Role):
     def _open_messages(self, content: bytes, seen: set[bytes]) -> list[int]:
         """The messages of a batch that can be opened and were not seen before."""
         size = message_size(self.collection) + OVERHEAD
-        open_sealed = self.key.opener(self.collection.purpose("message"))
+        unseal = self.key.opener(self.collection.purpose("message"))
         found = []
         for at in range(0, len(content) - size + 1, size):
             sealed = content[at : at + size]
             if sealed not in seen:
                 seen.add(sealed)
                 with suppress(BadSeal):
-                    found.append(int.from_bytes(open_sealed(sealed), "little"))
+                    found.append(int.from_bytes(unseal(sealed), "little"))
         return found

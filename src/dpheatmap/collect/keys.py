@@ -97,13 +97,13 @@ class PrivateKey:
     def opener(self, info: bytes) -> Callable[[bytes], bytes]:
         """A function that opens what was sealed for this key with this info, and else raises `BadSeal`."""
 
-        def open_sealed(sealed: bytes) -> bytes:
+        def unseal(sealed: bytes) -> bytes:
             try:
                 return _SUITE.decrypt(sealed, self._opens, info)
             except Exception:  # the library raises several kinds; none of them may stop a batch
                 raise BadSeal from None
 
-        return open_sealed
+        return unseal
 
     def sign(self, text: bytes, purpose: bytes) -> bytes:
         """The text with a signature before it."""

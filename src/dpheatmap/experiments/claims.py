@@ -27,7 +27,7 @@ def better_methods(series: Series, method: str, at: float, metric: Metric, among
     return sorted(better, key=lambda name: error(series, name, at, metric))
 
 
-def cases_lost(series: Series, method: str, among: Sequence[str]) -> tuple[list[str], int]:
+def lost_cases(series: Series, method: str, among: Sequence[str]) -> tuple[list[str], int]:
     """Where, in which metric and by whom a method is beaten, and the number of cases there are."""
     lost, cases = [], 0
     for at in series[method]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS
-from dpheatmap.experiments.claims import better_methods, cases_lost, error, listing, mean, trend
+from dpheatmap.experiments.claims import better_methods, error, listing, lost_cases, mean, trend
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import PAPER_METHODS, SIGMA, Data, Finding, Job, Study, over_epsilon
 
@@ -75,7 +75,7 @@ def poor_baseline(series: Series, at: float) -> Finding:
 
 def better_than_baselines(series: Series) -> Finding:
     """A claim of two figures: the algorithm beats the baseline and all its variants, everywhere."""
-    lost, cases = cases_lost(series, "paper", PAPER_METHODS)
+    lost, cases = lost_cases(series, "paper", PAPER_METHODS)
     return Finding(
         "the paper's algorithm beats the baseline and its variants in all metrics at every epsilon",
         not lost,
@@ -103,7 +103,7 @@ def best_of_all(series: Series) -> Finding:
         names = better_methods(series, "paper", at, EMD, series)
         shown = [f"{METHODS[name].title} {mean(series, name, at):.3g}" for name in names]
         told.append(f"at {at:g} ({mean(series, 'paper', at):.3g}) {listing(shown)}")
-    lost, _ = cases_lost(series, "paper", tuple(series))
+    lost, _ = lost_cases(series, "paper", tuple(series))
     return Finding(
         "no other method of those tried beats the paper's algorithm (our question, not the paper's claim)",
         not lost,
