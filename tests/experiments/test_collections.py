@@ -174,9 +174,9 @@ def test_findings_about_the_shuffle_model_would_tell() -> None:
 def test_ratios_are_of_pairs() -> None:
     """Images differ by a factor of three; pairs of the same image by none, so the interval has no width."""
     pairs = shuffle.Pairs(*made_up(0.11, 0.1, 0.1, 0.13))
-    assert pairs.against_curator("shuffle", 0, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
-    assert pairs.of_rounding(1, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
-    assert pairs.against_curator("servers-3", 1) == pytest.approx((1.3, 0.0, 3), abs=1e-12)
+    assert pairs.ratio_to_curator("shuffle", 0, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
+    assert pairs.rounding_ratio(1, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
+    assert pairs.ratio_to_curator("servers-3", 1) == pytest.approx((1.3, 0.0, 3), abs=1e-12)
 
 
 def test_communication_is_that_of_the_specification() -> None:

@@ -130,11 +130,11 @@ class Pairs:
                 emds.setdefault((name, job.at), {}).setdefault(job.place.name, []).append(marks.emd)
         self._emds = {key: [math.fsum(runs) / len(runs) for runs in by.values()] for key, by in emds.items()}
 
-    def against_curator(self, who: str, way: int, at: float = math.inf) -> Mean:
+    def ratio_to_curator(self, who: str, way: int, at: float = math.inf) -> Mean:
         """Against a curator's release, reconstructed the same way: 0 is the posterior, 1 the paper's algorithm."""
         return ratio_of(self._emds[NAMES[who][way], at], self._emds[NAMES["curator"][way], math.inf])
 
-    def of_rounding(self, way: int, at: float) -> Mean:
+    def rounding_ratio(self, way: int, at: float) -> Mean:
         """What rounding to B units costs: against B = infinity."""
         name = NAMES["shuffle"][way]
         return ratio_of(self._emds[name, at], self._emds[name, math.inf])
@@ -175,13 +175,13 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
 def judge(jobs: Sequence[Job], results: Results) -> list[Finding]:
     """Our bar, and what servers cost, by pairs; an interval has to lie below the bar as a whole."""
     pairs = Pairs(jobs, results)
-    near = [pairs.against_curator("shuffle", way, 256) for way in (0, 1)]
-    served = {m: [pairs.against_curator(f"servers-{m}", way) for way in (0, 1)] for m in SERVERS}
+    near = [pairs.ratio_to_curator("shuffle", way, 256) for way in (0, 1)]
+    served = {m: [pairs.ratio_to_curator(f"servers-{m}", way) for way in (0, 1)] for m in SERVERS}
     return [
         Finding(
             "at B = 256 the EMD is within 10 % of a curator's with the same people and noise",
             all(ratio.mean + ratio.half_width <= 1.1 for ratio in near),
-            f"{_both_ways(near)}; of this, rounding: {_both_ways([pairs.of_rounding(way, 256) for way in (0, 1)])}",
+            f"{_both_ways(near)}; of this, rounding: {_both_ways([pairs.rounding_ratio(way, 256) for way in (0, 1)])}",
             ours=True,
         ),
         Finding(

@@ -45,9 +45,9 @@ def ratio_figure(pairs: Pairs, about: str) -> Figure:
     figure = new_figure()
     over_b, over_servers = figure.subplots(1, 2, sharey=True)
     for way, (name, _, _) in enumerate(WAYS):
-        _draw_line(over_b, SCALINGS, [pairs.against_curator("shuffle", way, units) for units in SCALINGS], way, name)
-        several = [pairs.against_curator(f"servers-{m}", way) for m in SERVERS]
-        _draw_line(over_servers, (1, *SERVERS), [pairs.against_curator("curator", way), *several], way, name)
+        _draw_line(over_b, SCALINGS, [pairs.ratio_to_curator("shuffle", way, units) for units in SCALINGS], way, name)
+        several = [pairs.ratio_to_curator(f"servers-{m}", way) for m in SERVERS]
+        _draw_line(over_servers, (1, *SERVERS), [pairs.ratio_to_curator("curator", way), *several], way, name)
     marks = (1, *SERVERS)
     over_servers.plot(
         marks, [math.sqrt(m) for m in marks], color=GREY, linestyle=":", label="standard deviation of the noise"
