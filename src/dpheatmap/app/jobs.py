@@ -140,7 +140,7 @@ class Jobs:
     ) -> tuple[Record, bool]:
         fingerprint = self._shelf.fingerprint([kind, source.identity, wanted, after])
         with self._lock:
-            before = self._shelf.like(fingerprint)
+            before = self._shelf.find_like(fingerprint)
             if before is not None:
                 return before, True
             Ledger(self._ledger).check(work.charge.population, work.charge.epsilon)

@@ -26,7 +26,7 @@ class Drawing:
     def __init__(self, shelf: Shelf, worker: Worker) -> None:
         self._shelf, self._worker = shelf, worker
 
-    def first(self, record: Record) -> None:
+    def draw_first(self, record: Record) -> None:
         """What every visit to a release begins with, drawn when it is made."""
         if record.kind == MAP:
             self.map(record.id, None)

@@ -81,7 +81,7 @@ class Shelf:
         text = json.dumps(wanted, sort_keys=True, default=str)
         return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()
 
-    def like(self, fingerprint: str) -> Record | None:
+    def find_like(self, fingerprint: str) -> Record | None:
         """The release that the same request made before, or is making."""
         with self._lock:
             same = [r for r in self._records.values() if hmac.compare_digest(r.fingerprint, fingerprint)]

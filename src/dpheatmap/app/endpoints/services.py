@@ -23,7 +23,7 @@ class Parts:
         self.notices = recover(self.shelf, ledger)
         self.worker = Worker()
         self.drawing = Drawing(self.shelf, self.worker)
-        self.jobs = Jobs(self.shelf, ledger, self.drawing.first)
+        self.jobs = Jobs(self.shelf, ledger, self.drawing.draw_first)
 
     def close(self) -> None:
         """Finish what was paid for, and remove uploads and what was deleted."""
