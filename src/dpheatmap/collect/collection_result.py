@@ -29,12 +29,14 @@ def fetch_release(collection: Collection, network: Network) -> Release:
             if body is not None:
                 found[party] = body
         if time.monotonic() > end:
-            raise UnreachableError(_missing(collection, network, [party for party in published if party not in found]))
+            raise UnreachableError(
+                _why_missing(collection, network, [party for party in published if party not in found])
+            )
         time.sleep(PAUSE if len(found) < len(collection.parties) else 0)
     return combine_sums(collection, [found[party] for party in published])
 
 
-def _missing(collection: Collection, network: Network, parties: list[Party]) -> str:
+def _why_missing(collection: Collection, network: Network, parties: list[Party]) -> str:
     """Why there is no result yet."""
     silent = [party.address for party in parties if network.fetch(party, "/status") is None]
     if silent:
