@@ -16,10 +16,10 @@ import numpy as np
 import dpheatmap as dph
 from common import bar
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.methods import METHODS
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.experiments import stand_in
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.experiments import stand_in_data
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 
 SIGMA, PEOPLE, TRIALS = 0.02, 200, 2
@@ -37,19 +37,19 @@ def estimates(counts: dph.Counts, epsilon: Fraction) -> dict[str, Distribution]:
 def mean_scores() -> dict[tuple[Fraction, str], Floats]:
     """Mean EMD and KL by epsilon and method."""
     scores, rng = defaultdict(list), np.random.default_rng(0)
-    for place in stand_in.cities().places:
+    for place in stand_in_data.cities().places:
         for _ in range(TRIALS):
             counts = place.sample(PEOPLE, rng)
-            true = smoothed(true_distribution(counts), SIGMA)
+            true = smooth(true_distribution(counts), SIGMA)
             for epsilon in EPSILONS:
                 for name, estimate in estimates(counts, epsilon).items():
-                    heat = smoothed(estimate, SIGMA)
+                    heat = smooth(estimate, SIGMA)
                     scores[epsilon, name].append((dph.metrics.emd(true, heat), dph.metrics.kl(true, heat)))
     return {key: np.mean(values, axis=0) for key, values in scores.items()}
 
 
 def main() -> int:
-    if stand_in.folder() is None:
+    if stand_in_data.folder() is None:
         print("No data folder: set DPHEATMAP_DATA to one that holds geo_cells.parquet.")
         return 0
     mean, reached = mean_scores(), []

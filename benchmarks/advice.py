@@ -22,9 +22,9 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.evaluate.pool import run_all
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.process_pool import run_all
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 from shapes import BOX, DOMAINS, GAUSSIANS, NEW_SHAPES, PLACES, SHAPES, SQUARE, people_of
@@ -57,7 +57,7 @@ def errors(task: tuple[Case, int]) -> Floats:
     epsilon = EPSILONS[draw % len(EPSILONS)]
     counts = people_of(case.kind, round(case.signal / epsilon), draw, case.where)
     sigma = SIGMA * counts.domain.longer_side
-    true = smoothed(true_distribution(counts), sigma, SIZE)
+    true = smooth(true_distribution(counts), sigma, SIZE)
     heats = (
         seeded_release(counts, seed=draw, epsilon=epsilon, design=design).heatmap(sigma=sigma, size=SIZE).values
         for design in DESIGNS

@@ -12,10 +12,10 @@ import sys
 import numpy as np
 
 from common import bar, cpu_seconds, peak_megabytes
-from dpheatmap.collect.contribution import messages, noisy, server_noise, vector_of
+from dpheatmap.collect.additive_shares import split
+from dpheatmap.collect.contribution import messages, noisy_vector, server_noise, vector_of
 from dpheatmap.collect.keys import OVERHEAD, PrivateKey
 from dpheatmap.collect.message_sums import MessageSums
-from dpheatmap.collect.shares import split
 from dpheatmap.collect.shuffle_bound import paper_shares
 from dpheatmap.collect.terms import WORD, Terms
 from dpheatmap.place.domain import Domain
@@ -34,7 +34,7 @@ def payload(terms: Terms) -> Bytes:
     """One device's messages, as few bits each as they take."""
     x, y = np.random.default_rng().uniform(0, 240, (2, 60))
     vector = vector_of(terms, *terms.tree.leaves(x, y))
-    found = messages(terms, noisy(terms, vector))
+    found = messages(terms, noisy_vector(terms, vector))
     packed = np.zeros(packed_size(len(found), terms.message_bits), dtype=np.uint8)
     pack(found, terms.message_bits, packed)
     return packed
@@ -54,7 +54,7 @@ def analyse(terms: Terms, contributions: list[Bytes]) -> None:
         unpack(packed, terms.message_bits, found)
         sums.add(found)
     assert sums.participants() == len(contributions)
-    sums.decoded()
+    sums.decode()
 
 
 def analyser() -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from common import bar, cpu_seconds
 from dpheatmap.estimate.dense_estimate import nearest_map
-from dpheatmap.flow.masses import signed
+from dpheatmap.flow.masses import signed_supply
 from dpheatmap.place.domain import Floats
 
 SIDE, SMALL, LIMIT = 256, 64, 3.0
@@ -39,7 +39,7 @@ def or_tools_seconds(noisy: Floats) -> float:
     """CPU seconds of OR-tools' minimum-cost flow on the same whole numbers."""
     from ortools.graph.python import min_cost_flow
 
-    supply = signed(noisy).units
+    supply = signed_supply(noisy).units
     number, bank = np.arange(noisy.size).reshape(noisy.shape), noisy.size
     one = np.concatenate([number[:, :-1].ravel(), number[:-1].ravel()])
     other = np.concatenate([number[:, 1:].ravel(), number[1:].ravel()])

@@ -17,10 +17,10 @@ import numpy as np
 import dpheatmap as dph
 from advice import SIGMA, SIZE
 from common import bar
-from dpheatmap.evaluate.pool import run_all
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.experiments import stand_in
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.process_pool import run_all
+from dpheatmap.experiments import stand_in_data
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 from shapes import DOMAINS, GAUSSIANS, SHAPES, SQUARE, people_of
@@ -34,11 +34,11 @@ def scores(task: tuple[Case, int]) -> Floats:
     """A row for each method: error, KL divergence, similarity."""
     (kind, people, epsilon), draw = task
     if kind == CITIES:
-        places = [place for place in stand_in.cities(depth=DOMAINS[SQUARE].depth).places if place.people >= people]
+        places = [place for place in stand_in_data.cities(depth=DOMAINS[SQUARE].depth).places if place.people >= people]
         counts = places[draw % len(places)].sample(people, np.random.default_rng(draw))
     else:
         counts = people_of(kind, people, draw)
-    true = smoothed(true_distribution(counts), SIGMA, SIZE)
+    true = smooth(true_distribution(counts), SIGMA, SIZE)
     release = seeded_release(counts, seed=draw, epsilon=Fraction(epsilon), design="dense")
     heats = [release.heatmap(sigma=SIGMA, size=SIZE, method=method).values for method in ("posterior", "dense")]
     m = dph.metrics
@@ -48,7 +48,7 @@ def scores(task: tuple[Case, int]) -> Floats:
 
 
 def main() -> int:
-    kinds = [*FEW_PLACES, *GAUSSIANS, *SHAPES, *([CITIES] if stand_in.folder() else [])]
+    kinds = [*FEW_PLACES, *GAUSSIANS, *SHAPES, *([CITIES] if stand_in_data.folder() else [])]
     found = defaultdict(list)
     tasks = [((kind, *case), draw) for kind in kinds for case in CASES for draw in range(DRAWS)]
     for (case, _), values in run_all(scores, tasks):

@@ -18,7 +18,7 @@ import dpheatmap as dph
 from common import bar, cpu_seconds
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.metrics import emd
-from dpheatmap.flow.masses import difference
+from dpheatmap.flow.masses import supply_of_difference
 from dpheatmap.heatmap.smoothing import gaussian_filter
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import generated_people
@@ -46,7 +46,7 @@ def or_tools_seconds(a: Floats, b: Floats) -> tuple[float, float]:
     """CPU seconds of OR-tools' minimum-cost flow on the same whole numbers, and the distance that it finds."""
     from ortools.graph.python import min_cost_flow
 
-    supply = difference(a, b)
+    supply = supply_of_difference(a, b)
     number = np.arange(a.size).reshape(a.shape)
     one = np.concatenate([number[:, :-1].ravel(), number[:-1].ravel()])
     other = np.concatenate([number[:, 1:].ravel(), number[1:].ravel()])

@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from common import bar
-from dpheatmap.evaluate.pool import cores
-from dpheatmap.experiments import stand_in
+from dpheatmap.evaluate.process_pool import cores
+from dpheatmap.experiments import stand_in_data
 from dpheatmap.experiments.epsilon import STUDY
 from dpheatmap.experiments.figures import Sources
 from dpheatmap.experiments.populations import Dataset
-from dpheatmap.experiments.run import run_study
 from dpheatmap.experiments.study import Data, Job
+from dpheatmap.experiments.study_runner import run_study
 
 EVERY = 15  # 24 of 360 jobs: four of each epsilon
 
@@ -30,7 +30,7 @@ def some_jobs(data: Data) -> tuple[list[Job], Dataset]:
 
 
 def main() -> int:
-    sources = Sources(invented=stand_in.folder() is None)
+    sources = Sources(invented=stand_in_data.folder() is None)
     every, dataset = STUDY.jobs(sources)
     part = len(some_jobs(sources)[0])
     with tempfile.TemporaryDirectory() as folder:

@@ -15,14 +15,14 @@ from functools import cache
 import numpy as np
 
 from common import bar
-from dpheatmap.evaluate.pool import run_all
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.experiments import stand_in
+from dpheatmap.experiments import stand_in_data
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.experiments.populations import Place
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 
@@ -35,9 +35,9 @@ LEVELS = (1.0, 3.0)  # times an even map's
 @cache
 def places(kind: str) -> tuple[Place, ...]:
     if kind == "cities":
-        return stand_in.cities().places[::2]
+        return stand_in_data.cities().places[::2]
     if kind == "gaze":
-        return stand_in.gaze().places[::3]
+        return stand_in_data.gaze().places[::3]
     return tuple(
         mixture(gaussians, sparsity, people=200, rng=np.random.default_rng(seed_of("coverage", gaussians, number)))
         for gaussians, sparsity in ((5, 0.02), (20, 0.15), (80, 0.75))
@@ -52,7 +52,7 @@ def judge(task: tuple[str, int, str]) -> dict[str, Floats]:
     release = seeded_release(counts, seed=seed_of(*task), epsilon=Fraction(epsilon))
     found = {}
     for name, size in SIZES.items():
-        heat, true = release.heatmap(sigma=sigma, size=size), smoothed(true_distribution(counts), sigma, size)
+        heat, true = release.heatmap(sigma=sigma, size=size), smooth(true_distribution(counts), sigma, size)
         low, high = heat.interval(0.9)
         inside = (low <= true) & (true <= high)
         busy, visited = true >= np.quantile(true, 0.9), true > 1e-3 * true.max()
@@ -66,7 +66,7 @@ def judge(task: tuple[str, int, str]) -> dict[str, Floats]:
 
 
 def main() -> int:
-    if stand_in.folder() is None:
+    if stand_in_data.folder() is None:
         print("No data folder: set DPHEATMAP_DATA to one that holds geo_cells.parquet and salicon_38.parquet.")
         return 0
     found: dict[tuple[str, str, str], list[Floats]] = defaultdict(list)

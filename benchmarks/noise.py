@@ -10,7 +10,7 @@ import opendp.prelude as dp
 
 from common import bar, cpu_seconds
 from dpheatmap.curator.core.noise import DiscreteLaplace
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 
 RATE = Fraction(1, 3) / UNITS
 SIZE = 2**21

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap._util.jit import njit
-from dpheatmap.collect.shares import Words
+from dpheatmap.collect.additive_shares import Words
 
 Bytes = NDArray[np.uint8]
 

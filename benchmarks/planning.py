@@ -20,11 +20,11 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.evaluate.pool import run_all
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.experiments import stand_in
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.process_pool import run_all
+from dpheatmap.experiments import stand_in_data
 from dpheatmap.experiments.populations import Place
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 from shapes import DOMAINS, SQUARE, scattered
@@ -64,7 +64,7 @@ def generated_city(people: int, seed: int) -> Place:
 def error(counts: dph.Counts, epsilon: Fraction, seed: int, design: str = "adaptive") -> float:
     made = seeded_release(counts, seed=seed, epsilon=epsilon, design=design)
     heat = made.heatmap(sigma=SIGMA, size=SIZE)
-    true = smoothed(true_distribution(counts), SIGMA, SIZE)
+    true = smooth(true_distribution(counts), SIGMA, SIZE)
     return dph.metrics.emd(true, heat.values, tolerance=0.005).middle
 
 
@@ -103,7 +103,7 @@ def simulate() -> None:
 
 def measured(task: tuple[str, int, int, str]) -> float:
     design, number, people, epsilon = task
-    counts = stand_in.cities().places[number].sample(people, np.random.default_rng(number))
+    counts = stand_in_data.cities().places[number].sample(people, np.random.default_rng(number))
     return error(counts, Fraction(epsilon), number, design)
 
 
@@ -111,10 +111,10 @@ def main() -> int:
     if "--simulate" in sys.argv:
         simulate()
         return 0
-    if stand_in.folder() is None:
+    if stand_in_data.folder() is None:
         print("No data folder: set DPHEATMAP_DATA to one that holds geo_cells.parquet.")
         return 0
-    large = [k for k, place in enumerate(stand_in.cities().places) if place.people >= 2000]
+    large = [k for k, place in enumerate(stand_in_data.cities().places) if place.people >= 2000]
     cases = [("adaptive", 200, list(range(0, 30, 2))), *((design, 2000, large) for design in CITIES)]
     tasks = [(d, k, n, e) for d, n, numbers in cases for k in numbers for e in ("0.1", "0.5", "1", "2", "5", "10")]
     found = defaultdict(list)

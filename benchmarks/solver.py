@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from common import bar, cpu_seconds
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.estimate.forest import Level, Masses, solve
 from dpheatmap.place.quadtree import Ints, children, encode, largest
 

@@ -23,7 +23,7 @@ import numpy as np
 import dpheatmap as dph
 from common import bar, cpu_seconds, peak_megabytes
 from dpheatmap._util.duckdb_connection import connect
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 
 LEVEL = 10
 ROUNDS = 3

@@ -14,9 +14,9 @@ import numpy as np
 
 import dpheatmap as dph
 from common import bar
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.experiments import stand_in
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.experiments import stand_in_data
+from dpheatmap.heatmap.smoothing import smooth
 
 DOMAIN = dph.Domain.unit(8)
 SIGMA = 0.02
@@ -27,7 +27,7 @@ PROTOTYPE = {0.5: (0.57, 3.2), 1: (0.77, 2.0), 2: (0.89, 1.1), 5: (0.95, 0.65), 
 def sampled_cells(people: int, trials: int, seed: int = 0) -> Iterator[dph.Counts]:
     """Counts of so many people drawn from each city cell that has them."""
     rng = np.random.default_rng(seed)
-    for place in stand_in.cities().places:
+    for place in stand_in_data.cities().places:
         for _ in range(trials if place.people >= people else 0):
             yield place.sample(people, rng)
 
@@ -35,7 +35,7 @@ def sampled_cells(people: int, trials: int, seed: int = 0) -> Iterator[dph.Count
 def compare_with_prototype() -> list[bool]:
     scores = defaultdict(list)
     for counts in sampled_cells(200, trials=2):
-        true = smoothed(true_distribution(counts), SIGMA)
+        true = smooth(true_distribution(counts), SIGMA)
         for epsilon in PROTOTYPE:
             heat = dph.release(counts, epsilon=epsilon, design="paper").heatmap(sigma=SIGMA, method="paper").values
             scores[epsilon].append((dph.metrics.pearson(true, heat), dph.metrics.kl(true, heat)))
@@ -48,7 +48,7 @@ def compare_with_prototype() -> list[bool]:
 
 
 def main() -> int:
-    if stand_in.folder() is None:
+    if stand_in_data.folder() is None:
         print("No data folder: set DPHEATMAP_DATA to one that holds geo_cells.parquet.")
         return 0
     return 0 if all(compare_with_prototype()) else 1

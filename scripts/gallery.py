@@ -11,7 +11,7 @@ import pyarrow as pa
 from PIL import Image, ImageDraw
 
 import dpheatmap as dph
-from dpheatmap.experiments import stand_in
+from dpheatmap.experiments import stand_in_data
 from dpheatmap.place.domain import Bounds, Domain
 from dpheatmap.render import basemap
 from dpheatmap.testing import generated_people
@@ -161,5 +161,5 @@ def draw_real(data: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     draw(Path(sys.argv[1]))
-    if (real := stand_in.folder()) is not None:
+    if (real := stand_in_data.folder()) is not None:
         draw_real(real, Path("results/gallery"))

@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from dpheatmap.experiments.invented import gaze
+from dpheatmap.experiments.generated_data import gaze
 from helpers.browser import launch
 from helpers.served import BOX, serving, trips
 from helpers.visits import Visit, visiting

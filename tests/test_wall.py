@@ -26,11 +26,11 @@ EXCEPTIONS = {
     "releases/release_file.py": {("dpheatmap.curator", "walk")},
     # Simulations of collections without a curator, whose releases are stamped NOT PRIVATE.
     "experiments/shuffle.py": {
-        ("dpheatmap.collect", "simulated_together"),
+        ("dpheatmap.collect", "simulate_together"),
         ("dpheatmap.collect", "paper_shares"),
         ("dpheatmap.curator", "walk"),
     },
-    "experiments/local_model.py": {("dpheatmap.collect", "simulated_locally")},
+    "experiments/local_model.py": {("dpheatmap.collect", "simulate_locally")},
     # The audit, which searches a box around invented people many times and reads their file but a few times.
     "evaluate/audit/discovery_shapes.py": {
         ("dpheatmap.curator", "box_around"),
@@ -136,7 +136,7 @@ def test_only_the_private_side_reads_tables() -> None:
 def test_exact_counts_are_read_by_the_judge_only() -> None:
     """Outside the wall, the one who judges by the truth looks into Counts; rivals and baselines get noisy answers."""
     looking = {file for file in OUTSIDE if EXACT.search((ROOT / file).read_text(encoding="utf-8"))}
-    assert looking == {"evaluate/truth.py"}
+    assert looking == {"evaluate/ground_truth.py"}
 
 
 def test_peers_see_people_through_a_curator_only() -> None:
@@ -154,7 +154,7 @@ def test_noise_and_randomness_live_behind_the_wall() -> None:
         text = (ROOT / file).read_text(encoding="utf-8")
         assert "random" not in used, file
         assert "urandom" not in text, file
-        seeded = ("testing.py", "cli/demo_command.py", "heatmap/uncertainty.py", "estimate/place_draws.py")
+        seeded = ("testing.py", "cli/demo_command.py", "heatmap/uncertainty.py", "estimate/place_uncertainty.py")
         if file not in seeded and not file.startswith("experiments/"):
             assert "np.random" not in text, file
 
@@ -169,7 +169,17 @@ def test_in_a_collection_only_devices_see_points() -> None:
     assert seeing == {
         f"collect/{module}.py" for module in ("client", "contribution", "demo", "local", "simulate", "tree")
     }
-    for role in ("receiver", "server", "collector", "shuffler", "analyser", "result", "tally", "web", "state"):
+    for role in (
+        "receiver",
+        "server",
+        "collector",
+        "shuffler",
+        "analyser",
+        "collection_result",
+        "tally",
+        "web_process",
+        "process_state",
+    ):
         modules = {module for module, _ in imports(f"collect/{role}.py")}
         assert not {f"dpheatmap.collect.{module}" for module in ("tree", "simulate", "demo")} & modules, role
         assert not {module for module in modules if module.startswith("dpheatmap.curator.")}
@@ -184,7 +194,7 @@ def test_the_shuffler_opens_what_devices_send_and_no_message() -> None:
 
 def test_devices_and_servers_draw_from_the_operating_system() -> None:
     """No generator with a state, and a seed only where a source is handed in; but for simulated local reports."""
-    for file in (file for file in COLLECT if file not in ("collect/simulate.py", "collect/responses.py")):
+    for file in (file for file in COLLECT if file not in ("collect/simulate.py", "collect/randomised_response.py")):
         text = (ROOT / file).read_text(encoding="utf-8")
         assert "np.random" not in text, file
         assert "random" not in {module for module, _ in imports(file)}, file

@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
-from dpheatmap.app import peer
+from dpheatmap.app import connection_owner
 from dpheatmap.app.endpoints.services import Parts
-from dpheatmap.app.guard import KEY, Guard
+from dpheatmap.app.release_shelf import Shelf, hold_folder
+from dpheatmap.app.request_guard import KEY, Guard
 from dpheatmap.app.routes import application
 from dpheatmap.app.session import GUESSES, Session
-from dpheatmap.app.shelf import Shelf, held
 from dpheatmap.cli import run
 from dpheatmap.errors import DpheatmapError
 from helpers.served import PATIENCE, PLACE, Served, ended, key_in, serving, trips, wanted
@@ -91,11 +91,11 @@ def test_the_link_works_once(served: Served, client: httpx.Client) -> None:
 def test_the_system_tells_whose_a_connection_is() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as mine:
         near, far = mine.getsockname(), mine.getpeername()
-        assert peer.owner_of(near, far) == os.getuid()
-        assert not peer.is_another_users(near, far)
-        assert peer.owner_of(near, ("127.0.0.1", 1)) is None, "another connection from the same port"
-        assert peer.owner_of(("::1", near[1]), far) is None
-    assert peer.owner_of(("192.0.2.7", 1), far) is None
+        assert connection_owner.owner_of(near, far) == os.getuid()
+        assert not connection_owner.is_another_users(near, far)
+        assert connection_owner.owner_of(near, ("127.0.0.1", 1)) is None, "another connection from the same port"
+        assert connection_owner.owner_of(("::1", near[1]), far) is None
+    assert connection_owner.owner_of(("192.0.2.7", 1), far) is None
 
 
 def test_another_user_of_the_machine_can_not_use_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_another_user_of_the_machine_can_not_use_the_link(tmp_path: Path, monkey
 
     with ThreadPoolExecutor(1) as pool:
         for owner, status in ((os.getuid() + 1, 401), (None, 200)):
-            monkeypatch.setattr(peer, "owner_of", lambda near, far, owner=owner: owner)
+            monkeypatch.setattr(connection_owner, "owner_of", lambda near, far, owner=owner: owner)
             assert pool.submit(asyncio.run, visit()).result() == status
     parts.close()
 
@@ -376,11 +376,11 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     mine = tmp_path / "uploads" / "thesis.txt"
     mine.parent.mkdir()
     mine.write_text("years of work")
-    with pytest.raises(DpheatmapError, match="has other things in it"), held(tmp_path):
+    with pytest.raises(DpheatmapError, match="has other things in it"), hold_folder(tmp_path):
         pass
     assert mine.read_text() == "years of work"
     for _ in range(2):
-        with held(tmp_path / "new"):
+        with hold_folder(tmp_path / "new"):
             Shelf(tmp_path / "new")
 
 

@@ -18,7 +18,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.app.jobs import Jobs, recover
 from dpheatmap.app.release_request import Charge, Columns, Source
-from dpheatmap.app.shelf import Record, Shelf
+from dpheatmap.app.release_shelf import Record, Shelf
 from dpheatmap.app.texts import say
 from dpheatmap.errors import DpheatmapError
 from dpheatmap.place.domain import Domain

@@ -18,7 +18,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.app.recipe import recipe
 from dpheatmap.app.release_request import domain_of
-from dpheatmap.app.shelf import Record
+from dpheatmap.app.release_shelf import Record
 from dpheatmap.place.domain import Domain
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX
 from dpheatmap.render.web.picture import picture_of

@@ -20,7 +20,7 @@ TEXTS = json.loads((APP / "texts.json").read_text(encoding="utf-8"))
 
 def test_every_sentence_of_the_server_is_used_and_none_is_missing() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in APP.rglob("*.py"))
-    used = set(re.findall(r"""(?:say|refused)\((?:\d+, )?["'](\w+)["']""", source))
+    used = set(re.findall(r"""(?:say|refusal)\((?:\d+, )?["'](\w+)["']""", source))
     used |= set(re.findall(r"4\d\d: \"(\w+)\"", source)) | {"unexpected"}
     assert used == set(TEXTS["server"])
 

@@ -43,7 +43,7 @@ def script(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("way", ["module", "script"])
 @pytest.mark.parametrize("module", ["dpheatmap.errors", "numpy", "dpheatmap.evaluate.baselines", "click.types",
-                                    "dpheatmap.cli.options"])  # fmt: skip
+                                    "dpheatmap.cli.shared_options"])  # fmt: skip
 def test_one_line_and_130_wherever_it_is_loading(tmp_path: Path, way: str, module: str) -> None:
     command = ["-m", "dpheatmap"] if way == "module" else script(tmp_path)
     ended = interrupted(tmp_path, [*command, "plan", "--epsilon", "1", "--users", "100", "--unit"], module)

@@ -14,8 +14,8 @@ from dpheatmap.experiments import figures
 from dpheatmap.experiments.figures import FIGURES, STUDIES, Sources
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.report import report
-from dpheatmap.experiments.run import run_gallery
 from dpheatmap.experiments.study import Data, Job
+from dpheatmap.experiments.study_runner import run_gallery
 
 
 def test_a_gallery_of_invented_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

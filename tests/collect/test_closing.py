@@ -42,17 +42,17 @@ def test_what_arrives_while_it_closes_is_refused(model: str, tmp_path: Path, mon
     stage = cast(tmp_path, model)
     stage.crowd(3)
     role, late = stage.role(0), stage.client(3).contribution(*CORNER)[0]
-    opened = role._opened
+    opened = role._open
 
     def slowly(*parts: bytes) -> Any:
         content = opened(*parts)
         stage.end()
         return content
 
-    monkeypatch.setattr(role, "_opened", slowly)
+    monkeypatch.setattr(role, "_open", slowly)
     assert refusal_of(role, late)[0] == 410
     assert role.phase() == "published"
-    assert role.state.received() == 0, "or it would stay there for good"
+    assert role.state.count_contributions() == 0, "or it would stay there for good"
 
 
 @also_local
@@ -70,7 +70,7 @@ def test_a_clock_that_is_set_back_opens_nothing_again(
         patch.setattr(receiver, "datetime", SimpleNamespace(now=lambda zone: late))
         stage.steps()
     for _ in range(2):
-        there = stage.role(0).state.received()
+        there = stage.role(0).state.count_contributions()
         assert refusal_of(stage.role(0), stage.client(3).contribution(*CORNER)[0])[0] == 410
-        assert stage.role(0).state.received() == there
+        assert stage.role(0).state.count_contributions() == there
         stage.start(0)

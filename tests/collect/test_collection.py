@@ -137,11 +137,11 @@ def test_a_key_opens_what_was_sealed_for_it_and_nothing_else(tmp_path: Path) -> 
 def test_signatures_are_for_one_purpose() -> None:
     key = PrivateKey.make()
     signed = key.sign(b"text", b"sum")
-    assert key.public.signed(signed, b"sum") == b"text"
-    assert key.public.signed(signed, b"close") is None
-    assert key.public.signed(signed + b"!", b"sum") is None
-    assert key.public.signed(b"", b"sum") is None
-    assert PrivateKey.make().public.signed(signed, b"sum") is None
+    assert key.public.verify(signed, b"sum") == b"text"
+    assert key.public.verify(signed, b"close") is None
+    assert key.public.verify(signed + b"!", b"sum") is None
+    assert key.public.verify(b"", b"sum") is None
+    assert PrivateKey.make().public.verify(signed, b"sum") is None
 
 
 def test_a_ticket_is_for_one_collection(operator: PrivateKey) -> None:

@@ -19,7 +19,7 @@ from dpheatmap.collect.collection import terms_of
 from dpheatmap.collect.local import LocalTerms, Report, report, report_of
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.tickets import SIZE, ticket_bytes
-from dpheatmap.collect.web import kind_of
+from dpheatmap.collect.web_process import kind_of
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Release
@@ -63,7 +63,7 @@ def test_the_release_is_that_of_the_reports(tmp_path: Path, monkeypatch: pytest.
     assert same(release, expected(range(24)))
     assert (release.trust.who, release.trust.participants) == ("nobody", 24)
     assert release.noise.family == "Gaussian"
-    assert stage.role(0).state.received() == 0, "reports are deleted"
+    assert stage.role(0).state.count_contributions() == 0, "reports are deleted"
 
 
 def test_a_report_that_is_counted_twice_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_a_report_that_is_counted_twice_would_be_seen(tmp_path: Path, monkeypatc
 
     def twice(self: Any) -> Tally:
         tally = rows(self)
-        tally.add(Report.from_padded(self.state.rows("SELECT content FROM contributions")[-1][0], TERMS))
+        tally.add(Report.from_padded_bytes(self.state.rows("SELECT content FROM contributions")[-1][0], TERMS))
         return tally
 
     monkeypatch.setattr(collector_module.Collector, "_tally", twice)
@@ -103,7 +103,7 @@ def test_restarts_lose_no_report_and_change_no_tally(tmp_path: Path) -> None:
 def test_what_is_sealed_but_no_report_is_refused(tmp_path: Path) -> None:
     stage = Cast(tmp_path, TERMS)
     role, ticket, nonce = stage.role(0), ticket_bytes(stage.tickets[0]), bytes(NONCE)
-    good = report(TERMS, [0.5], [0.5]).padded(TERMS)
+    good = report(TERMS, [0.5], [0.5]).to_padded_bytes(TERMS)
     rubbish = [b"\xff" * len(good), bytes(len(good)), b"\x09" + good[1:], bytes([2, 0, 0]).ljust(len(good), b"\1")]
     for text in rubbish:
         sealed = stage.collection.parties[0].key.seal(text, contribution_info(stage.collection, ticket, nonce))
@@ -112,24 +112,24 @@ def test_what_is_sealed_but_no_report_is_refused(tmp_path: Path) -> None:
     body = stage.client(0).contribution([0.5], [0.5])[0]
     others = stage.client(1).contribution([0.5], [0.5])[0]
     assert refusal_of(role, body[: SIZE + NONCE] + others[SIZE + NONCE :])[0] == 400, "another's report"
-    assert role.state.received() == 0
+    assert role.state.count_contributions() == 0
     role.accept(body)
-    assert role.state.received() == 1
+    assert role.state.count_contributions() == 1
 
 
 @given(st.binary(min_size=TERMS.payload_bytes, max_size=TERMS.payload_bytes) | st.just(b"\x02"))
 def test_a_report_is_written_in_one_way_only(text: bytes) -> None:
     try:
-        found = Report.from_padded(text, TERMS)
+        found = Report.from_padded_bytes(text, TERMS)
     except DataError:
         return
-    assert found.padded(TERMS) == text.ljust(TERMS.payload_bytes, b"\0")
+    assert found.to_padded_bytes(TERMS) == text.ljust(TERMS.payload_bytes, b"\0")
 
 
 def test_every_report_survives_the_way() -> None:
     for seed in range(60):
         made = report(TERMS, [0.2], [0.7], SeededSource(seed))
-        assert Report.from_padded(made.padded(TERMS), TERMS) == made
+        assert Report.from_padded_bytes(made.to_padded_bytes(TERMS), TERMS) == made
 
 
 def test_a_contribution_is_made_once_and_kept(tmp_path: Path) -> None:

@@ -14,18 +14,18 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.collect import contribution
 from dpheatmap.collect import terms as terms_module
+from dpheatmap.collect.additive_shares import split
 from dpheatmap.collect.contribution import (
-    decoded_shares,
+    decode_shares,
     messages,
-    noisy,
+    noisy_vector,
     server_noise,
     vector_of,
     wrapped_noise,
 )
 from dpheatmap.collect.message_sums import MessageSums
-from dpheatmap.collect.shares import split
 from dpheatmap.collect.shuffle_bound import certified_delta
-from dpheatmap.collect.simulate import simulated
+from dpheatmap.collect.simulate import simulate
 from dpheatmap.collect.terms import Terms
 from dpheatmap.curator.core.noise import DiscreteLaplace
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
@@ -45,13 +45,13 @@ def through_shares(terms: Terms, vectors: list[Ints]) -> Ints:
     for vector in vectors:
         sums.add(messages(terms, vector))
     assert sums.participants() == len(vectors)
-    return sums.decoded()
+    return sums.decode()
 
 
 def shuffle_noise(terms: Terms) -> Ints:
     """Nobody is inside: only noise is left, through all of the protocol."""
     nobody = vector_of(terms, *terms.tree.leaves(*OUTSIDE))
-    return through_shares(terms, [noisy(terms, nobody) for _ in range(PEOPLE)])
+    return through_shares(terms, [noisy_vector(terms, nobody) for _ in range(PEOPLE)])
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_the_noise_of_two_servers_is_the_sum_of_two_laplaces(second: Noise, righ
     vectors = [vector_of(terms, *terms.tree.leaves(*OUTSIDE)) for _ in range(3)]
     rows = [split(vector, 2, 64) for vector in vectors]
     sums = [sum((row[i] for row in rows), start=noise(terms)) for i, noise in enumerate((server_noise, second))]
-    p = two_laplaces_p_value(last_level(terms, decoded_shares(sums)), terms.rates[7])
+    p = two_laplaces_p_value(last_level(terms, decode_shares(sums)), terms.rates[7])
     assert (p > ALPHA) == right
 
 
@@ -171,26 +171,26 @@ def test_noise_beyond_the_samplers_range_is_continued() -> None:
 def test_simulated_collections_are_those_of_the_protocol(model: str) -> None:
     """A crowd in one corner is found, and the release says who was trusted with what noise."""
     terms = terms_of(model, 4, epsilon=8, n_min=20, n_max=60)
-    release = simulated(terms, [([0.03], [0.03])] * 40)
+    release = simulate(terms, [([0.03], [0.03])] * 40)
     assert release.trust.participants == 40
     assert release.noise.summed == 2
     assert release.heatmap(size=16).values.argmax() == 0
     corner = release.measurements.at(2)[1][0] / terms.units
     assert abs(corner - 40) < 20
-    assert simulated(terms, [([0.03], [0.03])] * 20, SeededSource(1)).seeded
+    assert simulate(terms, [([0.03], [0.03])] * 20, SeededSource(1)).seeded
     with pytest.raises(PrivacyRefusal, match="19 contributions are fewer than n_min, 20"):
-        simulated(terms, [([0.03], [0.03])] * 19)
+        simulate(terms, [([0.03], [0.03])] * 19)
 
 
 def test_a_seed_makes_the_same_release_again() -> None:
     terms = terms_of("shuffle", 4)
-    one, two = (simulated(terms, [([0.1, 0.4, 0.6], [0.5] * 3)] * 4, SeededSource(7)) for _ in range(2))
+    one, two = (simulate(terms, [([0.1, 0.4, 0.6], [0.5] * 3)] * 4, SeededSource(7)) for _ in range(2))
     assert np.array_equal(one.measurements.counts, two.measurements.counts)
 
 
 def test_the_guide_simulates() -> None:
     page = ROOT / "docs/guides/collect.md"
-    code = next(block for block in re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL) if "simulated" in block)
+    code = next(block for block in re.findall(r"```py\n(.*?)```", page.read_text(), re.DOTALL) if "simulate" in block)
     people = generated_people(50, extent=(0, 0, 320, 240)).fetchnumpy()
     names: dict[str, Any] = {"dph": dph, **people}
     exec(code, names)

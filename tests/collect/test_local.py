@@ -10,10 +10,10 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.collect.local import LocalTerms, Report, report
-from dpheatmap.collect.responses import NOTHING
-from dpheatmap.collect.simulate import simulated_locally
+from dpheatmap.collect.randomised_response import NOTHING
+from dpheatmap.collect.simulate import simulate_locally
 from dpheatmap.collect.tally import Tally
-from dpheatmap.design.budget import SHARES
+from dpheatmap.design.shares import SHARES
 from dpheatmap.errors import DataError, DomainError, ParameterError
 from dpheatmap.place.quadtree import encode
 from dpheatmap.testing import SeededSource
@@ -77,7 +77,7 @@ def test_the_simulation_knows_its_deviations() -> None:
     at = np.minimum(rng.geometric(0.05, (2, 10**6)) - 1, 127)
     finest = encode(at[0], at[1])
     finest[: 10**5] = NOTHING
-    release = simulated_locally(terms, finest, rng)
+    release = simulate_locally(terms, finest, rng)
     m = release.measurements
     assert m.deviations is not None
     truth = np.zeros(len(m))
@@ -151,7 +151,7 @@ def test_a_smaller_depth_is_the_same_place() -> None:
     tally = Tally(terms)
     for seed in range(200):
         tally.add(report(terms, [0.99], [0.99], SeededSource(seed)))
-    drawn = simulated_locally(terms, np.full(200, 255), np.random.default_rng(1))
+    drawn = simulate_locally(terms, np.full(200, 255), np.random.default_rng(1))
     for release in (tally.release(), drawn):
         codes, counts = release.measurements.at(3)
         assert codes[np.argmax(counts)] == 63

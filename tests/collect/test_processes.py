@@ -17,11 +17,11 @@ import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.collect.client import NONCE, contribution_info
 from dpheatmap.collect.collection import AnyTerms, Collection, Party
+from dpheatmap.collect.collection_result import fetch_release
 from dpheatmap.collect.demo import Stage
 from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.local import LocalTerms, Report
 from dpheatmap.collect.network import Network, UnreachableError
-from dpheatmap.collect.result import collected
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.tickets import SIZE
 from dpheatmap.errors import DataError, PrivacyRefusal
@@ -204,7 +204,7 @@ def test_a_process_that_cannot_listen_says_why(tmp_path: Path, capsys: pytest.Ca
             desk.stage.network.deliver(desk.stage.collection.parties[0], "/contributions", b"")
         answering.join()
     with pytest.raises(UnreachableError, match="and nobody answers there"):
-        collected(desk.stage.collection, Network(patience=0))
+        fetch_release(desk.stage.collection, Network(patience=0))
     wrong = desk.done(*words[:-4], "--key", desk.at("operator.key"), *words[-2:], code=3)
     assert "This is not the key of a server of this collection" in wrong
 
@@ -224,7 +224,7 @@ def opened_report(desk: Desk, terms: LocalTerms, kept: Path) -> Report:
     body, collection = kept.read_bytes(), Collection.read(desk.at("c.json"), desk.keys["operator"])
     ticket, nonce, sealed = body[:SIZE], body[SIZE : SIZE + NONCE], body[SIZE + NONCE :]
     text = PrivateKey.read(desk.at("server.key")).opener(contribution_info(collection, ticket, nonce))(sealed)
-    return Report.from_padded(text, terms)
+    return Report.from_padded_bytes(text, terms)
 
 
 def test_the_local_model_by_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from dpheatmap.collect import server as server_module
 from dpheatmap.collect.client import NONCE, Client, contribution_info, message_size
+from dpheatmap.collect.collection_result import combine_sums
 from dpheatmap.collect.keys import OVERHEAD, SIGNATURE, BadSeal, PrivateKey
 from dpheatmap.collect.receiver import ENTRY, Refused, entry_of
-from dpheatmap.collect.result import combined
 from dpheatmap.collect.shuffler import random_order
 from dpheatmap.collect.tickets import SIZE, make_tickets, ticket_bytes
 from dpheatmap.errors import DataError, PrivacyRefusal
@@ -47,7 +47,7 @@ def test_below_n_min_nothing_is_forwarded_or_published_and_all_is_deleted(model:
     stage.crowd(2)
     stage.end()
     assert stage.role(0).phase() == "refused"
-    assert stage.role(0).state.received() == 0
+    assert stage.role(0).state.count_contributions() == 0
     with pytest.raises(PrivacyRefusal, match="closed with 2 contributions and needs 3: nothing is published"):
         stage.network.fetch(stage.collection.parties[0], "/sum")
     if model == "shuffle":
@@ -71,7 +71,7 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
     body = client.contribution(*CORNER)[0]
     role.accept(body)
     role.accept(body)  # a device that got no answer
-    assert role.state.received() == 1
+    assert role.state.count_contributions() == 1
     assert refusal_of(role, client.contribution(*CORNER)[0]) == (
         409, "This ticket was used for another contribution. One ticket is for one."
     )  # fmt: skip
@@ -95,7 +95,7 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
             role.close(forged_close)
     stage.close()
     assert refusal_of(role, stage.client(7).contribution(*CORNER)[0])[0] == 410
-    assert role.state.received() == 6
+    assert role.state.count_contributions() == 6
 
 
 # Servers
@@ -132,7 +132,7 @@ def test_a_server_publishes_the_same_sum_after_a_restart(tmp_path: Path) -> None
         stage.start(number)
     stage.steps()
     assert [stage.network.fetch(party, "/sum") for party in stage.collection.parties] == first
-    assert stage.role(0).state.received() == 0, "shares are deleted"
+    assert stage.role(0).state.count_contributions() == 0, "shares are deleted"
     assert abs(people_in_corner(stage) - 4) < 3
 
 
@@ -175,7 +175,7 @@ def test_a_server_that_tells_two_stories_spoils_the_result_but_is_found_out(tmp_
     honest = liar.entries()
     stage.stop(1)
     stage.role(0).step()
-    listed = stage.collection.parties[2].key.signed(honest, stage.collection.purpose("entries")) or b""
+    listed = stage.collection.parties[2].key.verify(honest, stage.collection.purpose("entries")) or b""
     shorter = liar.key.sign(listed[: len(listed) * 4 // 5], stage.collection.purpose("entries"))
     liar.state.write("UPDATE facts SET value = ? WHERE name = 'entries'", shorter)
     stage.start(1)
@@ -221,12 +221,12 @@ def test_nobody_else_can_publish_a_servers_sum(tmp_path: Path) -> None:
     stage.crowd(3)
     stage.end()
     one, two = (stage.role(number).outcome() for number in (0, 1))
-    assert combined(stage.collection, [one, two]).trust.participants == 3
+    assert combine_sums(stage.collection, [one, two]).trust.participants == 3
     forged = PrivateKey.make().sign(one[SIGNATURE:], stage.collection.purpose("sum"))
     altered = one[:-1] + bytes([one[-1] ^ 1])
     for other in (forged, altered, two):
         with pytest.raises(DataError, match="damaged, or not signed by it"):
-            combined(stage.collection, [other, two])
+            combine_sums(stage.collection, [other, two])
 
 
 # Shuffle
@@ -274,7 +274,7 @@ def test_batches_survive_restarts_and_are_the_same(tmp_path: Path, monkeypatch: 
     assert "waiting for the analyser, https://127.0.0.1:8001" in stage.role(0).waiting
     order = stage.role(0).state.rows("SELECT content FROM batches ORDER BY number")
     assert len(order) > 3
-    assert stage.role(0).state.received() == 0
+    assert stage.role(0).state.count_contributions() == 0
     stage.start(0)
     stage.start(1)
     offered = stage.network.offer

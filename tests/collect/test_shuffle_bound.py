@@ -14,8 +14,8 @@ from dpheatmap.collect.shuffle_bound import (
     ROUNDING,
     certified_delta,
     distance,
+    least_shares,
     paper_shares,
-    shares_needed,
 )
 
 
@@ -73,14 +73,14 @@ def test_the_bound_holds_for_the_true_total_variation() -> None:
 
 
 def test_the_papers_setting() -> None:
-    assert shares_needed(50, 17, 102_409, 5.0, 1e-5) == 16
+    assert least_shares(50, 17, 102_409, 5.0, 1e-5) == 16
     assert certified_delta(50, 15, 17, 102_409, 5.0) > 1e-5
     assert paper_shares(50, 256 * 50, 102_409, 5.0, 1e-5) == 18
 
 
 def test_more_people_need_fewer_shares_and_too_few_get_none() -> None:
-    needed = [shares_needed(n, 20, 10_000, 1.0, 1e-6) for n in (10, 100, 1000, 10**6)]
+    needed = [least_shares(n, 20, 10_000, 1.0, 1e-6) for n in (10, 100, 1000, 10**6)]
     assert needed == sorted(needed, reverse=True, key=lambda r: r or 0)
     assert distance(10**6, 5, 20) == distance(MOST_PEOPLE, 5, 20)
-    assert shares_needed(2, 60, 10**6, 10.0, 1e-30) is None
+    assert least_shares(2, 60, 10**6, 10.0, 1e-30) is None
     assert math.isinf(distance(400, 1, 40))

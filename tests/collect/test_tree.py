@@ -41,13 +41,13 @@ def check_rounding(rounding: Rounding, weights: Ints, units: int) -> None:
 
 @given(WEIGHTS, st.integers(1, 2**30))
 def test_rounding_keeps_the_sum_and_every_range(weights: Ints, units: int) -> None:
-    check_rounding(tree.rounded, weights, units)
+    check_rounding(tree.round_weights, weights, units)
 
 
 def test_weights_beyond_64_bits_are_rounded_exactly() -> None:
     """As a table of many ids has them; 64-bit integers would turn over, and a person weigh any number of units."""
     for weights in ([2**31] * 40, [2**61 - 1, 1, 0, 2**40], [3, 2**33, 5]):
-        check_rounding(tree.rounded, np.array(weights), 2**30)
+        check_rounding(tree.round_weights, np.array(weights), 2**30)
 
 
 def test_floors_and_nearest_integers_would_be_seen() -> None:
@@ -63,7 +63,7 @@ def test_rounding_is_unbiased() -> None:
     weights, units = np.array([3, 0, 5, 2, 7]), 4
     found = np.zeros(5, dtype=np.int64)
     for mark in range(17):
-        found += tree.rounded(weights, units, partial(int.to_bytes, mark, byteorder="little"))
+        found += tree.round_weights(weights, units, partial(int.to_bytes, mark, byteorder="little"))
     assert found.tolist() == (weights * units).tolist()
 
 
@@ -91,7 +91,7 @@ def test_coordinates_are_those_of_the_release(domain: Domain) -> None:
     assert built.size == len(levels)
     e = domain.extent
     leaf, points = built.leaves([e.x0 * 0.3 + e.x1 * 0.7], [e.y0 * 0.4 + e.y1 * 0.6])
-    vector = built.summed(leaf, points)
+    vector = built.sum_levels(leaf, points)
     assert np.array_equal(codes[vector == 1], leaf[0] >> 2 * (design.last - levels[vector == 1]))
     assert vector.sum() == len(design.shares)
 

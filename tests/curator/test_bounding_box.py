@@ -19,7 +19,7 @@ from dpheatmap.curator import bounding_box as private
 from dpheatmap.curator import rivals as questions
 from dpheatmap.curator.bounding_box import DEEPEST, STEP, find_box, noise_quantile
 from dpheatmap.curator.core.noise import discrete_laplace
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.place.domain import CellRange, Floats

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.testing import generated_people, seeded_release
 

@@ -23,9 +23,9 @@ from dpheatmap.curator.core.query import COUNTERS, aggregation
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.design.budget import PAPER_DECAY, SHARES, UNITS
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import PAPER_DECAY, SHARES, UNITS
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import decode

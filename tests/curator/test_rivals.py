@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.curator import Curator
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import CellRange
 from dpheatmap.place.quadtree import encode

@@ -18,7 +18,7 @@ import dpheatmap as dph
 from dpheatmap.curator import Curator
 from dpheatmap.curator import rivals as questions
 from dpheatmap.curator.core.noise import discrete_laplace
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Floats
 from helpers.audit import chi_square
 

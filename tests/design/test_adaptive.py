@@ -12,9 +12,9 @@ import pytest
 from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.design import adaptive
 from dpheatmap.design.adaptive import FIRST_CELLS, MOST_AT_ONCE, AdaptiveDesign
-from dpheatmap.design.budget import FARTHEST, SHARES, UNITS
 from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from helpers.designs import walked

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from dpheatmap.design.budget import SHARES, UNITS
 from dpheatmap.design.dense import MOST_CELLS, DenseDesign, grid_level
 from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release_file import _problem
 from dpheatmap.testing import seeded_release

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from dpheatmap.curator.core.budget import EVERYTHING, check_paths
 from dpheatmap.curator.core.walk import walk
 from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.budget import SHARES, UNITS, split_over_levels
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.design import Design, Question
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
+from dpheatmap.design.shares import SHARES, UNITS, split_over_levels
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode, encode
 from helpers.designs import Answer, paper_design, walked

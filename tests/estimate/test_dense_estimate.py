@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import dpheatmap as dph
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.dense_estimate import nearest_map
 from dpheatmap.evaluate.metrics import emd_norm

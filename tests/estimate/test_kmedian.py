@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.kmedian import FINE, Plane, weighted_points
-from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.place.domain import Domain
 from dpheatmap.testing import generated_people, seeded_release

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dpheatmap.estimate.median import assign, exchange, k_median, nobody_served, reassign
+from dpheatmap.estimate.median import assign, exchange, initial_assignment, k_median, reassign
 from dpheatmap.place.domain import Floats
 
 
@@ -135,7 +135,7 @@ def test_an_exchange_gains_what_it_says_and_none_gains_more(seed: int, k: int, e
     n = 12
     x, y, weight = rng.random(n), rng.random(n), rng.random(n)
     centres = rng.random((k, 2))
-    served = nobody_served(n)
+    served = initial_assignment(n)
     assign(x, y, centres, euclidean, served)
     assert weight @ served.first == pytest.approx(cost_of(x, y, weight, centres, euclidean=euclidean))
     new = int(rng.integers(n))
@@ -158,13 +158,13 @@ def test_one_centre_that_comes_or_moves_is_assigned_like_all_of_them(
     rng = np.random.default_rng(seed)
     x, y, u, v = rng.integers(0, 4, (4, 20)).astype(np.float64) if lattice else rng.random((4, 20))
     centres = np.zeros((k, 2))
-    kept = nobody_served(20)
+    kept = initial_assignment(20)
     for step in range(20):
         moved = step if step < k else int(rng.integers(k))
         centres[moved] = u[step], v[step]
         reassign(x, y, centres, moved, euclidean, kept)
         if step >= k - 1:
-            anew = nobody_served(20)
+            anew = initial_assignment(20)
             assign(x, y, centres, euclidean, anew)
             for ours, theirs in ((kept.nearest, anew.nearest), (kept.first, anew.first), (kept.second, anew.second)):
                 np.testing.assert_array_equal(ours, theirs)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
-from dpheatmap.design.budget import UNITS, split_over_levels
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import UNITS, split_over_levels
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.paper_estimate import reconstruct
 from dpheatmap.place.domain import Domain, Floats

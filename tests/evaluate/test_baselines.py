@@ -7,7 +7,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.errors import ParameterError
-from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.testing import generated_people
 
 HUGE = 10**6

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from dpheatmap.evaluate.chart import four_metrics, styles
+from dpheatmap.evaluate.method_variants import TITLES
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean
-from dpheatmap.evaluate.variants import TITLES
 
 PLACES = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 

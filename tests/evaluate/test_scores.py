@@ -16,7 +16,7 @@ from dpheatmap.evaluate import metrics
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.score_table import as_csv, as_text, records, series_of
 from dpheatmap.evaluate.scores import METRICS, Scores, mean_of, ratio_of, score
-from dpheatmap.evaluate.trial import gathered, seed_of
+from dpheatmap.evaluate.trial import group_scores, seed_of
 
 
 def test_the_four_metrics() -> None:
@@ -64,7 +64,7 @@ RESULTS = [
 
 
 def test_records_hold_means_and_bands_and_survive_csv() -> None:
-    rows = records(series_of(gathered(RESULTS)), "epsilon", panel="")
+    rows = records(series_of(group_scores(RESULTS)), "epsilon", panel="")
     assert [row["method"] for row in rows] == ["paper", "paper", "baseline", "baseline"]
     text = as_csv(rows, ["PRIVATE"])
     assert text.startswith("# PRIVATE\n")
@@ -76,7 +76,7 @@ def test_records_hold_means_and_bands_and_survive_csv() -> None:
 
 
 def test_the_text_marks_the_best_of_each_metric() -> None:
-    first, second = as_text(series_of(gathered(RESULTS)), "epsilon").split("\n\n")
+    first, second = as_text(series_of(group_scores(RESULTS)), "epsilon").split("\n\n")
     assert "epsilon 1" in first
     assert [line.count("*") for line in first.splitlines()] == [0, 4, 0]
     assert [line.count("*") for line in second.splitlines()] == [0, 0, 4]

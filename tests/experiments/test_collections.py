@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.collect.simulate import simulated, simulated_together
+from dpheatmap.collect.simulate import simulate, simulate_together
 from dpheatmap.collect.terms import Terms
-from dpheatmap.design.budget import UNITS
 from dpheatmap.design.paper import PaperDesign
+from dpheatmap.design.shares import UNITS
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean, Scores
 from dpheatmap.experiments import local_model as local
@@ -32,11 +32,11 @@ FIVE = [([0.1], [0.1]), ([0.1, 0.9], [0.1, 0.9]), ([], []), ([0.6], [0.2]), ([0.
 
 
 def together(terms: Terms, seed: int) -> Release:
-    return simulated_together(terms, FIVE, np.random.default_rng(seed))
+    return simulate_together(terms, FIVE, np.random.default_rng(seed))
 
 
 HOW: dict[str, Callable[[Terms, int], Release]] = {
-    "in parts": lambda terms, seed: simulated(terms, FIVE, SeededSource(seed)),
+    "in parts": lambda terms, seed: simulate(terms, FIVE, SeededSource(seed)),
     "together": together,
 }
 
@@ -90,8 +90,8 @@ def test_a_curator_asks_for_a_part_of_the_same_tree() -> None:
     terms = shuffle.terms_of(2**30, dph.Domain.unit(6))
     rng = np.random.default_rng(5)
     people = [tuple(rng.beta(2, 5, (2, 7))) for _ in range(50)]
-    every = simulated_together(terms, people, rng)
-    asked = shuffle.asked_of(every)
+    every = simulate_together(terms, people, rng)
+    asked = shuffle.curator_release_of(every)
     design = asked.design
     assert isinstance(design, PaperDesign)
     assert not design.at_once
@@ -162,7 +162,7 @@ def made_up(at_256: float, elsewhere: float, central: float, served: float) -> t
 def test_findings_about_the_shuffle_model_would_tell() -> None:
     def held(*errors: float) -> list[bool]:
         jobs, results = made_up(*errors)
-        found = [*shuffle.findings(panels_of(jobs, results)), *shuffle.judged(jobs, results)]
+        found = [*shuffle.findings(panels_of(jobs, results)), *shuffle.judge(jobs, results)]
         return [finding.held for finding in found]
 
     assert held(0.1, 0.1, 0.1, 0.12) == [True, True, True, True]
@@ -174,9 +174,9 @@ def test_findings_about_the_shuffle_model_would_tell() -> None:
 def test_ratios_are_of_pairs() -> None:
     """Images differ by a factor of three; pairs of the same image by none, so the interval has no width."""
     pairs = shuffle.Pairs(*made_up(0.11, 0.1, 0.1, 0.13))
-    assert pairs.against_curator("shuffle", 0, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
-    assert pairs.of_rounding(1, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
-    assert pairs.against_curator("servers-3", 1) == pytest.approx((1.3, 0.0, 3), abs=1e-12)
+    assert pairs.ratio_to_curator("shuffle", 0, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
+    assert pairs.rounding_ratio(1, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
+    assert pairs.ratio_to_curator("servers-3", 1) == pytest.approx((1.3, 0.0, 3), abs=1e-12)
 
 
 def test_communication_is_that_of_the_specification() -> None:

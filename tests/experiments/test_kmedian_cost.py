@@ -37,7 +37,7 @@ def test_ratios_growth_and_bands() -> None:
     runs = [made_up({"adaptive": part}) for part in (0.001, 0.003)]
     ratios = Ratios(runs, 2000)
     assert ratios.ratio("adaptive", "1", 2).mean == pytest.approx(1 + 0.002 * 2**0.5 * 2)
-    assert ratios.added("adaptive", "1", 2) == pytest.approx(mean_of([0.001 * 2**0.5, 0.003 * 2**0.5]))
+    assert ratios.added_cost("adaptive", "1", 2) == pytest.approx(mean_of([0.001 * 2**0.5, 0.003 * 2**0.5]))
     assert ratios.growth("adaptive", "1") == pytest.approx((0.5, 0.5, 0.5))
     assert Ratios([made_up({"adaptive": 0.01}, 1.0)], 1).growth("adaptive", "2") == pytest.approx((1, 1, 1))
     uneven = Ratios([made_up({"adaptive": 0.01}, power) for power in (0.2, 0.8, 1.4)], 3).growth("adaptive", "2")

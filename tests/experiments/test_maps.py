@@ -12,7 +12,7 @@ from PIL import Image
 
 from dpheatmap.experiments.maps import CITY, GAZE, SHOWN, Gallery, side_by_side
 from dpheatmap.experiments.populations import Dataset, Place
-from dpheatmap.experiments.run import run_gallery
+from dpheatmap.experiments.study_runner import run_gallery
 from dpheatmap.place.domain import Domain
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from dpheatmap.evaluate.method_variants import EVERY_METHOD
 from dpheatmap.evaluate.scores import METRICS, Mean, Scores
-from dpheatmap.evaluate.variants import EVERY_METHOD
-from dpheatmap.experiments import ablation, rivals
+from dpheatmap.experiments import ablation, rival_methods
 from dpheatmap.experiments import epsilon as comparison
 from dpheatmap.experiments.figures import Sources
 from dpheatmap.experiments.study import Job, Results
@@ -17,7 +17,7 @@ from dpheatmap.experiments.study import Job, Results
 
 @pytest.fixture(scope="module")
 def jobs() -> list[Job]:
-    return rivals.STUDY.jobs(Sources(invented=True))[0]
+    return rival_methods.STUDY.jobs(Sources(invented=True))[0]
 
 
 def made_up(jobs: list[Job], error: Callable[[Job, str], float]) -> Results:
@@ -39,7 +39,7 @@ def test_jobs_are_told_apart_and_have_enough_to_see(jobs: list[Job]) -> None:
 def test_no_finding_without_a_difference(jobs: list[Job]) -> None:
     """Noise alone: with Holm's correction a false alarm has a probability of 5 %, and this seed has none."""
     rng = np.random.default_rng(1)
-    found = rivals.STUDY.judged(jobs, made_up(jobs, lambda job, name: float(rng.normal(0.5, 0.1))))
+    found = rival_methods.STUDY.judge(jobs, made_up(jobs, lambda job, name: float(rng.normal(0.5, 0.1))))
     assert [finding.held for finding in found] == [True, True]
 
 
@@ -51,7 +51,7 @@ def test_a_better_rival_is_found_in_the_place_where_it_is_better(jobs: list[Job]
         better = name == rival and job.panel.startswith("cities, 500") and job.at == 5
         return float(rng.normal(0.5 - 0.3 * better, 0.05))
 
-    found = rivals.STUDY.judged(jobs, made_up(jobs, error))
+    found = rival_methods.STUDY.judge(jobs, made_up(jobs, error))
     assert [finding.held for finding in found] == [which != 0, which != 1]
     assert found[which].evidence.count("cities, 500 people at 5 by " + EVERY_METHOD[rival].title) == 4
 

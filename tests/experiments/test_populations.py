@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.experiments.populations import Place
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpheatmap.evaluate.method_variants import EVERY_METHOD, WIDTHS
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean
-from dpheatmap.evaluate.variants import EVERY_METHOD, WIDTHS
 from dpheatmap.experiments import theory as bounds
 from dpheatmap.experiments.figures import Sources
 

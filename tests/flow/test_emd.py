@@ -239,7 +239,7 @@ def test_divergence_and_similarity_of_infinite_heatmaps_are_bounded_by_the_dista
 
 def planted(monkeypatch: pytest.MonkeyPatch, spoil: str) -> None:
     """Spoil the optimal tree before it is proved."""
-    solve = multilevel.optimum
+    solve = multilevel.optimal_tree
 
     def spoiled(supply: Ints, grid: Grid) -> Tree:
         tree = solve(supply, grid)
@@ -253,7 +253,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, spoil: str) -> None:
             tree.potential[:] = 0
         return tree
 
-    monkeypatch.setattr(multilevel, "optimum", spoiled)
+    monkeypatch.setattr(multilevel, "optimal_tree", spoiled)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_a_spoiled_flow_or_potential_never_becomes_a_bracket(monkeypatch: pytest
 @given(shapes.flatmap(lambda shape: st.tuples(maps(shape), maps(shape))))
 def test_rounding_moves_mass_by_half_a_unit_and_step_a_pixel(pair: tuple[Floats, Floats]) -> None:
     a, b = pair
-    for supply in (masses.difference(a, b), masses._difference_of_close(a, b)):
+    for supply in (masses.supply_of_difference(a, b), masses._difference_of_close(a, b)):
         assert supply.units.sum() == 0
         assert supply.slack >= 0
         totals = [sum(Fraction(x) for x in values.flat) for values in (a, b)]

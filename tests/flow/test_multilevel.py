@@ -32,13 +32,13 @@ def test_a_pyramid_keeps_the_total_and_ends_in_one_pixel() -> None:
 @pytest.mark.parametrize(("rows", "columns"), SHAPES)
 def test_finer_flows_carry_the_supplies_and_easing_saves(rows: int, columns: int) -> None:
     fine, coarse, *_ = random_level(np.random.default_rng(1), rows, columns)
-    tree = multilevel.optimum(*coarse)
+    tree = multilevel.optimal_tree(*coarse)
     flow = multilevel.finer_flow(flow_of(tree, coarse.grid), coarse.grid, *fine)
     costs = [cost(flow, *fine)]  # raises unless all supplies are taken away
     for _ in range(10):
         multilevel.ease(flow, fine.grid)
         costs.append(cost(flow, *fine))
-    best = multilevel.optimum(*fine)
+    best = multilevel.optimal_tree(*fine)
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] >= cost(flow_of(best, fine.grid), *fine)
 
@@ -48,20 +48,20 @@ def test_easing_a_square_is_optimal() -> None:
     rng = np.random.default_rng(2)
     for _ in range(100):
         fine, coarse, *_ = random_level(rng, 2, 2)
-        flow = multilevel.finer_flow(flow_of(multilevel.optimum(*coarse), coarse.grid), coarse.grid, *fine)
+        flow = multilevel.finer_flow(flow_of(multilevel.optimal_tree(*coarse), coarse.grid), coarse.grid, *fine)
         multilevel.ease(flow, fine.grid)
-        assert cost(flow, *fine) == cost(flow_of(multilevel.optimum(*fine), fine.grid), *fine)
+        assert cost(flow, *fine) == cost(flow_of(multilevel.optimal_tree(*fine), fine.grid), *fine)
 
 
 @pytest.mark.parametrize(("rows", "columns"), SHAPES)
 def test_finer_potentials_are_feasible_and_stretching_gains(rows: int, columns: int) -> None:
     fine, coarse, *_ = random_level(np.random.default_rng(3), rows, columns)
-    potential = SCALE * multilevel.optimum(*coarse).potential.astype(np.int64)
+    potential = SCALE * multilevel.optimal_tree(*coarse).potential.astype(np.int64)
     finer = multilevel.finer_potential(potential, coarse.grid, fine.grid)
     before = value(finer, *fine, SCALE)  # raises unless it is feasible
     multilevel.stretch(finer, *fine)
     after = value(finer, *fine, SCALE)
-    best = multilevel.optimum(*fine)
+    best = multilevel.optimal_tree(*fine)
     assert before <= after <= value(best.potential, *fine)
 
 
@@ -77,5 +77,5 @@ def test_tightened_is_the_least_potential_plus_distance() -> None:
         potential: Ints = rng.integers(-20, 20, rows * columns)
         row, column = np.divmod(np.arange(rows * columns), columns)
         distance = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
-        found = multilevel.tightened(potential.astype(np.int32), Grid(rows, columns))
+        found = multilevel.tighten(potential.astype(np.int32), Grid(rows, columns))
         np.testing.assert_array_equal(found, (potential[:, None] + distance).min(axis=0))

@@ -63,7 +63,7 @@ def test_same_optimum_as_or_tools(kind: str) -> None:
     for rows, columns in [(1, 2), (2, 1), (1, 9), (9, 1), (2, 2), (3, 3), (5, 8), (8, 5), (13, 13), (7, 31), (24, 24)]:
         grid = Grid(rows, columns)
         supply = balanced(random_supply(rng, rows * columns, kind))
-        assert_optimal(multilevel.optimum(supply, grid), supply, grid)
+        assert_optimal(multilevel.optimal_tree(supply, grid), supply, grid)
 
 
 @pytest.mark.parametrize("kind", ["any", "sparse", "ties", "corner", "checkerboard"])
@@ -74,7 +74,7 @@ def test_same_optimum_as_or_tools_with_a_bank(kind: str, out: int, into: int) ->
         grid = Grid(rows, columns, banked=True, out=out, into=into)
         supply = random_supply(rng, rows * columns, kind)
         supply = np.append(supply, -supply.sum())
-        assert_optimal(multilevel.optimum(supply, grid), supply, grid)
+        assert_optimal(multilevel.optimal_tree(supply, grid), supply, grid)
 
 
 def test_same_optimum_as_or_tools_on_a_middle_grid() -> None:
@@ -85,7 +85,7 @@ def test_same_optimum_as_or_tools_on_a_middle_grid() -> None:
         y, x, width = rng.random(3)
         smooth += sign * np.exp(-((row - y) ** 2 + (column - x) ** 2) / (0.02 + 0.05 * width))
     for supply in (balanced(np.rint(1e6 * smooth).astype(np.int64).ravel()), balanced(random_supply(rng, 4096, "any"))):
-        assert_optimal(multilevel.optimum(supply, Grid(64, 64)), supply, Grid(64, 64))
+        assert_optimal(multilevel.optimal_tree(supply, Grid(64, 64)), supply, Grid(64, 64))
 
 
 def assert_well_formed(tree: Tree, supply: Ints, grid: Grid) -> None:
@@ -98,7 +98,7 @@ def assert_well_formed(tree: Tree, supply: Ints, grid: Grid) -> None:
         assert tree.preceding[order[-1]] == order[-2]
     assert sorted(order) == list(range(nodes))
     assert tree.following[order[-1]] == root
-    size, flow = np.ones(nodes, np.int64), simplex.perturbed(supply)
+    size, flow = np.ones(nodes, np.int64), simplex.perturb(supply)
     for v in reversed(order[1:]):
         size[tree.parent[v]] += size[v]
         flow[tree.parent[v]] += flow[v]
@@ -142,7 +142,7 @@ def start(grid: Grid, supply: Ints) -> Tree:
     right[0, :-1], down[:-1] = True, True
     bank = np.zeros(right.size, bool)
     bank[-1] = grid.banked
-    tree: Tree = simplex.plant(Edges(right.ravel(), down.ravel(), bank), simplex.perturbed(supply), grid)
+    tree: Tree = simplex.plant_tree(Edges(right.ravel(), down.ravel(), bank), simplex.perturb(supply), grid)
     return tree
 
 
@@ -166,4 +166,4 @@ def violated(tree: Tree, v: int, w: int, there: int, back: int) -> bool:
 def test_edges_that_are_no_tree_are_refused() -> None:
     none = np.zeros(4, bool)
     with pytest.raises(ValueError, match="do not reach all nodes"):
-        simplex.plant(Edges(none, none, none), np.zeros(4, np.int64), Grid(2, 2))
+        simplex.plant_tree(Edges(none, none, none), np.zeros(4, np.int64), Grid(2, 2))

@@ -21,12 +21,12 @@ import numpy as np
 
 import dpheatmap as dph
 from dpheatmap.cli.ledger_options import budget_from
-from dpheatmap.cli.options import domain_from
+from dpheatmap.cli.shared_options import domain_from
 from dpheatmap.collect.keys import SIGNATURE, as_text
 from dpheatmap.collect.receiver import Refused
 from dpheatmap.curator.ledger.chain import Row, replay
 from dpheatmap.curator.read.predicate import row_predicate
-from dpheatmap.design.budget import read_epsilon
+from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import DpheatmapError
 from dpheatmap.releases import release_file as files
 from helpers.collecting import Cast, terms_of

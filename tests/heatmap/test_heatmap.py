@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter1d
 
-from dpheatmap.design.budget import split_over_levels
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import split_over_levels
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate import metrics

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.experiments import invented
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.experiments import generated_data
 from dpheatmap.heatmap.heatmap import Heatmap
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.testing import seeded_release
 
 SIGMA, SIZE = 0.03, 48
-PLACES = invented.cities().places[:12]
+PLACES = generated_data.cities().places[:12]
 
 
 @cache
@@ -29,7 +29,7 @@ def city(number: int, epsilon: int = 2, people: int = 400) -> tuple[Heatmap, Flo
     """An estimated map and the true one."""
     counts = PLACES[number].sample(people, np.random.default_rng(number))
     heat = seeded_release(counts, seed=number, epsilon=epsilon).heatmap(sigma=SIGMA, size=SIZE)
-    return heat, smoothed(true_distribution(counts), SIGMA, SIZE)
+    return heat, smooth(true_distribution(counts), SIGMA, SIZE)
 
 
 def test_intervals_hold_the_value_and_grow_with_the_confidence() -> None:

@@ -13,16 +13,16 @@ import pytest
 from dpheatmap.collect.analyser import Analyser
 from dpheatmap.collect.client import Client
 from dpheatmap.collect.collection import AnyTerms, Collection, Party
+from dpheatmap.collect.collection_result import combine_sums, publishers
 from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.network import Network, UnreachableError
+from dpheatmap.collect.process_state import State
 from dpheatmap.collect.receiver import Receiver, Refused, Role, close_early
-from dpheatmap.collect.result import combined, publishers
 from dpheatmap.collect.server import Server
-from dpheatmap.collect.state import State
 from dpheatmap.collect.terms import Terms
 from dpheatmap.collect.tickets import make_tickets
-from dpheatmap.collect.web import kind_of
+from dpheatmap.collect.web_process import kind_of
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
@@ -166,7 +166,7 @@ class Cast:
 
     def result(self) -> Release:
         bodies = [self.network.fetch(party, "/sum") for party in publishers(self.collection)]
-        return combined(self.collection, [body or b"" for body in bodies])
+        return combine_sums(self.collection, [body or b"" for body in bodies])
 
 
 def refusal_of(role: Any, body: bytes) -> tuple[int, str]:

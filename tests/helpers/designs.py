@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from dpheatmap.design.budget import PAPER_DECAY
 from dpheatmap.design.design import Design, Question
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import PAPER_DECAY
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 

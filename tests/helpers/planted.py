@@ -25,11 +25,11 @@ from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.rivals import Curator
 from dpheatmap.design import adaptive
 from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.budget import SHARES, UNITS
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.design import Question
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
+from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.testing import SeededSource

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 import dpheatmap as dph
-from dpheatmap.app.guard import KEY
+from dpheatmap.app.request_guard import KEY
 from dpheatmap.testing import generated_people
 
 BOX = (7.30, 46.90, 7.50, 47.02)

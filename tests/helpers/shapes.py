@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 import dpheatmap as dph
 from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.budget import UNITS, split_over_levels
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.design import Design, Question
 from dpheatmap.design.paper import PaperDesign
+from dpheatmap.design.shares import UNITS, split_over_levels
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
 from helpers.designs import paper_design, walked

@@ -27,7 +27,7 @@ TOO_LONG = {"test_privacy.py"}
 """Audits of whole releases by repeating them: most take longer than all tests that a mutant meets."""
 
 THROUGH_IT = (
-    "design/test_budget.py", "design/test_dense.py", "design/test_design.py", "releases/test_hostile_files.py",
+    "design/test_shares.py", "design/test_dense.py", "design/test_design.py", "releases/test_hostile_files.py",
     "_util/test_parameters.py", "releases/test_release_file.py", "cli/test_commands.py", "cli/test_every_day.py",
     "cli/test_ledger.py",
 )  # fmt: skip
@@ -42,7 +42,7 @@ class Recorder:
 
         self.reach = reach
         self.root = folder / "src/dpheatmap"
-        self.coverage = Coverage(data_file=None, include=[f"{self.root}/curator/*", f"{self.root}/design/budget.py"])
+        self.coverage = Coverage(data_file=None, include=[f"{self.root}/curator/*", f"{self.root}/design/shares.py"])
         self.tests: dict[str, dict[str, Any]] = {IMPORT: {"seconds": 0.0, "lines": {}}}
         self.failed: set[str] = set()
         self.coverage.start()

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import dpheatmap as dph
-from dpheatmap.design.budget import UNITS
 from dpheatmap.design.paper import PaperDesign
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.evaluate.metrics import emd, emd_norm, kl, similarity
 from dpheatmap.place.domain import Domain, Floats

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.collect.local import LocalTerms
-from dpheatmap.collect.responses import NOTHING
-from dpheatmap.collect.simulate import simulated_locally
-from dpheatmap.design.budget import UNITS, part
+from dpheatmap.collect.randomised_response import NOTHING
+from dpheatmap.collect.simulate import simulate_locally
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.paper import PaperDesign, all_at_once
 from dpheatmap.design.registry import DESIGNS, FORECASTS
+from dpheatmap.design.shares import UNITS, part
 from dpheatmap.place.quadtree import encode
 from dpheatmap.planning.expected_error import USUAL_PLACES, error_by_places
 from dpheatmap.releases.trust import TRUSTED
@@ -115,7 +115,7 @@ def test_noise_without_a_curator_is_that_of_the_releases() -> None:
         assert of_shuffler.noise == pytest.approx(math.sqrt(2) / float(level.epsilon))
         assert of_servers.noise == pytest.approx(2 / float(level.epsilon))
     nobody_there = np.full(users, NOTHING)
-    m = simulated_locally(LocalTerms.of(domain, epsilon=2), nobody_there, np.random.default_rng(1)).measurements
+    m = simulate_locally(LocalTerms.of(domain, epsilon=2), nobody_there, np.random.default_rng(1)).measurements
     assert m.deviations is not None
     for level in plans["nobody"].levels:
         assert level.epsilon == 2

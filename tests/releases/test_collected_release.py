@@ -15,23 +15,23 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.curator.core.noise import DiscreteLaplace
 from dpheatmap.curator.core.walk import walk
-from dpheatmap.design.budget import SHARES
 from dpheatmap.design.design import Question
 from dpheatmap.design.paper import PaperDesign, all_at_once
 from dpheatmap.design.privacy_loss import PureLoss, loss_of
+from dpheatmap.design.shares import SHARES
 from dpheatmap.errors import ReleaseFileError
 from dpheatmap.estimate.posterior.likelihood import laplace_sum, law_of
 from dpheatmap.estimate.posterior.posterior import Observations, infer, posterior
-from dpheatmap.estimate.posterior.worth import WORTH, worth_reading
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.estimate.posterior.pruning import WORTH, measurements_to_read
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.noise_law import (
     LAPLACE,
     GaussianNoise,
     LaplaceNoise,
     NoiseLaw,
-    devices_needed,
     fits,
+    least_devices,
     shuffled_noise,
 )
 from dpheatmap.releases.release import Measurements, Release
@@ -188,7 +188,7 @@ def test_every_trust_model_has_its_noise_and_no_other() -> None:
     assert fits(CURATOR, LAPLACE)
     assert not fits(CURATOR, GaussianNoise())
     assert not fits(Trust("nobody", 5), LAPLACE)
-    assert devices_needed(*MODELS["shuffler"]) == 50
+    assert least_devices(*MODELS["shuffler"]) == 50
 
 
 # The promise in words
@@ -288,18 +288,18 @@ def test_few_cells_are_read_and_the_map_is_that_of_all_of_them(model: str, peopl
         parent = (every.levels == level - 1) & (every.codes == code >> 2)
         assert every.people[parent][0] > WORTH * every.deviations[every.levels == level].mean()
     if people:
-        heat, whole = (smoothed(infer(o).distribution(), 0.05, 16) for o in (read, every))
+        heat, whole = (smooth(infer(o).distribution(), 0.05, 16) for o in (read, every))
         assert np.abs(heat - whole).sum() < 0.15
 
 
 def test_what_is_read_depends_on_what_was_read_before_only() -> None:
     release = collected("servers", dph.Domain.unit(6))
     every = Observations.every(release)
-    read = worth_reading(every.levels, every.codes, every.people, every.deviations)
+    read = measurements_to_read(every.levels, every.codes, every.people, every.deviations)
     unread = np.setdiff1d(np.arange(len(every.levels)), read)
     changed = every.people.copy()
     changed[unread] = np.random.default_rng(1).normal(0, 1e6, len(unread))
-    assert np.array_equal(read, worth_reading(every.levels, every.codes, changed, every.deviations))
+    assert np.array_equal(read, measurements_to_read(every.levels, every.codes, changed, every.deviations))
 
 
 # Both reconstructions

@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.budget import SHARES
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import SHARES
 from dpheatmap.errors import ReleaseFileError
 from dpheatmap.releases.release import Measurements, Release
 from dpheatmap.testing import generated_people, seeded_release

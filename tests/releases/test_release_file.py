@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.design.budget import PAPER_DECAY, SHARES
+from dpheatmap.design.shares import PAPER_DECAY, SHARES
 from dpheatmap.errors import DpheatmapError, ParameterError, ReleaseFileError
 from dpheatmap.testing import generated_people, seeded_release
 from helpers.stored import Rows, metadata_of, write_again

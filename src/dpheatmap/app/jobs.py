@@ -27,7 +27,19 @@ from typing import Any, Protocol
 
 from dpheatmap._util.files import check_writable
 from dpheatmap.app.release_request import Charge, Columns, Source
-from dpheatmap.app.shelf import BACKGROUND, CANCELLED, DONE, FAILED, LOST, MAP, PLACE, STOPPED, UNDER_WAY, Record, Shelf
+from dpheatmap.app.release_shelf import (
+    BACKGROUND,
+    CANCELLED,
+    DONE,
+    FAILED,
+    LOST,
+    MAP,
+    PLACE,
+    STOPPED,
+    UNDER_WAY,
+    Record,
+    Shelf,
+)
 from dpheatmap.app.texts import say
 from dpheatmap.curator import Ledger, RowReport, discover, release
 from dpheatmap.errors import DpheatmapError
@@ -59,7 +71,7 @@ class Job:
         if self.cancel.is_set():
             raise _Cancelled
 
-    def seen(self, report: RowReport) -> None:
+    def keep_report(self, report: RowReport) -> None:
         """Keep what the reading found, for the data holder."""
         self.private = vars(report)
 
@@ -128,7 +140,7 @@ class Jobs:
     ) -> tuple[Record, bool]:
         fingerprint = self._shelf.fingerprint([kind, source.identity, wanted, after])
         with self._lock:
-            before = self._shelf.like(fingerprint)
+            before = self._shelf.find_like(fingerprint)
             if before is not None:
                 return before, True
             Ledger(self._ledger).check(work.charge.population, work.charge.epsilon)
@@ -181,7 +193,7 @@ class Jobs:
         except DpheatmapError as error:
             self._end(id, str(error))
         except Exception as error:
-            tell(error)
+            log_error(error)
             self._end(id, say("unexpected"))
 
     def _end(self, id: str, message: str) -> None:
@@ -191,7 +203,7 @@ class Jobs:
             self._shelf.change(id, state=DONE, message=message)
             return
         try:
-            charge = _charged(Ledger(self._ledger), record.charge)
+            charge = _charge_entry(Ledger(self._ledger), record.charge)
         except DpheatmapError:  # a ledger that can't be read: nobody knows, so nothing is said of a charge
             self._shelf.change(id, state=FAILED, message=message)
             return
@@ -230,7 +242,7 @@ class _Release:
         """What the record keeps of it: nothing, for the release itself is the result."""
         if self.picture is not None:
             shutil.copyfile(self.picture, path.with_name(BACKGROUND))
-        with self.source.named():
+        with self.source.name_in_errors():
             made = release(
                 self.source.events,
                 self.domain,
@@ -238,7 +250,7 @@ class _Release:
                 ledger=ledger,
                 population=self.charge.population,
                 progress=job.tick,
-                seen=job.seen,
+                seen=job.keep_report,
                 **self.columns.options(),
             )
         made.save(path)
@@ -255,14 +267,14 @@ class _Discovery:
 
     def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
         """The place, which is public by then, and what is claimed of it."""
-        with self.source.named():
+        with self.source.name_in_errors():
             found = discover(
                 self.source.events,
                 epsilon=self.charge.epsilon,
                 ledger=ledger,
                 population=self.charge.population,
                 progress=job.tick,
-                seen=job.seen,
+                seen=job.keep_report,
                 **self.columns.options(),
             )
         return {"place": {"kind": "bbox", "bounds": list(found.box)}, "found": found.found, "words": found.in_words}
@@ -277,7 +289,7 @@ def recover(shelf: Shelf, ledger: str) -> list[Record]:
         if shelf.release_path(record.id).is_file() or record.result:
             found.append(shelf.change(record.id, state=DONE, message=say("recovered")))
             continue
-        charge = _charged(Ledger(ledger), record.charge)
+        charge = _charge_entry(Ledger(ledger), record.charge)
         if charge is None:
             found.append(shelf.change(record.id, state=STOPPED, message=say("stopped"), charge=None))
         else:
@@ -285,7 +297,7 @@ def recover(shelf: Shelf, ledger: str) -> list[Record]:
     return found
 
 
-def _charged(ledger: Ledger, charge: dict[str, Any] | None) -> dict[str, Any] | None:
+def _charge_entry(ledger: Ledger, charge: dict[str, Any] | None) -> dict[str, Any] | None:
     """The charge that a record says is coming, with the number of its entry; None if the ledger has no such entry."""
     if charge is None or "entry" in charge:
         return charge
@@ -296,7 +308,7 @@ def _charged(ledger: Ledger, charge: dict[str, Any] | None) -> dict[str, Any] | 
     return None
 
 
-def tell(error: BaseException) -> None:
+def log_error(error: BaseException) -> None:
     """An error that nobody foresaw, on the terminal: what and where, without its text, which may quote data."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     print(f"dpheatmap app: {type(error).__name__} in {where.filename}:{where.lineno}", file=sys.stderr)

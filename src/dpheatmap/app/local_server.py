@@ -10,10 +10,10 @@ from pathlib import Path
 import uvicorn
 
 from dpheatmap.app.endpoints.services import Parts
-from dpheatmap.app.guard import Guard
+from dpheatmap.app.release_shelf import hold_folder
+from dpheatmap.app.request_guard import Guard
 from dpheatmap.app.routes import application
 from dpheatmap.app.session import Session
-from dpheatmap.app.shelf import held
 from dpheatmap.app.texts import say
 from dpheatmap.app.uploads import LIMIT
 from dpheatmap.errors import DpheatmapError, ParameterError, PrivacyRefusal
@@ -48,7 +48,7 @@ def serve(
     password: str | None = None,
 ) -> None:
     """Run until told to stop. ``ready`` is told the address to open, which works once."""
-    with held(folder), _listening(host, port) as listening:
+    with hold_folder(folder), _listening_socket(host, port) as listening:
         port = listening.getsockname()[1]
         session = Session(port, password)
         here = f"[{host}]" if ":" in host else host
@@ -68,7 +68,7 @@ def serve(
         uvicorn.Server(config).run(sockets=[listening])
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listening_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=128)

@@ -43,7 +43,7 @@ def _read(name: str) -> tuple[bytes, str]:
     return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
-def opened(target: str | None) -> str:
+def page_after_link(target: str | None) -> str:
     """After the link: on to the app, or why not.
 
     The browser goes on by itself, from this page and not by a redirect: after one, it would still count as coming from
@@ -60,7 +60,7 @@ def page_of(words: str) -> str:
     return _page(f"<p>{html.escape(words)}</p>")
 
 
-def opening(link: str, *, wrong: bool = False) -> str:
+def password_page(link: str, *, wrong: bool = False) -> str:
     """Asks for the password."""
     note = f"<p>{html.escape(say('wrong_password'))}</p>" if wrong else ""
     return _page(

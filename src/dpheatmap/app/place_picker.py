@@ -30,18 +30,23 @@ def towns(start: str) -> list[dict[str, Any]]:
     found = [city for name, city in _every_town() if name.startswith(wanted)][:_TOWNS] if wanted else []
     several = {name for name, times in Counter(city.name for city in found).items() if times > 1}
     return [
-        {"name": city.name, "near": _near(city) if city.name in several else "", "lon": city.lon, "lat": city.lat}
+        {
+            "name": city.name,
+            "near": _nearest_large_town(city) if city.name in several else "",
+            "lon": city.lon,
+            "lat": city.lat,
+        }
         for city in found
     ]
 
 
-def _near(town: basemap.City) -> str:
+def _nearest_large_town(town: basemap.City) -> str:
     """The nearest large town of another name."""
     large = [city for _, city in _every_town()[:_LARGE] if city.name != town.name]
-    return min(large, key=lambda city: _apart(town, city)).name
+    return min(large, key=lambda city: _distance(town, city)).name
 
 
-def _apart(a: basemap.City, b: basemap.City) -> float:
+def _distance(a: basemap.City, b: basemap.City) -> float:
     """A number that grows with the distance of two towns on the sphere."""
     (x, y), (u, v) = (map(math.radians, (city.lon, city.lat)) for city in (a, b))
     return -(math.sin(y) * math.sin(v) + math.cos(y) * math.cos(v) * math.cos(x - u))

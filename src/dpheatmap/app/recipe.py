@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from dpheatmap.app.shelf import Record
+from dpheatmap.app.release_shelf import Record
 
 
 def recipe(record: Record, sigma: float | None = None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from dpheatmap._util.files import not_a_pattern
 from dpheatmap._util.parameters import check
 from dpheatmap.app.texts import say
 from dpheatmap.app.uploads import Uploads
-from dpheatmap.design.budget import read_epsilon
+from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.place.domain import Domain
 
@@ -35,7 +35,7 @@ class Source:
     """Keeps the table where it is while it is read."""
 
     @contextmanager
-    def named(self) -> Iterator[None]:
+    def name_in_errors(self) -> Iterator[None]:
         """Errors about what the browser sent call it as its owner does."""
         try:
             yield
@@ -87,7 +87,7 @@ def source_of(body: Mapping[str, Any], uploads: Uploads) -> Source:
     """The table that is meant: an upload's id, or a path on this machine."""
     if body.get("upload") is not None:
         upload = uploads.get(text_of(body, "upload"))
-        return Source(not_a_pattern(upload.path), upload.name, upload.digest, None, partial(uploads.using, upload.id))
+        return Source(not_a_pattern(upload.path), upload.name, upload.digest, None, partial(uploads.hold, upload.id))
     path = Path(os.path.expanduser(text_of(body, "path")))
     if not path.is_file():
         raise DataError(say("no_file", path=str(path)))

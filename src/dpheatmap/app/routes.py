@@ -12,22 +12,22 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from dpheatmap.app.endpoints.entrance import Entrance
-from dpheatmap.app.endpoints.epsilon_price import Prices
+from dpheatmap.app.endpoints.login import Login
+from dpheatmap.app.endpoints.plan_and_budget import PlanAndBudget
 from dpheatmap.app.endpoints.release_jobs import Releases
 from dpheatmap.app.endpoints.released_maps import Maps
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.endpoints.tables import Tables
-from dpheatmap.app.guard import refused
-from dpheatmap.app.jobs import tell
+from dpheatmap.app.jobs import log_error
+from dpheatmap.app.request_guard import refusal
 from dpheatmap.app.uploads import TooLarge
 from dpheatmap.errors import DpheatmapError, PrivacyRefusal
 
 
 def application(parts: Parts) -> Starlette:
     """The app, without its guard."""
-    topics = (Entrance(parts), Tables(parts), Prices(parts), Releases(parts), Maps(parts))
-    handlers: dict[Any, Any] = {DpheatmapError: _told, HTTPException: _http, Exception: _unexpected}
+    topics = (Login(parts), Tables(parts), PlanAndBudget(parts), Releases(parts), Maps(parts))
+    handlers: dict[Any, Any] = {DpheatmapError: _library_error, HTTPException: _http_error, Exception: _server_error}
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -38,20 +38,20 @@ def application(parts: Parts) -> Starlette:
     return Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
 
 
-async def _told(request: Request, error: Exception) -> Response:
+async def _library_error(request: Request, error: Exception) -> Response:
     """An error of the library as an answer."""
     if isinstance(error, TooLarge):
         return JSONResponse({"error": str(error)}, 413, headers={"connection": "close"})
     return JSONResponse({"error": str(error)}, 409 if isinstance(error, PrivacyRefusal) else 400)
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     names = {404: "not_found", 405: "not_found", 413: "json_too_large", 415: "not_json"}
-    return refused(error.status_code, names.get(error.status_code, "unexpected"))
+    return refusal(error.status_code, names.get(error.status_code, "unexpected"))
 
 
-async def _unexpected(request: Request, error: Exception) -> Response:
+async def _server_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, ClientDisconnect):
-        tell(error)
-    return refused(500, "unexpected")
+        log_error(error)
+    return refusal(500, "unexpected")

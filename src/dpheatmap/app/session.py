@@ -1,8 +1,8 @@
 """The session: a one-time link, and the cookie and the key that it is exchanged for.
 
 Whoever started the app reads the link on their terminal; nobody in the network knows it, and nobody else on the machine
-can use it (`guard.py`). It works once, so that a link left in a history or a log opens nothing. Beyond loopback a
-password is asked for as well, and a few wrong ones void the link.
+can use it (`request_guard.py`). It works once, so that a link left in a history or a log opens nothing. Beyond loopback
+a password is asked for as well, and a few wrong ones void the link.
 
 A browser sends a cookie to every server at this address, whatever its port: also to one that another user of the
 machine runs, if a page of theirs is opened. So the cookie alone gets nothing done. The page keeps a key, in a storage
@@ -41,13 +41,13 @@ class Session:
 
     def knows(self, link: str) -> bool:
         """Whether this is the link, and it was not used yet."""
-        return self._link is not None and _same(link, self._link)
+        return self._link is not None and _is_same(link, self._link)
 
     def exchange(self, link: str, password: str | None = None) -> str | None:
         """The cookie's value for the link, once; None if link or password is wrong."""
         if not self.knows(link):
             return None
-        if self._password is not None and not _same(password or "", self._password):
+        if self._password is not None and not _is_same(password or "", self._password):
             self._wrong += 1
             if self._wrong >= GUESSES:
                 self._link = None
@@ -57,13 +57,13 @@ class Session:
 
     def holds(self, cookie: str | None) -> bool:
         """Whether a request with this cookie comes from the browser that opened the link."""
-        return cookie is not None and _same(cookie, self._secret)
+        return cookie is not None and _is_same(cookie, self._secret)
 
     def has_key(self, key: str) -> bool:
         """Whether a request with this key comes from the app's own page."""
-        return _same(key, self.key)
+        return _is_same(key, self.key)
 
 
-def _same(a: str, b: str) -> bool:
+def _is_same(a: str, b: str) -> bool:
     """Whether two secrets are the same, in a time that tells nothing about where they differ."""
     return hmac.compare_digest(a.encode(), b.encode())

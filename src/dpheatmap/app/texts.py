@@ -22,13 +22,13 @@ def say(key: str, /, **values: Any) -> str:
     >>> say("not_found")
     'There is nothing at this address. Go back to the start.'
     """
-    return _texts()["server"][key].format(**{name: isolated(str(value)) for name, value in values.items()})
+    return _texts()["server"][key].format(**{name: isolate(str(value)) for name, value in values.items()})
 
 
-def isolated(name: str) -> str:
+def isolate(name: str) -> str:
     """A name in a script that runs to the left is kept from pulling the numbers after it to its other side.
 
-    >>> len(isolated("riders")), len(isolated("\u05d0"))
+    >>> len(isolate("riders")), len(isolate("\u05d0"))
     (6, 3)
     """
     leftward = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in name)

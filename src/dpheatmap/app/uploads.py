@@ -81,7 +81,7 @@ class Uploads:
             self._sweep()
 
     @contextmanager
-    def using(self, id: str) -> Iterator[None]:
+    def hold(self, id: str) -> Iterator[None]:
         """Keep a file on disk, whether it is forgotten meanwhile or not."""
         with self._lock:
             self._used[id] += 1
@@ -101,7 +101,7 @@ class Uploads:
         """Write a file as it arrives; whatever goes wrong on the way, nothing of it stays."""
         ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if name.lower().endswith(e)), None)
         if ending is None:
-            raise ParameterError(say("ending", name=shown(name), endings=", ".join(ENDINGS)))
+            raise ParameterError(say("ending", name=display_name(name), endings=", ".join(ENDINGS)))
         if declared is not None:
             self._room_for(declared)
         id = secrets.token_hex(8)
@@ -120,7 +120,7 @@ class Uploads:
             raise
         finally:
             self._arriving -= size
-        self._files[id] = Upload(id, shown(name), path, size, digest.hexdigest())
+        self._files[id] = Upload(id, display_name(name), path, size, digest.hexdigest())
         return self._files[id]
 
     def _room_for(self, more: int) -> None:
@@ -131,7 +131,7 @@ class Uploads:
             raise TooLarge(say("disk_full"))
 
 
-def shown(name: str) -> str:
+def display_name(name: str) -> str:
     """A file's name for people: its last part, printable, of a bearable length."""
     last = name.replace("\\", "/").rpartition("/")[2]
     return "".join(c if c.isprintable() else "?" for c in last).strip()[-120:] or "file"

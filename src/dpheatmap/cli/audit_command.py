@@ -9,7 +9,7 @@ import click
 
 from dpheatmap import __version__
 from dpheatmap.cli import terminal
-from dpheatmap.cli.options import json_option
+from dpheatmap.cli.shared_options import json_option
 from dpheatmap.errors import DpheatmapError, ParameterError
 
 ENDINGS = (".html", ".json")

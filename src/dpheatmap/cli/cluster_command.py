@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from dpheatmap._util.parameters import check
-from dpheatmap.cli.options import check_outputs, json_option
+from dpheatmap.cli.shared_options import check_outputs, json_option
 from dpheatmap.cli.terminal import answer, progress, say
 from dpheatmap.estimate.kmedian import kmedian
 from dpheatmap.releases.release import load

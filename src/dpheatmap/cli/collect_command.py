@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from dpheatmap._util.files import replace_whole
-from dpheatmap.cli.options import (
+from dpheatmap.cli.shared_options import (
     Command,
     check_outputs,
     domain_from,
@@ -198,16 +198,16 @@ def analyser(output: str | None, **options: Any) -> None:
     \b
     dpheatmap collect analyser collection.json --operator KEY --key analyser.key --state analyser.state
     """
-    from dpheatmap.collect import combined
+    from dpheatmap.collect import combine_sums
 
     if output is not None:
         check_outputs((output,), (RELEASE_SUFFIX,))
 
-    def finished(role: Role) -> None:
+    def save_output(role: Role) -> None:
         if output is not None and role.phase() == "published":
-            combined(role.collection, [role.outcome()]).save(output)
+            combine_sums(role.collection, [role.outcome()]).save(output)
 
-    _run("analyser", finished, **options)
+    _run("analyser", save_output, **options)
 
 
 @command.command(short_help="Run one of the servers of a collection.")
@@ -262,11 +262,11 @@ def result(
     dpheatmap collect result collection.json --operator KEY -o town.dph.parquet -o map.html
     """
     from dpheatmap.cli.release_command import write_outputs
-    from dpheatmap.collect import Network, collected
+    from dpheatmap.collect import Network, fetch_release
 
     check_outputs(outputs)
     look = look_from(choices, outputs)
-    release = collected(_read(collection, operator), Network(authority, patience=wait))
+    release = fetch_release(_read(collection, operator), Network(authority, patience=wait))
     written = write_outputs(release, outputs, look, sigma=sigma, size=size, method=method)
     answer(as_json, {"outputs": written, "label": dict(release.label)}, "\n".join(written))
 
@@ -313,7 +313,7 @@ def _run(
     if port is None:
         raise ParameterError(f"The address {address} has no port. Give --port.")
 
-    def listening() -> None:
+    def announce() -> None:
         say(f"{title.capitalize()} of {address} listens at {host}:{port}; stop it with Ctrl-C.")
         say(f"The collection closes at {opened.closes.isoformat()}; here it is {_now().isoformat()}.")
         if certificate is None and address.startswith("https:"):
@@ -322,7 +322,7 @@ def _run(
     with closing(State(state, opened, title)) as memory:
         serve(
             kind_of(name, opened)(opened, own, memory, Network(authority)), host=host, port=port,
-            certificate=certificate, key=certificate_key, listening=listening, finished=finished,
+            certificate=certificate, key=certificate_key, listening=announce, finished=finished,
         )  # fmt: skip
 
 

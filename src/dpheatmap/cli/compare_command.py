@@ -9,15 +9,15 @@ import click
 
 from dpheatmap._util.files import replace_whole
 from dpheatmap.cli import terminal
-from dpheatmap.cli.options import (
+from dpheatmap.cli.shared_options import (
     PLACE,
     check_outputs,
     domain_from,
     engine_options,
     json_option,
     place_options,
+    pop_choices,
     table_options,
-    taken,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def command(
     from dpheatmap.evaluate.comparison import Settings, compare
     from dpheatmap.evaluate.score_table import as_text
 
-    domain = domain_from(**taken(rest, PLACE))
+    domain = domain_from(**pop_choices(rest, PLACE))
     check_outputs(outputs, (".csv", ".json", *PICTURES), read=(file,))
     if any(output.lower().endswith(PICTURES) for output in outputs):
         new_figure()  # says at once if matplotlib is missing
@@ -91,10 +91,10 @@ def command(
     for output in outputs:
         _write(output, series)
     text = f"{PRIVATE}\n\n{as_text(series, 'epsilon')}\n\n{LEGEND}"
-    terminal.answer(as_json, {**_marked(series), "outputs": list(outputs)}, text)
+    terminal.answer(as_json, {**_records_with_warning(series), "outputs": list(outputs)}, text)
 
 
-def _marked(series: Series) -> dict[str, Any]:
+def _records_with_warning(series: Series) -> dict[str, Any]:
     """The results as records, below the warning."""
     from dpheatmap.evaluate.score_table import records
 
@@ -108,7 +108,7 @@ def _write(output: str, series: Series) -> None:
     from dpheatmap.evaluate.chart import four_metrics
     from dpheatmap.evaluate.score_table import as_csv
 
-    marked = _marked(series)
+    marked = _records_with_warning(series)
     with replace_whole(output, private=True) as temporary:
         match Path(output).suffix.lower():
             case ".csv":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dpheatmap.cli.options import json_option
+from dpheatmap.cli.shared_options import json_option
 from dpheatmap.cli.terminal import answer, progress, say
 
 SETTINGS = {"resolution": 100, "sigma": 250}

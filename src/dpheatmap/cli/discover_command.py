@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from dpheatmap.cli import terminal
-from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charged, warn_of_other_names
-from dpheatmap.cli.options import check_place, engine_options, json_option, table_options, taken
+from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charge_note, warn_of_other_names
+from dpheatmap.cli.shared_options import check_place, engine_options, json_option, pop_choices, table_options
 
 
 @click.command("discover")
@@ -35,12 +35,12 @@ def command(file: str, private_report: str | None, as_json: bool, **options: Any
 
     if private_report is not None:
         check_place(private_report, read=(file, options["ledger"]))
-    budget = budget_from(file, **taken(options, BUDGET))
+    budget = budget_from(file, **pop_choices(options, BUDGET))
     warn_of_other_names(file, **budget)
     seen: list[RowReport] = []
     with terminal.progress("Discovering") as tick:
         found = discover(file, progress=tick, seen=seen.append, **options, **budget)
     terminal.say(found.in_words)
-    terminal.say(charged(found, **budget))
+    terminal.say(charge_note(found, **budget))
     terminal.answer(as_json, found.to_dict(), found.bbox)
-    terminal.private_reports(seen, private_report)
+    terminal.tell_private_reports(seen, private_report)

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from dpheatmap.cli.options import check_outputs, json_option, look_from, map_options
 from dpheatmap.cli.release_command import write_outputs
+from dpheatmap.cli.shared_options import check_outputs, json_option, look_from, map_options
 from dpheatmap.cli.terminal import answer, progress
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.difference import difference

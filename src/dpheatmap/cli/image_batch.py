@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from dpheatmap._util.parameters import check
-from dpheatmap.cli.options import taken, together
+from dpheatmap.cli.shared_options import combine_options, pop_choices
 from dpheatmap.errors import ParameterError
 from dpheatmap.releases.label import caution
 from dpheatmap.releases.release import Release
@@ -27,7 +27,7 @@ class Batch(NamedTuple):
     split: str
 
 
-image_options = together(
+image_options = combine_options(
     click.option(
         "--image-column", metavar="COLUMN",
         help=f"One release for each of several images: the column that names an event's. -o needs {MARK}.",
@@ -44,7 +44,7 @@ image_options = together(
 
 def batch_from(choices: dict[str, Any]) -> Batch | None:
     """The images that the options name, or None; they are taken out of the options."""
-    column, listed, file, split = taken(choices, ("image_column", "images", "images_file", "split")).values()
+    column, listed, file, split = pop_choices(choices, ("image_column", "images", "images_file", "split")).values()
     if column is None and listed is None and file is None and split == "weight":
         return None
     if column is None or (listed is None) == (file is None):
@@ -69,12 +69,12 @@ def files_for(templates: tuple[str, ...], names: list[str]) -> dict[str, tuple[s
             raise ParameterError(
                 f"An output for several images has {MARK} in its name; it was {template!r}. Put it there."
             )
-    if len({_short(name) for name in names}) != len(names):
+    if len({_file_stem(name) for name in names}) != len(names):
         raise ParameterError(
             "Two images would be written to one file: their names differ in their folders, endings or signs only. "
             "Rename them."
         )
-    return {name: tuple(template.replace(MARK, _short(name)) for template in templates) for name in names}
+    return {name: tuple(template.replace(MARK, _file_stem(name)) for template in templates) for name in names}
 
 
 def looks_for(look: dict[str, Any], names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -82,15 +82,15 @@ def looks_for(look: dict[str, Any], names: Iterable[str]) -> dict[str, dict[str,
     under = look.get("background")
     if under is None:
         return dict.fromkeys(names, look)
-    return {name: look | {"background": under.replace(MARK, _short(name))} for name in names}
+    return {name: look | {"background": under.replace(MARK, _file_stem(name))} for name in names}
 
 
-def _short(name: str) -> str:
+def _file_stem(name: str) -> str:
     """An image's name for files: without folder and ending, and of plain signs."""
     return re.sub(r"[^\w.-]+", "_", Path(name).stem)
 
 
-def in_words(batch: Batch, made: Mapping[str, Release]) -> str:
+def batch_in_words(batch: Batch, made: Mapping[str, Release]) -> str:
     """What each image got, for people."""
     whole = sum((release.epsilon for release in made.values()), Fraction(0))
     if batch.split == "weight":

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from dpheatmap.cli.options import check_place, json_option
+from dpheatmap.cli.shared_options import check_place, json_option
 from dpheatmap.cli.terminal import answer, say, write_private
 
 
@@ -48,7 +48,7 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
         for line in [] if found.public else columns:
             say(line)
         for name, numbers in found.private["columns"].items():
-            say(f"{name:<24} " + ", ".join(f"{key} {_shown(value)}" for key, value in numbers.items()))
+            say(f"{name:<24} " + ", ".join(f"{key} {_number_text(value)}" for key, value in numbers.items()))
         say(f"rows: {found.private['rows']:,}")
         for hint in found.private["hints"]:
             say(f"Hint: {hint}")
@@ -64,6 +64,6 @@ def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
     return f"dpheatmap release {shlex.quote(file)} --epsilon 1 {columns} -o map.dph.parquet -o map.html {place}"
 
 
-def _shown(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     """A number for people; there is no lowest of none."""
     return "none" if value is None else f"{value:,}"

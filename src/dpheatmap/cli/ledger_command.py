@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap.cli.ledger_options import open_ledger
-from dpheatmap.cli.options import check_place, json_option
+from dpheatmap.cli.shared_options import check_place, json_option
 from dpheatmap.cli.terminal import answer, say
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _table(populations: list[dict[str, Any]]) -> str:
     )
 
 
-def _many(count: int, one: str, several: str = "") -> str:
+def _count_text(count: int, one: str, several: str = "") -> str:
     return f"{count} {one if count == 1 else several or one + 's'}"
 
 
@@ -147,8 +147,8 @@ def verify(ledger: str | None, against: tuple[str, ...], releases: tuple[str, ..
     opened = open_ledger(ledger)
     checked = {path: load(path) for path in (*against, *releases)}
     entries = opened.verify(checked)
-    with_releases = f", the entries of {_many(len(checked), 'release')} among them" if checked else ""
-    text = f"{opened.name} is whole: {_many(entries, 'entry', 'entries')}{with_releases}."
+    with_releases = f", the entries of {_count_text(len(checked), 'release')} among them" if checked else ""
+    text = f"{opened.name} is whole: {_count_text(entries, 'entry', 'entries')}{with_releases}."
     answer(as_json, {"ledger": opened.name, "entries": entries, "releases": len(checked), "whole": True}, text)
 
 

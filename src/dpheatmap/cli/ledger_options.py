@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap._util.database_url import is_database, shown
-from dpheatmap.cli.options import together
+from dpheatmap.cli.shared_options import combine_options
 from dpheatmap.cli.terminal import say
 from dpheatmap.errors import LedgerError, ParameterError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpheatmap.releases.release import Release
 
 
-budget_options = together(
+budget_options = combine_options(
     click.option(
         "--ledger", metavar="FILE|URL",
         help="Where spending is kept account of; by default DPHEATMAP_LEDGER, or a file in your data folder.",
@@ -50,12 +50,12 @@ def budget_from(
         return people
     opened = open_ledger(ledger, limits_needed=population is not None)
     if population is None:
-        population = "".join(c if c.isprintable() else "?" for c in called(file))[:200].strip()
+        population = "".join(c if c.isprintable() else "?" for c in default_name(file))[:200].strip()
         opened.check(population, 1)  # at whatever price: refused if anybody has a limit
     return {**people, "ledger": opened, "population": population}
 
 
-def called(file: str) -> str:
+def default_name(file: str) -> str:
     """The name of an input in a ledger if none is given: of a database's URL, never who reads it or how."""
     return shown(file, "database") if is_database(file) else Path(file).name
 
@@ -89,12 +89,12 @@ def open_ledger(where: str | None, *, limits_needed: bool = True) -> Ledger:
 
 def warn_of_other_names(file: str, ledger: Ledger | None = None, population: str = "", **_: Any) -> None:
     """Tell, before any work begins, that the same file was charged to another population."""
-    told = "" if ledger is None else ledger.warning(population, called(file), ledger.marks_of(file))
+    told = "" if ledger is None else ledger.warning(population, default_name(file), ledger.marks_of(file))
     if told:
         say(f"Warning: {told}")
 
 
-def charged(release: Release | Discovery, ledger: Ledger | None = None, population: str = "", **_: Any) -> str:
+def charge_note(release: Release | Discovery, ledger: Ledger | None = None, population: str = "", **_: Any) -> str:
     """What the data holder is told about the budget after a release."""
     if ledger is None:
         return release.label["budget"]

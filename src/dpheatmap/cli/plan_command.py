@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dpheatmap.cli.options import PLACE, domain_from, json_option, place_options, taken
+from dpheatmap.cli.shared_options import PLACE, domain_from, json_option, place_options, pop_choices
 from dpheatmap.cli.terminal import answer
 from dpheatmap.planning.plan import plan
 
@@ -34,5 +34,5 @@ def command(epsilon: str, users: int, as_json: bool, **options: Any) -> None:
     \b
     dpheatmap plan --epsilon 1 --users 5000 --bbox=-74.1,40.6,-73.8,40.9
     """
-    made = plan(domain_from(**taken(options, PLACE)), epsilon=epsilon, users=users, **options)
+    made = plan(domain_from(**pop_choices(options, PLACE)), epsilon=epsilon, users=users, **options)
     answer(as_json, made.to_dict(), str(made))

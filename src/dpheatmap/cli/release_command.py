@@ -13,9 +13,9 @@ import click
 from dpheatmap._util.files import data_folder
 from dpheatmap._util.parameters import check
 from dpheatmap.cli import terminal
-from dpheatmap.cli.image_batch import Batch, batch_from, files_for, image_options, in_words, looks_for
-from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charged, warn_of_other_names
-from dpheatmap.cli.options import (
+from dpheatmap.cli.image_batch import Batch, batch_from, batch_in_words, files_for, image_options, looks_for
+from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charge_note, warn_of_other_names
+from dpheatmap.cli.shared_options import (
     PLACE,
     check_maps,
     check_outputs,
@@ -27,11 +27,11 @@ from dpheatmap.cli.options import (
     look_from,
     map_options,
     place_options,
+    pop_choices,
     table_options,
-    taken,
 )
-from dpheatmap.design.budget import read_epsilon
 from dpheatmap.design.registry import DESIGNS, check_method
+from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Release
@@ -85,15 +85,15 @@ def command(
       -o trips.dph.parquet -o map.html
     """
     from dpheatmap.curator import RowReport
-    from dpheatmap.design.budget import PAPER_DECAY
+    from dpheatmap.design.shares import PAPER_DECAY
 
-    domain = domain_from(**taken(rest, PLACE))
+    domain = domain_from(**pop_choices(rest, PLACE))
     check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
     if (file is None) == (counts is None):
         raise click.UsageError("Give a FILE, or the answer of a warehouse by --counts: one of them.")
     inputs = (file, counts, rest["ledger"], rest["images_file"])
-    budget = budget_from(file or str(counts), **taken(rest, BUDGET))
+    budget = budget_from(file or str(counts), **pop_choices(rest, BUDGET))
     batch = batch_from(rest)
     if counts is not None and batch is not None:
         raise ParameterError(
@@ -112,10 +112,10 @@ def command(
         made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest)
     with terminal.progress("Drawing"):
         written = write_all(made, files, looks, sigma=sigma, size=size, method=method)
-    terminal.private_reports(seen, private_report)
+    terminal.tell_private_reports(seen, private_report)
     first = next(iter(made.values()))
-    terminal.say(in_words(batch, made) if batch else first.label["how_strongly"])
-    terminal.say(charged(first, **budget))
+    terminal.say(batch_in_words(batch, made) if batch else first.label["how_strongly"])
+    terminal.say(charge_note(first, **budget))
     if not any(map(is_release, outputs)):
         terminal.say(
             f"The release itself was not saved, so another map would cost again. Keep it by -o NAME{RELEASE_SUFFIX}."
@@ -151,7 +151,7 @@ def _releases(
     from dpheatmap.curator import read_counts, release, release_images
 
     if counts is not None:
-        made = release(read_counts(counts, domain, **taken(options, ("partition", "part"))), **options)
+        made = release(read_counts(counts, domain, **pop_choices(options, ("partition", "part"))), **options)
         if options.get("ledger") is not None:
             options["ledger"].note_files(options["population"], options["ledger"].marks_of(counts))
         return {"": made}
@@ -177,13 +177,13 @@ def write_all(
         for name, release in made.items():
             written[name] += write_maps(release, files[name], looks[name], **settings)
     except BaseException:
-        safe = [(written.get(name) or _rescued(release, files[name][0]))[0] for name, release in made.items()]
+        safe = [(written.get(name) or _rescue(release, files[name][0]))[0] for name, release in made.items()]
         terminal.say(f"What the budget bought is kept, and dpheatmap export draws it: {', '.join(safe)}")
         raise
     return written
 
 
-def _rescued(release: Release, output: str) -> list[str]:
+def _rescue(release: Release, output: str) -> list[str]:
     """Save a release that was to be drawn alone: beside its map, else in the data folder."""
     name = f"{Path(output).stem}-{secrets.token_hex(4)}{RELEASE_SUFFIX}"
     path = Path(output).with_name(name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from dpheatmap.cli.options import json_option
+from dpheatmap.cli.shared_options import json_option
 from dpheatmap.cli.terminal import answer, say
 from dpheatmap.errors import ParameterError
 
@@ -49,7 +49,7 @@ def command(
     from dpheatmap.experiments.figures import FIGURES, GALLERIES, STUDIES, Sources
     from dpheatmap.experiments.kmedian_cost import run_kmedian
     from dpheatmap.experiments.report import report
-    from dpheatmap.experiments.run import run_gallery, run_study, save_text
+    from dpheatmap.experiments.study_runner import run_gallery, run_study, save_text
 
     for name in figures:
         if name not in (*FIGURES, "all"):
@@ -79,7 +79,7 @@ def command(
 def _progress(name: str) -> Iterator[Callable[[int, int, float], None]]:
     """A bar with the time left on a terminal; a line now and then elsewhere."""
     if not sys.stderr.isatty():
-        yield _line_now_and_then(name)
+        yield _progress_lines(name)
         return
     from rich.console import Console
     from rich.progress import (
@@ -99,7 +99,7 @@ def _progress(name: str) -> Iterator[Callable[[int, int, float], None]]:
         yield lambda done, total, seconds: bar.update(task, completed=done, total=total)
 
 
-def _line_now_and_then(name: str) -> Callable[[int, int, float], None]:
+def _progress_lines(name: str) -> Callable[[int, int, float], None]:
     said = 0.0
 
     def tick(done: int, total: int, seconds: float) -> None:

@@ -8,7 +8,7 @@ import click
 
 from dpheatmap.cli import terminal
 from dpheatmap.cli.ledger_options import partition_from
-from dpheatmap.cli.options import PLACE, column_options, domain_from, json_option, place_options, taken
+from dpheatmap.cli.shared_options import PLACE, column_options, domain_from, json_option, place_options, pop_choices
 
 
 @click.command("sql")
@@ -34,7 +34,7 @@ def command(as_json: bool, partition: str | None, x: str | None, y: str | None, 
     """
     from dpheatmap.curator import sql
 
-    domain = domain_from(**taken(rest, PLACE))
+    domain = domain_from(**pop_choices(rest, PLACE))
     if x is None or y is None:
         raise click.UsageError("Name the columns of the coordinates with --x and --y.")
     text = sql(domain, x=x, y=y, partition=partition_from(partition), **rest)

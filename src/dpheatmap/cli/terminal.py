@@ -45,7 +45,7 @@ def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
         yield tick
 
 
-def private_reports(reports: list[RowReport], path: str | None) -> None:
+def tell_private_reports(reports: list[RowReport], path: str | None) -> None:
     """Exact numbers of each reading of a table to the data holder: the file they named, and the terminal.
 
     Never to a log or a pipe. The file has the numbers of the only reading, or a list of those of several.

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from dpheatmap.collect.client import body_size as body_size
     from dpheatmap.collect.collection import Collection as Collection
     from dpheatmap.collect.collection import terms_of as terms_of
+    from dpheatmap.collect.collection_result import combine_sums as combine_sums
+    from dpheatmap.collect.collection_result import fetch_release as fetch_release
     from dpheatmap.collect.demo import run_demo as run_demo
     from dpheatmap.collect.keys import PrivateKey as PrivateKey
     from dpheatmap.collect.keys import PublicKey as PublicKey
     from dpheatmap.collect.local import LocalTerms as LocalTerms
     from dpheatmap.collect.network import Network as Network
+    from dpheatmap.collect.process_state import State as State
     from dpheatmap.collect.receiver import Role as Role
     from dpheatmap.collect.receiver import close_early as close_early
-    from dpheatmap.collect.result import collected as collected
-    from dpheatmap.collect.result import combined as combined
     from dpheatmap.collect.shuffle_bound import paper_shares as paper_shares
-    from dpheatmap.collect.simulate import simulated_locally as simulated_locally
-    from dpheatmap.collect.simulate import simulated_together as simulated_together
-    from dpheatmap.collect.state import State as State
+    from dpheatmap.collect.simulate import simulate_locally as simulate_locally
+    from dpheatmap.collect.simulate import simulate_together as simulate_together
     from dpheatmap.collect.terms import Terms as Terms
     from dpheatmap.collect.tickets import make_tickets as make_tickets
-    from dpheatmap.collect.web import kind_of as kind_of
-    from dpheatmap.collect.web import serve as serve
+    from dpheatmap.collect.web_process import kind_of as kind_of
+    from dpheatmap.collect.web_process import serve as serve
 
 __all__ = ["Client", "Collection", "LocalTerms", "Terms"]
 
@@ -46,22 +46,22 @@ _PROCESSES = {
     "PrivateKey": "keys",
     "PublicKey": "keys",
     "Role": "receiver",
-    "State": "state",
+    "State": "process_state",
     "body_size": "client",
     "close_early": "receiver",
-    "collected": "result",
-    "combined": "result",
-    "kind_of": "web",
+    "combine_sums": "collection_result",
+    "fetch_release": "collection_result",
+    "kind_of": "web_process",
     "make_tickets": "tickets",
     "run_demo": "demo",
-    "serve": "web",
+    "serve": "web_process",
     "terms_of": "collection",
 }
 # Simulations for experiments, whose releases are stamped NOT PRIVATE.
 _SIMULATIONS = {
     "paper_shares": "shuffle_bound",
-    "simulated_locally": "simulate",
-    "simulated_together": "simulate",
+    "simulate_locally": "simulate",
+    "simulate_together": "simulate",
 }
 
 _HOMES = _PUBLIC | _PROCESSES | _SIMULATIONS

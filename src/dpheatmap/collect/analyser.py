@@ -29,7 +29,7 @@ class Analyser(Role):
 
     def accept(self, body: bytes) -> None:
         """Take one batch from the shuffler; the same one again is fine."""
-        batch = self.collection.parties[0].key.signed(body, self.collection.purpose("batch"))
+        batch = self.collection.parties[0].key.verify(body, self.collection.purpose("batch"))
         if batch is None or len(batch) < HEADER:
             raise Refused(403, "Only the shuffler of this collection can send batches.")
         number, count = (int.from_bytes(batch[at : at + 4], "little") for at in (0, 4))
@@ -46,7 +46,7 @@ class Analyser(Role):
         if count is None or there < int.from_bytes(count, "little"):
             return False
         try:
-            conclude = partial(self.publish, self._decoded())
+            conclude = partial(self.publish, self._decode())
         except DataError as problem:
             conclude = partial(self.give_up, str(problem))
         with self.state.transaction():
@@ -54,26 +54,27 @@ class Analyser(Role):
             self.state.write("UPDATE batches SET content = x''")
         return True
 
-    def _decoded(self) -> bytes:
+    def _decode(self) -> bytes:
         sums, seen = MessageSums(self.collection.summed), set[bytes]()
         for (number,) in self.state.rows("SELECT number FROM batches"):
             ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
-            sums.add(np.array(self._opened(content, seen), dtype=np.uint64))
+            sums.add(np.array(self._open_messages(content, seen), dtype=np.uint64))
         participants, needed = sums.participants(), self.collection.terms.n_min
         if participants < needed:
             raise DataError(
                 f"Only {participants} of the contributions can be read, and {needed} are needed. Collect again."
             )
-        return participants.to_bytes(8, "little") + bytes(32) + sums.decoded().astype("<i8").tobytes()
+        return participants.to_bytes(8, "little") + bytes(32) + sums.decode().astype("<i8").tobytes()
 
-    def _opened(self, content: bytes, seen: set[bytes]) -> list[int]:
+    def _open_messages(self, content: bytes, seen: set[bytes]) -> list[int]:
         """The messages of a batch that can be opened and were not seen before."""
-        size, opened = message_size(self.collection) + OVERHEAD, self.key.opener(self.collection.purpose("message"))
+        size = message_size(self.collection) + OVERHEAD
+        unseal = self.key.opener(self.collection.purpose("message"))
         found = []
         for at in range(0, len(content) - size + 1, size):
             sealed = content[at : at + size]
             if sealed not in seen:
                 seen.add(sealed)
                 with suppress(BadSeal):
-                    found.append(int.from_bytes(opened(sealed), "little"))
+                    found.append(int.from_bytes(unseal(sealed), "little"))
         return found

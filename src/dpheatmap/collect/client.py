@@ -89,7 +89,7 @@ class Client:
         list of bytes
             What to send to each receiver.
         """
-        return self._sealed(*self.collection.terms.tree.leaves(x, y), source)
+        return self._seal(*self.collection.terms.tree.leaves(x, y), source)
 
     def contribution_of(self, counts: Counts, source: Source = os.urandom) -> list[bytes]:
         """Make the contribution of one person's counts.
@@ -117,7 +117,7 @@ class Client:
                 "Counts must be of the collection's domain, and these are not. Aggregate for that one."
             )
         codes, weights = counts.codes >> 2 * (counts.domain.depth - tree.last), np.diff(counts.sums)
-        return self._sealed(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
+        return self._seal(codes, weights // max(1, int(np.gcd.reduce(weights))), source)
 
     def send(self, bodies: Iterable[bytes], network: Network) -> None:
         """Send a contribution to all receivers; one that does not reach all of them is left out by all of them.
@@ -196,7 +196,7 @@ class Client:
             )
         return found
 
-    def _sealed(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
+    def _seal(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         nonce = secrets.token_bytes(NONCE)
         info = contribution_info(self.collection, self._ticket, nonce)
         return [
@@ -208,25 +208,26 @@ class Client:
         """What is sealed for each receiver."""
         terms = self.collection.terms
         if isinstance(terms, LocalTerms):
-            return [report_of(terms, codes, weights, source).padded(terms)]
+            return [report_of(terms, codes, weights, source).to_padded_bytes(terms)]
         if terms.model == "servers":
             return self._shares(codes, weights, source)
         return [b"".join(self._messages(codes, weights, source))]
 
     def _shares(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
+        from dpheatmap.collect.additive_shares import split
         from dpheatmap.collect.contribution import vector_of
-        from dpheatmap.collect.shares import split
 
         terms = self.collection.summed
         rows = split(vector_of(terms, codes, weights, source), terms.servers, WORD, source)
         return [row.astype("<u8").tobytes() for row in rows]
 
     def _messages(self, codes: Ints, weights: Ints, source: Source) -> Iterable[bytes]:
-        from dpheatmap.collect.contribution import messages, noisy, vector_of
+        from dpheatmap.collect.contribution import messages, noisy_vector, vector_of
 
         terms, analyser = self.collection.summed, self.collection.parties[1]
         size, info = message_size(self.collection), self.collection.purpose("message")
-        for message in messages(terms, noisy(terms, vector_of(terms, codes, weights, source), source), source).tolist():
+        vector = noisy_vector(terms, vector_of(terms, codes, weights, source), source)
+        for message in messages(terms, vector, source).tolist():
             yield analyser.key.seal(message.to_bytes(size, "little"), info)
 
 

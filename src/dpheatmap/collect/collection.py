@@ -138,7 +138,7 @@ class Collection:
     @cached_property
     def text(self) -> bytes:
         """The bytes that are signed."""
-        return _canonical(self._unsigned())
+        return _canonical(self._unsigned_document())
 
     @cached_property
     def digest(self) -> bytes:
@@ -185,7 +185,7 @@ class Collection:
                 return number
         raise DataError(f"This is not the key of a {role} of this collection. Give the key whose public part it names.")
 
-    def _unsigned(self) -> dict[str, Any]:
+    def _unsigned_document(self) -> dict[str, Any]:
         return {
             "format": FORMAT,
             **self.terms.to_dict(),
@@ -206,7 +206,8 @@ class Collection:
             The file.
         """
         with replace_whole(path) as temporary:
-            temporary.write_text(json.dumps({**self._unsigned(), "signature": self.signature}, indent=1) + "\n")
+            document = {**self._unsigned_document(), "signature": self.signature}
+            temporary.write_text(json.dumps(document, indent=1) + "\n")
 
     @classmethod
     def read(cls, path: str | PathLike[str], operator: str | PublicKey) -> Collection:
@@ -239,7 +240,7 @@ class Collection:
         except OSError:
             raise DataError(f"The collection {fspath(path)!r} can't be read. Check the path.") from None
         try:
-            found = cls._understood(json.loads(text[:_LARGEST_FILE]), expected)
+            found = cls._from_document(json.loads(text[:_LARGEST_FILE]), expected)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
             found = None
         if found is None:
@@ -249,19 +250,19 @@ class Collection:
         return found
 
     @classmethod
-    def _understood(cls, document: dict[str, Any], operator: PublicKey) -> Collection | None:
+    def _from_document(cls, document: dict[str, Any], operator: PublicKey) -> Collection | None:
         """The collection of a document, or None if it is not signed by the operator or contradicts itself."""
         import base64
 
         from dpheatmap.collect.keys import PublicKey
 
         signature = document.pop("signature")
-        if operator.signed(base64.urlsafe_b64decode(signature + "==") + _canonical(document), _PURPOSE) is None:
+        if operator.verify(base64.urlsafe_b64decode(signature + "==") + _canonical(document), _PURPOSE) is None:
             return None
         terms = (LocalTerms if document["model"] == LocalTerms.model else Terms).from_dict(document)
         parties = tuple(Party(party["address"], PublicKey(party["key"])) for party in document["parties"])
         found = cls(terms, parties, datetime.fromisoformat(document["closes"]), operator, signature)
-        return found if found._unsigned() == document else None
+        return found if found._unsigned_document() == document else None
 
 
 def terms_of(model: str, domain: Domain, *, epsilon: object, n_min: int, n_max: int, **others: Any) -> AnyTerms:

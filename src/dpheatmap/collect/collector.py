@@ -31,11 +31,11 @@ class Collector(Receiver):
             raise TypeError("not a collection of the local model")
         return self.collection.terms
 
-    def _opened(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
+    def _open(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
         """The report, if it is one of this collection."""
-        text = super()._opened(ticket, nonce, sealed)
+        text = super()._open(ticket, nonce, sealed)
         try:
-            Report.from_padded(text, self.terms)
+            Report.from_padded_bytes(text, self.terms)
         except DataError as problem:
             raise Refused(400, str(problem)) from None
         return text
@@ -43,7 +43,7 @@ class Collector(Receiver):
     def _conclude(self) -> bool:
         """Publish the tally."""
         self.state.learn("closed", b"")
-        if not self.too_few(self.state.received()):
+        if not self.too_few(self.state.count_contributions()):
             tally = self._tally()
             header = tally.participants.to_bytes(8, "little") + bytes(32)
             with self.state.transaction():
@@ -55,6 +55,6 @@ class Collector(Receiver):
         tally, last = Tally(self.terms), -1
         wanted = "SELECT serial, content FROM contributions WHERE serial > ? ORDER BY serial LIMIT ?"
         while rows := self.state.rows(wanted, last, _AT_ONCE):
-            tally.add_all(Report.from_padded(content, self.terms) for _, content in rows)
+            tally.add_all(Report.from_padded_bytes(content, self.terms) for _, content in rows)
             last = rows[-1][0]
         return tally

@@ -4,7 +4,7 @@
 sum is B, or all zeros for somebody with nothing inside the domain. So replacing a person's data by nothing changes
 level i by B in L1 norm.
 
-**Why sums of `noisy` vectors are private.** With n_min or more honest people, the noise of level i is discrete Laplace
+**Why sums of `noisy_vector` are private.** With n_min or more honest people, the noise of level i is discrete Laplace
 of rate eps_i / B, plus independent noise (`polya.py`): for any integers, moving the true sums by d multiplies the
 probability of level i's values by at most ``exp(|d|_1 eps_i / B) = exp(eps_i)``, levels are independent, and the eps_i
 add up to epsilon. That the shuffled shares tell hardly more than these sums is shown in `shuffle_bound.py`.
@@ -22,20 +22,20 @@ import os
 
 import numpy as np
 
+from dpheatmap.collect.additive_shares import Words, signed_integers, split
 from dpheatmap.collect.polya import polya_difference
-from dpheatmap.collect.shares import Words, signed, split
 from dpheatmap.collect.terms import WORD, Terms
-from dpheatmap.collect.tree import rounded
+from dpheatmap.collect.tree import round_weights
 from dpheatmap.curator import LARGEST, DiscreteLaplace, Source, discrete_laplace
 from dpheatmap.place.quadtree import Ints
 
 
 def vector_of(terms: Terms, codes: Ints, weights: Ints, source: Source = os.urandom) -> Ints:
     """One person's weights of cells of the last level, in Morton order, to units of 1/B in all cells of all levels."""
-    return terms.tree.summed(codes, rounded(weights, terms.units, source))
+    return terms.tree.sum_levels(codes, round_weights(weights, terms.units, source))
 
 
-def noisy(terms: Terms, vector: Ints, source: Source = os.urandom) -> Ints:
+def noisy_vector(terms: Terms, vector: Ints, source: Source = os.urandom) -> Ints:
     """One person's vector with their part of the noise."""
     vector = vector.copy()
     for level, rate in terms.rates.items():
@@ -72,6 +72,6 @@ def wrapped_noise(law: DiscreteLaplace, size: int, source: Source, largest: int 
     return words
 
 
-def decoded_shares(sums: list[Words]) -> Ints:
+def decode_shares(sums: list[Words]) -> Ints:
     """What the published sums of all servers add up to."""
-    return signed(np.sum(sums, axis=0, dtype=np.uint64), WORD, 0)
+    return signed_integers(np.sum(sums, axis=0, dtype=np.uint64), WORD, 0)

@@ -17,10 +17,10 @@ import numpy as np
 from dpheatmap.collect.certificates import make_certificates
 from dpheatmap.collect.client import Client, body_size
 from dpheatmap.collect.collection import AnyTerms, Collection, terms_of
+from dpheatmap.collect.collection_result import fetch_release
 from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.receiver import close_early
-from dpheatmap.collect.result import collected
 from dpheatmap.collect.tickets import make_tickets
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.release import Release
@@ -96,7 +96,7 @@ class Stage:
 
     def result(self) -> Release:
         """The release."""
-        return collected(self.collection, self.network)
+        return fetch_release(self.collection, self.network)
 
     def __enter__(self) -> Stage:
         for number in range(len(self.collection.parties)):

@@ -55,7 +55,7 @@ class PublicKey:
         """For the owner of the key alone."""
         return _SUITE.encrypt(text, self._seals, info)
 
-    def signed(self, body: bytes, purpose: bytes) -> bytes | None:
+    def verify(self, body: bytes, purpose: bytes) -> bytes | None:
         """The text that its owner signed for this purpose, or None."""
         signature, text = body[:SIGNATURE], body[SIGNATURE:]
         try:
@@ -97,13 +97,13 @@ class PrivateKey:
     def opener(self, info: bytes) -> Callable[[bytes], bytes]:
         """A function that opens what was sealed for this key with this info, and else raises `BadSeal`."""
 
-        def opened(sealed: bytes) -> bytes:
+        def unseal(sealed: bytes) -> bytes:
             try:
                 return _SUITE.decrypt(sealed, self._opens, info)
             except Exception:  # the library raises several kinds; none of them may stop a batch
                 raise BadSeal from None
 
-        return opened
+        return unseal
 
     def sign(self, text: bytes, purpose: bytes) -> bytes:
         """The text with a signature before it."""

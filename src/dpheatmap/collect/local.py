@@ -6,9 +6,10 @@ without a point in the domain answers for nothing, by the same rule.
 
 **Why it is private.** The level is drawn whatever the data is, so it tells nothing. Given the level, a device's data
 decides with which probabilities each value is handed to the response. For any two values, or none, the probabilities of
-an answer differ by a factor of at most e^epsilon (`responses.py`), hence also those of any two mixtures of values. So
-for any two people's data, or none, ``P(report) <= e^epsilon P'(report)``: epsilon-DP against everybody, the collector
-included, for one report. A second report of the same person costs epsilon again; `report` can't know of the first.
+an answer differ by a factor of at most e^epsilon (`randomised_response.py`), hence also those of any two mixtures of
+values. So for any two people's data, or none, ``P(report) <= e^epsilon P'(report)``: epsilon-DP against everybody, the
+collector included, for one report. A second report of the same person costs epsilon again; `report` can't know of the
+first.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from numpy.typing import ArrayLike
 
 from dpheatmap._util.parameters import check
 from dpheatmap.collect.polya import uniform_below
-from dpheatmap.collect.responses import NOTHING, Hadamard, Unary, malformed, response
+from dpheatmap.collect.randomised_response import NOTHING, Hadamard, Unary, malformed_report, response
 from dpheatmap.collect.tree import Tree, tree_of
 from dpheatmap.curator import Source, random_words
-from dpheatmap.design.budget import read_epsilon
 from dpheatmap.design.paper import PaperDesign, one_level_each
 from dpheatmap.design.settings import PAPER_WIDTH
+from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
@@ -283,7 +284,7 @@ class Report(NamedTuple):
         """
         return cls(sent[0], sent[1:]) if sent else cls(-1, b"")
 
-    def padded(self, terms: LocalTerms) -> bytes:
+    def to_padded_bytes(self, terms: LocalTerms) -> bytes:
         """Encode the report as it is sealed, as long as any other.
 
         Parameters
@@ -299,7 +300,7 @@ class Report(NamedTuple):
         return self.to_bytes().ljust(terms.payload_bytes, b"\0")
 
     @classmethod
-    def from_padded(cls, text: bytes, terms: LocalTerms) -> Report:
+    def from_padded_bytes(cls, text: bytes, terms: LocalTerms) -> Report:
         """Decode a report that was sealed, and refuse one that does not fit the terms.
 
         Parameters
@@ -316,8 +317,8 @@ class Report(NamedTuple):
         """
         level, size = text[0], 1 + terms.answer_bytes.get(text[0], 0)
         if level not in terms.responses or text[size:].strip(b"\0"):
-            raise malformed()
-        terms.responses[level].unpacked(text[1:size])
+            raise malformed_report()
+        terms.responses[level].unpack(text[1:size])
         return cls(level, text[1:size])
 
 
@@ -339,4 +340,4 @@ def report_of(terms: LocalTerms, cells: Ints, points: Ints, source: Source = os.
     if points.any():
         told = cells[np.searchsorted(np.cumsum(points), uniform_below(points.sum(keepdims=True), source), side="right")]
     how = terms.responses[level]
-    return Report(level, how.packed(how.answers(terms.values(level, told), source)[0]))
+    return Report(level, how.pack(how.answers(terms.values(level, told), source)[0]))

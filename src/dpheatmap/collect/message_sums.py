@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpheatmap._util.jit import njit
-from dpheatmap.collect.shares import Words, signed
+from dpheatmap.collect.additive_shares import Words, signed_integers
 from dpheatmap.collect.terms import Terms
 from dpheatmap.errors import DataError
 from dpheatmap.place.quadtree import Ints
@@ -36,9 +36,9 @@ class MessageSums:
             )
         return people
 
-    def decoded(self) -> Ints:
+    def decode(self) -> Ints:
         """The noisy sums."""
-        return signed(self._sums, self.terms.modulus_bits, self.terms.largest_sum)
+        return signed_integers(self._sums, self.terms.modulus_bits, self.terms.largest_sum)
 
 
 @njit(cache=True)

@@ -49,12 +49,12 @@ def log_interval(y: Interval, bits: int) -> Interval:
     """
     low, high = y
     shift = max(0, bits - high.bit_length())
-    halves = _artanh_doubled(1 << (bits - 1), bits)
-    near, far = _artanh_doubled(min(high << shift, 1 << bits), bits), _artanh_doubled(low << shift, bits)
+    halves = _doubled_artanh(1 << (bits - 1), bits)
+    near, far = _doubled_artanh(min(high << shift, 1 << bits), bits), _doubled_artanh(low << shift, bits)
     return near[0] + shift * halves[0], far[1] + shift * halves[1]
 
 
-def _artanh_doubled(f: int, bits: int) -> Interval:
+def _doubled_artanh(f: int, bits: int) -> Interval:
     """Integers around ``2^bits * -ln(f / 2^bits)``."""
     one = 1 << bits
     z_low = ((one - f) << bits) // (one + f)

@@ -14,7 +14,7 @@ from dpheatmap.collect.client import NONCE, body_size, contribution_info
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.keys import BadSeal, PrivateKey
 from dpheatmap.collect.network import Network, UnreachableError
-from dpheatmap.collect.state import State
+from dpheatmap.collect.process_state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
 
 CLOSE = "close"
@@ -92,7 +92,7 @@ class Receiver(Role):
         ticket, nonce = body[:SIZE], body[SIZE : SIZE + NONCE]
         serial = self.serial_of(body)
         self._refuse_if_closed()
-        content, digest = self._opened(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
+        content, digest = self._open(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
         with self.state.transaction():
             self._admit(serial, digest, entry_of(serial, nonce), content)
 
@@ -103,7 +103,7 @@ class Receiver(Role):
             raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
         return serial
 
-    def _opened(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
+    def _open(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
         """What a contribution holds; it must be sealed for this receiver, with this ticket and nonce."""
         try:
             return self.key.opener(contribution_info(self.collection, ticket, nonce))(sealed)
@@ -117,7 +117,7 @@ class Receiver(Role):
         if known:
             raise Refused(409, "This ticket was used for another contribution. One ticket is for one.")
         self._refuse_if_closed()
-        if self.state.received() >= self.collection.terms.n_max:
+        if self.state.count_contributions() >= self.collection.terms.n_max:
             raise Refused(409, "The collection is full. Take part in the next one.")
         self.state.write("INSERT INTO contributions VALUES (?, ?, ?, ?)", serial, digest, entry, content)
 
@@ -133,7 +133,7 @@ class Receiver(Role):
 
     def close(self, body: bytes) -> None:
         """Close early, if the operator says so."""
-        if self.collection.operator.signed(body, self.collection.purpose(CLOSE)) is None:
+        if self.collection.operator.verify(body, self.collection.purpose(CLOSE)) is None:
             raise Refused(403, "Only the operator can close a collection early.")
         self.state.learn("closed", b"")
 

@@ -17,10 +17,10 @@ import hashlib
 
 import numpy as np
 
+from dpheatmap.collect.additive_shares import Words
 from dpheatmap.collect.collection import Party
 from dpheatmap.collect.contribution import server_noise
 from dpheatmap.collect.receiver import ENTRY, Receiver, Refused
-from dpheatmap.collect.shares import Words
 
 Entries = set[bytes]
 
@@ -58,10 +58,10 @@ class Server(Receiver):
         body = self.entries() if number == self.number else self.state.fact(name)
         if body is None:
             body = self.network.fetch(party, "/entries")
-            if body is None or party.key.signed(body, purpose) is None:
+            if body is None or party.key.verify(body, purpose) is None:
                 return None
             self.state.learn(name, body)
-        listed = party.key.signed(body, purpose) or b""
+        listed = party.key.verify(body, purpose) or b""
         return {listed[i : i + ENTRY] for i in range(0, len(listed) - len(listed) % ENTRY, ENTRY)}
 
     def _finish(self, agreed: Entries) -> None:

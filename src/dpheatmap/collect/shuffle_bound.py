@@ -86,10 +86,10 @@ def certified_delta(people: int, shares: int, modulus_bits: int, coordinates: in
     return (1.0 + math.exp(epsilon)) * coordinates * distance(people, shares - 1, modulus_bits)
 
 
-def shares_needed(people: int, modulus_bits: int, coordinates: int, epsilon: float, delta: float) -> int | None:
+def least_shares(people: int, modulus_bits: int, coordinates: int, epsilon: float, delta: float) -> int | None:
     """The least number of shares that gives delta or less; none if even `MOST_SHARES` don't.
 
-    >>> shares_needed(50, 17, 102_400, 5.0, 1e-5)
+    >>> least_shares(50, 17, 102_400, 5.0, 1e-5)
     16
     """
     for shares in range(2, MOST_SHARES + 1):

@@ -32,7 +32,7 @@ class Shuffler(Receiver):
         """Mix once, then forward batch after batch."""
         self.state.learn("closed", b"")
         if self.state.fact("mixed") is None:
-            if self.too_few(self.state.received()):
+            if self.too_few(self.state.count_contributions()):
                 return True
             self._mix()
         return self._forward()

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.collect.contribution import decoded_shares, noisy, server_noise, vector_of
+from dpheatmap.collect.additive_shares import signed_integers
+from dpheatmap.collect.contribution import decode_shares, noisy_vector, server_noise, vector_of
 from dpheatmap.collect.local import LocalTerms
-from dpheatmap.collect.shares import signed
 from dpheatmap.collect.tally import Tally
 from dpheatmap.collect.terms import Terms
 from dpheatmap.curator import Source
@@ -18,31 +18,29 @@ from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Release
 
 
-def simulated(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source = os.urandom) -> Release:
+def simulate(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source = os.urandom) -> Release:
     """The release of these people, each given by the x and y of their points, on these terms.
 
     >>> from dpheatmap.place.domain import Domain
     >>> terms = Terms.of("servers", Domain.unit(4), epsilon=1, n_min=2, n_max=100)
-    >>> simulated(terms, [([0.1, 0.2], [0.1, 0.1])] * 50).trust
+    >>> simulate(terms, [([0.1, 0.2], [0.1, 0.1])] * 50).trust
     Trust(who='servers', participants=50)
     """
     total, count = np.zeros(terms.tree.size, dtype=np.int64), 0
     for x, y in people:
         vector = vector_of(terms, *terms.tree.leaves(x, y), source)
-        total += vector if terms.model == "servers" else noisy(terms, vector, source)
+        total += vector if terms.model == "servers" else noisy_vector(terms, vector, source)
         count += 1
     words = total.astype(np.uint64)
     if terms.model == "servers":
-        sums = decoded_shares([words, *(server_noise(terms, source) for _ in range(terms.servers))])
+        sums = decode_shares([words, *(server_noise(terms, source) for _ in range(terms.servers))])
     else:
-        sums = signed(words, terms.modulus_bits, terms.largest_sum)
+        sums = signed_integers(words, terms.modulus_bits, terms.largest_sum)
     return terms.release(sums, count, seeded=source is not os.urandom)
 
 
-def simulated_together(
-    terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], rng: np.random.Generator
-) -> Release:
-    """The release of exactly n_min people, with all noise drawn at once; of the law of `simulated`, but not private.
+def simulate_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], rng: np.random.Generator) -> Release:
+    """The release of exactly n_min people, with all noise drawn at once; of the law of `simulate`, but not private.
 
     The parts of n_min people add up to a discrete Laplace (`polya.py`), and each server's noise is one. If E is
     exponential, ``floor(E / a)`` is geometric of ratio exp(-a), and the difference of two such is a discrete Laplace of
@@ -56,7 +54,7 @@ def simulated_together(
     ...     for units in (2**6, 2**20)
     ... )
     >>> people = [([0.1], [0.1])] * 5
-    >>> a, b = (simulated_together(terms, people, np.random.default_rng(1)) for terms in (coarse, fine))
+    >>> a, b = (simulate_together(terms, people, np.random.default_rng(1)) for terms in (coarse, fine))
     >>> apart = np.abs(a.measurements.counts / a.units - b.measurements.counts / b.units)
     >>> bool(np.all(apart < 1 / 2**6 + 1 / 2**20))
     True
@@ -75,12 +73,12 @@ def simulated_together(
     return terms.release(sums, len(vectors), seeded=True)
 
 
-def simulated_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Release:
+def simulate_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Release:
     """The release of so many people, given by the code of one finest cell each or `NOTHING`, all at once; not private.
 
     >>> from dpheatmap.place.domain import Domain
     >>> terms = LocalTerms.of(Domain.unit(3), epsilon=4)
-    >>> r = simulated_locally(terms, np.zeros(100_000, np.int64), np.random.default_rng(0))
+    >>> r = simulate_locally(terms, np.zeros(100_000, np.int64), np.random.default_rng(0))
     >>> bool(abs(r.measurements.counts[0] / r.units - 100_000) < 5000)
     True
     """
@@ -89,5 +87,5 @@ def simulated_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator)
     levels = terms.drawn_levels(len(cells), rng.bytes)
     for level, how in terms.responses.items():
         told = terms.values(level, cells[levels == level])
-        tally.add_many(level, how.simulated_tally(told, rng), len(told))
+        tally.add_many(level, how.simulate_tally(told, rng), len(told))
     return tally.release(seeded=True)

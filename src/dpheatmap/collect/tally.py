@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.collect.local import LocalTerms, Report
-from dpheatmap.collect.responses import malformed
-from dpheatmap.design.budget import UNITS
+from dpheatmap.collect.randomised_response import malformed_report
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.noise_law import GaussianNoise
@@ -68,8 +68,8 @@ class Tally:
         for level, answer in sent:
             how = self.terms.responses.get(level)
             if how is None:
-                raise malformed()
-            answers.setdefault(level, []).append(how.unpacked(answer))
+                raise malformed_report()
+            answers.setdefault(level, []).append(how.unpack(answer))
         for level, found in answers.items():
             self.add_many(level, self.terms.responses[level].tally(np.array(found)), len(found))
 

@@ -26,13 +26,13 @@ import numpy as np
 from dpheatmap._util.parameters import as_epsilon, check
 from dpheatmap.collect.local import check_numbers
 from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
-from dpheatmap.collect.shuffle_bound import MOST_SHARES, shares_needed
+from dpheatmap.collect.shuffle_bound import MOST_SHARES, least_shares
 from dpheatmap.collect.tree import Tree, tree_of
 from dpheatmap.curator import public_domain
-from dpheatmap.design.budget import PAPER_DECAY, part, read_epsilon
 from dpheatmap.design.paper import PaperDesign, all_at_once
 from dpheatmap.design.privacy_loss import loss_of
 from dpheatmap.design.settings import PAPER_WIDTH
+from dpheatmap.design.shares import PAPER_DECAY, part, read_epsilon
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
@@ -254,7 +254,7 @@ class Terms:
             return self.servers
         drawn = self.n_min * self.tree.size * TOTAL_VARIATION
         spent_on_noise = (1 + math.exp(self.epsilon)) * float(drawn)
-        found = shares_needed(
+        found = least_shares(
             self.n_min, self.modulus_bits, self.tree.size, float(self.epsilon), float(self.delta) - spent_on_noise
         )
         if found is None:

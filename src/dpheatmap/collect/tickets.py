@@ -36,5 +36,5 @@ def ticket_bytes(ticket: str) -> bytes:
 
 def serial_of(collection: Collection, raw: bytes) -> int | None:
     """The number of a ticket, or None if the operator did not sign it for this collection."""
-    serial = collection.operator.signed(raw, collection.purpose(_PURPOSE))
+    serial = collection.operator.verify(raw, collection.purpose(_PURPOSE))
     return None if serial is None else int.from_bytes(serial, "little")

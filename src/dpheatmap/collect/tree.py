@@ -55,7 +55,7 @@ class Tree:
         found, points = np.unique(codes, return_counts=True)
         return found, points.astype(np.int64)
 
-    def summed(self, codes: Ints, values: Ints) -> Ints:
+    def sum_levels(self, codes: Ints, values: Ints) -> Ints:
         """Values of cells of the last level, summed up to every level: a vector over all coordinates."""
         vector = np.zeros(self.size, dtype=np.int64)
         for level in range(self.first, self.last + 1):
@@ -70,7 +70,7 @@ def tree_of(domain: Domain, first: int, last: int) -> Tree:
     return Tree(domain, first, last)
 
 
-def rounded(weights: Ints, units: int, source: Source = os.urandom) -> Ints:
+def round_weights(weights: Ints, units: int, source: Source = os.urandom) -> Ints:
     """Weights of cells to whole units with the sum ``units`` exactly; no weights at all stay nothing.
 
     *Systematic rounding.* Lay the cells along a line, each as long as its part of ``units``, and count the marks
@@ -81,7 +81,7 @@ def rounded(weights: Ints, units: int, source: Source = os.urandom) -> Ints:
     * each *range* of cells gets its exact part on average, and always to within less than 1. In Morton order every
       cell of a coarser level is a range of the finest: no level loses mass, however deep.
 
-    >>> int(rounded(np.array([1, 1, 1]), 256).sum())
+    >>> int(round_weights(np.array([1, 1, 1]), 256).sum())
     256
     """
     total = int(weights.sum())

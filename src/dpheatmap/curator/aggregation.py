@@ -11,7 +11,7 @@ from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import PrivacyRefusal
 from dpheatmap.place.domain import Domain
 

@@ -52,8 +52,8 @@ from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
 from dpheatmap.curator.rivals import Curator
-from dpheatmap.design.budget import FARTHEST, UNITS
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.projection import NORTHERNMOST, highest_latitude, lowest_latitude
 from dpheatmap.place.quadtree import Ints, decode

@@ -27,7 +27,7 @@ from dpheatmap._util.files import not_a_pattern, replace_whole, suffix_of
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.core.row_report import RowReport
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, DpheatmapError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints

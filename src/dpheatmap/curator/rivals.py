@@ -23,7 +23,7 @@ import numpy as np
 
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import LIMIT, Source, discrete_laplace, saturating_add
-from dpheatmap.design.budget import UNITS, read_epsilon
+from dpheatmap.design.shares import UNITS, read_epsilon
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode

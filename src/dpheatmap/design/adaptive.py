@@ -28,10 +28,10 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from dpheatmap._util.parameters import DEEPEST
-from dpheatmap.design.budget import FARTHEST, SHARES, UNITS
 from dpheatmap.design.design import Question, Ruled
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import Settings
+from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 

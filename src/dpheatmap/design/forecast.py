@@ -18,9 +18,9 @@ from itertools import pairwise
 from typing import Protocol
 
 from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
-from dpheatmap.design.budget import SHARES, part, split_over_levels
 from dpheatmap.design.dense import DenseDesign, grid_level
 from dpheatmap.design.settings import Settings
+from dpheatmap.design.shares import SHARES, part, split_over_levels
 from dpheatmap.place.domain import Domain
 
 NUMBERS_OF_PLACES = (1, 4, 16, 64, 256, 1024, 4096)

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpheatmap._util.parameters import as_epsilon, check
-from dpheatmap.design.budget import PAPER_DECAY, SHARES, split_over_levels
 from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import PAPER_WIDTH, Settings
+from dpheatmap.design.shares import PAPER_DECAY, SHARES, split_over_levels
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, largest
 

@@ -1,7 +1,7 @@
 """What a release may tell about one person: the kind of promise, and how strong it is.
 
 Who is trusted with the data (`releases/trust.py`) and the law of the noise (`releases/noise_law.py`) are told apart
-from it. A part of a loss is a whole number of shares, of which there are :data:`~dpheatmap.design.budget.SHARES`.
+from it. A part of a loss is a whole number of shares, of which there are :data:`~dpheatmap.design.shares.SHARES`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from dpheatmap._util.parameters import as_epsilon, check
-from dpheatmap.design.budget import SHARES, exact_text
+from dpheatmap.design.shares import SHARES, exact_text
 
 
 class PrivacyLoss(Hashable, Protocol):

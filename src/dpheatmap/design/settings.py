@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypedDict
 
 from dpheatmap._util.parameters import check
-from dpheatmap.design.budget import PAPER_DECAY
+from dpheatmap.design.shares import PAPER_DECAY
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 

@@ -53,13 +53,13 @@ def nearest_map(noisy: Floats) -> Floats:
     >>> nearest_map(np.array([[5.0, -1.0, -1.0], [0.0, 0.0, 4.0]])).tolist()
     [[4.0, 0.0, 0.0], [0.0, 0.0, 3.0]]
     """
-    from dpheatmap.flow.masses import signed
+    from dpheatmap.flow.masses import signed_supply
     from dpheatmap.flow.network_simplex import Grid
     from dpheatmap.flow.proof import optimum
 
     if noisy.sum() <= 0.0:
         return np.zeros(noisy.shape)
-    supply = signed(noisy)
+    supply = signed_supply(noisy)
     rows, columns = noisy.shape
     grid = Grid(rows, columns, banked=True, out=0, into=_ALPHA * max(rows, columns))
     kept = optimum(np.append(supply.units, -supply.units.sum()), grid).flow.bank

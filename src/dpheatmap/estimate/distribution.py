@@ -86,7 +86,7 @@ class Distribution:
 
 def rasters(domain: Domain, levels: Ints, codes: Ints, masses: Floats, columns: int, rows: int) -> Floats:
     """The masses of each pixel, as by :meth:`Distribution.raster`, for several masses of the same cells, one a row."""
-    from dpheatmap.estimate.spread import spread
+    from dpheatmap.estimate.rasterise import rasterise
 
     finest = domain.cells(domain.depth)
     x, y = decode(codes)
@@ -95,7 +95,7 @@ def rasters(domain: Domain, levels: Ints, codes: Ints, masses: Floats, columns: 
     top, bottom = _interval_in_pixels(y * side, side, finest.y0, finest.y1, rows)
     values = np.zeros((len(masses), rows, columns))
     for raster, mass in zip(values, masses, strict=True):
-        spread(raster, mass, left, right, top, bottom)
+        rasterise(raster, mass, left, right, top, bottom)
     return values
 
 

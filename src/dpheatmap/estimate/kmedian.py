@@ -125,7 +125,7 @@ class Places:
         The intervals cover the noise and what it leaves open, for these places. They don't tell whether other places
         would be better. `docs/guides/places.md` tells how often they held in trials.
         """
-        from dpheatmap.estimate.place_draws import people_drawn
+        from dpheatmap.estimate.place_uncertainty import draws_of_people
 
         check(confidence=confidence)
         if not self.has_intervals:
@@ -134,7 +134,7 @@ class Places:
                 "rose above the noise. Make them with method='posterior'."
             )
         tail = 0.5 * (1.0 - float(confidence))
-        drawn = people_drawn(self.release, self.centres, self.metric)
+        drawn = draws_of_people(self.release, self.centres, self.metric)
         low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
         return np.minimum(low, self.weights), np.maximum(high, self.weights)
 
@@ -263,10 +263,10 @@ def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
 
 def nearest_centre(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:
     """The nearest centre to each point of the plane, and the distance to it."""
-    from dpheatmap.estimate.median import assign, nobody_served
+    from dpheatmap.estimate.median import assign, initial_assignment
 
     shape, u, v = u.shape, u.ravel(), v.ravel()
-    served = nobody_served(len(u))
+    served = initial_assignment(len(u))
     placed = np.stack(plane.of(centres[:, 0], centres[:, 1]), axis=1)
     assign(u, v, placed, metric == "euclidean", served)
     return served.nearest.reshape(shape), served.first.reshape(shape)

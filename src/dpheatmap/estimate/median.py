@@ -38,7 +38,7 @@ def distance(dx: float, dy: float, euclidean: bool) -> float:
     return float(np.sqrt(dx * dx + dy * dy)) if euclidean else abs(dx) + abs(dy)
 
 
-class Served(NamedTuple):
+class Assignment(NamedTuple):
     """For each point the nearest centre and the one after it, and the distances to them."""
 
     nearest: Ints
@@ -47,20 +47,20 @@ class Served(NamedTuple):
     second: Floats
 
 
-def nobody_served(points: int) -> Served:
-    """As long as there are no centres."""
-    return Served(np.full(points, -1), np.full(points, -1), np.full(points, np.inf), np.full(points, np.inf))
+def initial_assignment(points: int) -> Assignment:
+    """The assignment while there are no centres: none is near to any point."""
+    return Assignment(np.full(points, -1), np.full(points, -1), np.full(points, np.inf), np.full(points, np.inf))
 
 
 @njit(cache=True)
-def assign(x: Floats, y: Floats, centres: Floats, euclidean: bool, served: Served) -> None:
+def assign(x: Floats, y: Floats, centres: Floats, euclidean: bool, served: Assignment) -> None:
     """Find the two nearest centres to each point; of centres equally near, the first comes before the others."""
     for i in range(len(x)):
         assign_point(i, x, y, centres, euclidean, served)
 
 
 @njit(cache=True)
-def assign_point(i: int, x: Floats, y: Floats, centres: Floats, euclidean: bool, served: Served) -> None:
+def assign_point(i: int, x: Floats, y: Floats, centres: Floats, euclidean: bool, served: Assignment) -> None:
     """The same for one point."""
     first = second = np.inf
     nearest = after = -1
@@ -74,7 +74,7 @@ def assign_point(i: int, x: Floats, y: Floats, centres: Floats, euclidean: bool,
 
 
 @njit(cache=True)
-def reassign(x: Floats, y: Floats, centres: Floats, moved: int, euclidean: bool, served: Served) -> None:
+def reassign(x: Floats, y: Floats, centres: Floats, moved: int, euclidean: bool, served: Assignment) -> None:
     """What :func:`assign` finds once one centre has come or moved, if it was right before.
 
     A point that the centre was one of the two nearest of looks at all of them; to others it can only have come nearer.
@@ -92,7 +92,7 @@ def reassign(x: Floats, y: Floats, centres: Floats, moved: int, euclidean: bool,
 
 
 @njit(cache=True)
-def drawn(weight: Floats, first: Floats, uniform: float) -> int:
+def draw_point(weight: Floats, first: Floats, uniform: float) -> int:
     """The point at which a part of the cost is reached, going through the points in order; -1 if there is no cost."""
     total = 0.0
     for i in range(len(weight)):
@@ -112,7 +112,7 @@ def drawn(weight: Floats, first: Floats, uniform: float) -> int:
 
 @njit(cache=True)
 def exchange(
-    x: Floats, y: Floats, weight: Floats, new: int, k: int, euclidean: bool, served: Served
+    x: Floats, y: Floats, weight: Floats, new: int, k: int, euclidean: bool, served: Assignment
 ) -> tuple[int, float]:
     """The centre that a point had best take the place of, and how much lower the cost is then, below 0 if higher."""
     more = np.zeros(k)
@@ -127,7 +127,7 @@ def exchange(
 
 
 @njit(cache=True)
-def to_medians(values: Floats, order: Ints, weight: Floats, nearest: Ints, centres: Floats, axis: int) -> None:
+def move_to_medians(values: Floats, order: Ints, weight: Floats, nearest: Ints, centres: Floats, axis: int) -> None:
     """Move each centre to the weighted median of its points along an axis, given the points' order along it."""
     k = len(centres)
     half = np.zeros(k)
@@ -144,7 +144,7 @@ def to_medians(values: Floats, order: Ints, weight: Floats, nearest: Ints, centr
 
 
 @njit(cache=True)
-def to_geometric_medians(x: Floats, y: Floats, weight: Floats, nearest: Ints, centres: Floats) -> None:
+def move_to_geometric_medians(x: Floats, y: Floats, weight: Floats, nearest: Ints, centres: Floats) -> None:
     """One step of Weiszfeld's iteration for each centre.
 
     At a point of weight h the iteration would stick; with T the step of all other points and r the length of their
@@ -177,14 +177,14 @@ def to_geometric_medians(x: Floats, y: Floats, weight: Floats, nearest: Ints, ce
 @njit(cache=True)
 def one_start(
     x: Floats, y: Floats, weight: Floats, along_x: Ints, along_y: Ints, k: int, euclidean: bool, start: int, tries: int,
-    rounds: int, served: Served,
+    rounds: int, served: Assignment,
 ) -> tuple[Floats, float]:  # fmt: skip
     """Centres and cost from one start, at which nobody is served."""
     centres, first = np.zeros((k, 2)), served.first
     step = start * 1000
     for j in range(k):
         step += 1
-        at = max(drawn(weight, first if j > 0 else np.ones(len(x)), (step * GOLDEN) % 1.0), 0)
+        at = max(draw_point(weight, first if j > 0 else np.ones(len(x)), (step * GOLDEN) % 1.0), 0)
         centres[j, 0], centres[j, 1] = x[at], y[at]
         reassign(x, y, centres, j, euclidean, served)
     cost = (weight * first).sum()
@@ -192,7 +192,7 @@ def one_start(
         before = cost
         for _ in range(tries):
             step += 1
-            new = drawn(weight, first, (step * GOLDEN) % 1.0)
+            new = draw_point(weight, first, (step * GOLDEN) % 1.0)
             if new < 0:
                 break
             leaving, gain = exchange(x, y, weight, new, k, euclidean, served)
@@ -203,10 +203,10 @@ def one_start(
         for _ in range(200):
             last = cost
             if euclidean:
-                to_geometric_medians(x, y, weight, served.nearest, centres)
+                move_to_geometric_medians(x, y, weight, served.nearest, centres)
             else:
-                to_medians(x, along_x, weight, served.nearest, centres, 0)
-                to_medians(y, along_y, weight, served.nearest, centres, 1)
+                move_to_medians(x, along_x, weight, served.nearest, centres, 0)
+                move_to_medians(y, along_y, weight, served.nearest, centres, 1)
             assign(x, y, centres, euclidean, served)
             cost = (weight * first).sum()
             if not cost < last * (1.0 - 1e-6):
@@ -229,7 +229,7 @@ def k_median(
     along_x, along_y = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
     tries, starts = 20 + 3 * k, max(2, min(50_000 // len(x), 32))
     found: list[tuple[Floats, float]] = [
-        one_start(x, y, weight, along_x, along_y, k, euclidean, start, tries, rounds, nobody_served(len(x)))
+        one_start(x, y, weight, along_x, along_y, k, euclidean, start, tries, rounds, initial_assignment(len(x)))
         for start in range(starts)
     ]
     return min(found, key=lambda one: one[1])

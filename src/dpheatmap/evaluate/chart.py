@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpheatmap.errors import MissingDependency
+from dpheatmap.evaluate.method_variants import TITLES
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Metric
-from dpheatmap.evaluate.variants import TITLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

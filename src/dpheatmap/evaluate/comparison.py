@@ -9,13 +9,13 @@ from fractions import Fraction
 
 from dpheatmap._util.parameters import check
 from dpheatmap.curator import Counts
-from dpheatmap.design.budget import read_epsilon
+from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.baselines import MOST_CELLS
 from dpheatmap.evaluate.methods import METHODS
-from dpheatmap.evaluate.pool import run_all
+from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.evaluate.score_table import Series, series_of
-from dpheatmap.evaluate.trial import Trial, gathered, run_trial
+from dpheatmap.evaluate.trial import Trial, group_scores, run_trial
 from dpheatmap.heatmap.smoothing import default_sigma
 from dpheatmap.place.domain import Domain
 
@@ -79,4 +79,4 @@ def compare(counts: Counts, settings: Settings, *, progress: Callable[[float, fl
         results.append((float(trial.epsilon), scores))
         if progress is not None:
             progress(done / len(tasks), time.monotonic() - start)
-    return series_of(gathered(results))
+    return series_of(group_scores(results))

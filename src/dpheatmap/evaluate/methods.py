@@ -25,7 +25,7 @@ class Method:
     """Whether it does without holding every finest cell."""
 
 
-def _released(design: str, method: str) -> Callable[[Counts, object, int | None], Distribution]:
+def _by_release(design: str, method: str) -> Callable[[Counts, object, int | None], Distribution]:
     def estimate(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
         if seed is None:
             made = release(counts, epsilon=epsilon, design=design)
@@ -36,7 +36,7 @@ def _released(design: str, method: str) -> Callable[[Counts, object, int | None]
     return estimate
 
 
-def _asking(algorithm: Callable[[Curator], Distribution]) -> Callable[[Counts, object, int | None], Distribution]:
+def _by_curator(algorithm: Callable[[Curator], Distribution]) -> Callable[[Counts, object, int | None], Distribution]:
     def estimate(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
         return algorithm(Curator(counts, epsilon) if seed is None else seeded_curator(counts, epsilon, seed=seed))
 
@@ -46,15 +46,15 @@ def _asking(algorithm: Callable[[Curator], Distribution]) -> Callable[[Counts, o
 METHODS = {
     method.name: method
     for method in (
-        Method("adaptive", "Adaptive paths, posterior", _released("adaptive", "posterior"), any_depth=True),
-        Method("paper", "Paper's algorithm", _released("paper", "paper"), any_depth=True),
-        Method("dense", "Paper's dense algorithm", _released("dense", "dense"), any_depth=True),
-        Method("baseline", "Baseline", _asking(noise_on_every_cell)),
+        Method("adaptive", "Adaptive paths, posterior", _by_release("adaptive", "posterior"), any_depth=True),
+        Method("paper", "Paper's algorithm", _by_release("paper", "paper"), any_depth=True),
+        Method("dense", "Paper's dense algorithm", _by_release("dense", "dense"), any_depth=True),
+        Method("baseline", "Baseline", _by_curator(noise_on_every_cell)),
         *(
-            Method(f"top-{top:g}", f"Baseline, top {top:g} %", _asking(partial(noise_on_every_cell, top=top)))
+            Method(f"top-{top:g}", f"Baseline, top {top:g} %", _by_curator(partial(noise_on_every_cell, top=top)))
             for top in TOPS
         ),
-        *(Method(peer.name, peer.title, _asking(peer.algorithm), peer.any_depth) for peer in PEERS),
+        *(Method(peer.name, peer.title, _by_curator(peer.algorithm), peer.any_depth) for peer in PEERS),
     )
 }
 """All methods, in the order of tables and legends."""

@@ -58,7 +58,7 @@ def similarity(a: ArrayLike, b: ArrayLike) -> float:
     >>> similarity([[1, 1, 2]], [[0, 1, 1]])
     0.75
     """
-    first, second = _normalised(a, b)
+    first, second = _normalise(a, b)
     return min(1.0, float(np.minimum(first, second).sum()))
 
 
@@ -81,7 +81,7 @@ def pearson(a: ArrayLike, b: ArrayLike) -> float:
     >>> round(pearson([[1, 2, 3]], [[2, 4, 7]]), 4)
     0.9934
     """
-    first, second = (_centred(values) for values in _normalised(a, b))
+    first, second = (_standardise(values) for values in _normalise(a, b))
     return float(np.clip((first * second).sum(), -1.0, 1.0))
 
 
@@ -111,7 +111,7 @@ def kl(true: ArrayLike, estimate: ArrayLike) -> float:
     >>> round(kl([[1, 1]], [[1, 3]]), 4)
     0.1438
     """
-    h, guess = _normalised(true, estimate, names=("true", "estimate"))
+    h, guess = _normalise(true, estimate, names=("true", "estimate"))
     return float((h * np.log(_TINY + h / (guess + _TINY))).sum())
 
 
@@ -152,7 +152,7 @@ def emd(a: ArrayLike, b: ArrayLike, tolerance: float | None = None) -> float | B
     """
     from dpheatmap.flow import emd as solvers
 
-    first, second = _pair(a, b)
+    first, second = _check_pair(a, b)
     if tolerance is None:
         return solvers.exact(first, second)
     if not _is_tolerance(tolerance):
@@ -188,7 +188,7 @@ def emd_norm(v: ArrayLike) -> float:
     """
     from dpheatmap.flow import emd as solvers
 
-    values = _plane("v", v)
+    values = _check_map("v", v)
     return solvers.norm(values)
 
 
@@ -196,7 +196,7 @@ def _is_tolerance(value: object) -> bool:
     return not isinstance(value, bool) and isinstance(value, Real) and 1e-6 <= float(value) < np.inf
 
 
-def _plane(name: str, values: ArrayLike) -> Floats:
+def _check_map(name: str, values: ArrayLike) -> Floats:
     """A two-dimensional array of finite floats."""
     try:
         array = np.asarray(values, np.float64)
@@ -218,9 +218,9 @@ def _plane(name: str, values: ArrayLike) -> Floats:
     return array
 
 
-def _pair(a: ArrayLike, b: ArrayLike, names: tuple[str, str] = ("a", "b")) -> tuple[Floats, Floats]:
+def _check_pair(a: ArrayLike, b: ArrayLike, names: tuple[str, str] = ("a", "b")) -> tuple[Floats, Floats]:
     """Two maps, checked: of one shape, non-negative, not all zero."""
-    first, second = (_plane(name, values) for name, values in zip(names, (a, b), strict=True))
+    first, second = (_check_map(name, values) for name, values in zip(names, (a, b), strict=True))
     if first.shape != second.shape:
         raise ParameterError(
             f"{names[0]} and {names[1]} must have one shape; they had {first.shape} and {second.shape}. "
@@ -239,13 +239,13 @@ def _pair(a: ArrayLike, b: ArrayLike, names: tuple[str, str] = ("a", "b")) -> tu
     return first, second
 
 
-def _normalised(a: ArrayLike, b: ArrayLike, names: tuple[str, str] = ("a", "b")) -> tuple[Floats, Floats]:
+def _normalise(a: ArrayLike, b: ArrayLike, names: tuple[str, str] = ("a", "b")) -> tuple[Floats, Floats]:
     """Two checked maps that add up to 1. Dividing by the largest value first keeps all totals finite."""
-    first, second = (values / values.max() for values in _pair(a, b, names))
+    first, second = (values / values.max() for values in _check_pair(a, b, names))
     return first / first.sum(), second / second.sum()
 
 
-def _centred(values: Floats) -> Floats:
+def _standardise(values: Floats) -> Floats:
     """A map less its mean, scaled to length 1; zero if it is constant, up to the rounding of its mean."""
     centred = values - values.mean()
     length = np.sqrt((centred**2).sum())

@@ -8,8 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpheatmap.evaluate.method_variants import TITLES
 from dpheatmap.evaluate.scores import METRICS, Mean, Scores, means
-from dpheatmap.evaluate.variants import TITLES
 
 Series = Mapping[str, Mapping[float, Mapping[str, Mean]]]
 """Means by method, place on the axis, and metric."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpheatmap.curator import Counts
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.method_variants import EVERY_METHOD, TITLES
 from dpheatmap.evaluate.scores import Scores, score
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.evaluate.variants import EVERY_METHOD, TITLES
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,12 @@ class Trial:
 
 def run_trial(trial: Trial) -> dict[str, Scores]:
     """The scores of each method."""
-    true = smoothed(true_distribution(trial.counts), trial.sigma, trial.size)
+    true = smooth(true_distribution(trial.counts), trial.sigma, trial.size)
     scores = {}
     for name in trial.methods:
         seed = None if trial.seed is None else seed_of(trial.seed, name)
         estimate = EVERY_METHOD[name].estimate(trial.counts, trial.epsilon, seed)
-        scores[name] = score(true, smoothed(estimate, trial.sigma, trial.size))
+        scores[name] = score(true, smooth(estimate, trial.sigma, trial.size))
     return scores
 
 
@@ -46,7 +46,7 @@ def seed_of(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8])
 
 
-def gathered(results: Iterable[tuple[float, dict[str, Scores]]]) -> dict[str, dict[float, list[Scores]]]:
+def group_scores(results: Iterable[tuple[float, dict[str, Scores]]]) -> dict[str, dict[float, list[Scores]]]:
     """Scores by method and place on the axis."""
     found: dict[str, dict[float, list[Scores]]] = {}
     for place, scores in results:

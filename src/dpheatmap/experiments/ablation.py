@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpheatmap.evaluate.method_variants import ABLATIONS, EVERY_METHOD
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.variants import ABLATIONS, EVERY_METHOD
+from dpheatmap.experiments.claims import mean
 from dpheatmap.experiments.gaze import SIGMA as GAZE_SIGMA
-from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Study
@@ -50,16 +50,19 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
     for panel, series in panels.items():
         told = []
         for name in METHODS[1:]:
-            emd, kl = (_more(series, name, metric) for metric in ("emd", "kl"))
+            emd, kl = (_relative_increase(series, name, metric) for metric in ("emd", "kl"))
             told.append(f"{EVERY_METHOD[name].title}: EMD {emd:+.0%}, KL {kl:+.0%}")
-        no_better = all(_more(series, name, "emd") > -0.02 or _more(series, name, "kl") > -0.02 for name in METHODS[1:])
+        no_better = all(
+            _relative_increase(series, name, "emd") > -0.02 or _relative_increase(series, name, "kl") > -0.02
+            for name in METHODS[1:]
+        )
         found.append(
             Finding(f"{panel}: no part is better left out, in EMD and KL", no_better, "; ".join(told), ours=True)
         )
     return found
 
 
-def _more(series: Series, name: str, metric: str) -> float:
+def _relative_increase(series: Series, name: str, metric: str) -> float:
     """The mean over epsilons of the ratio to our method, less 1."""
     ratios = [mean(series, name, at, metric) / mean(series, "adaptive", at, metric) for at in series[name]]
     return float(np.exp(np.mean(np.log(ratios)))) - 1.0

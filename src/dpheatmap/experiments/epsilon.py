@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS
-from dpheatmap.experiments.judging import better_ones, cases_lost, error, listed, mean, path
+from dpheatmap.experiments.claims import better_methods, error, listing, lost_cases, mean, trend
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import PAPER_METHODS, SIGMA, Data, Finding, Job, Study, over_epsilon
 
@@ -57,7 +57,7 @@ def _half_the_error(series: Series) -> Finding:
     return Finding(
         "our method has at most 0.55 of the paper's EMD, 0.3 of its KL and 0.8 of PrivTree's EMD",
         not missed,
-        f"missed: {listed(missed)}; ratios {'; '.join(told)}",
+        f"missed: {listing(missed)}; ratios {'; '.join(told)}",
         ours=True,
     )
 
@@ -75,11 +75,11 @@ def poor_baseline(series: Series, at: float) -> Finding:
 
 def better_than_baselines(series: Series) -> Finding:
     """A claim of two figures: the algorithm beats the baseline and all its variants, everywhere."""
-    lost, cases = cases_lost(series, "paper", PAPER_METHODS)
+    lost, cases = lost_cases(series, "paper", PAPER_METHODS)
     return Finding(
         "the paper's algorithm beats the baseline and its variants in all metrics at every epsilon",
         not lost,
-        f"{cases - len(lost)} of {cases} cases won; lost: {listed(lost)}; {path(series, 'paper')} over epsilon",
+        f"{cases - len(lost)} of {cases} cases won; lost: {listing(lost)}; {trend(series, 'paper')} over epsilon",
     )
 
 
@@ -90,9 +90,9 @@ def _better_with_threshold(series: Series) -> Finding:
     return Finding(
         "keeping only the top t % improves the baseline a lot",
         len(much) == len(places),
-        f"EMD falls by a tenth or more at epsilon {listed(much)}: "
+        f"EMD falls by a tenth or more at epsilon {listing(much)}: "
         f"best variant EMD {' '.join(f'{_least_threshold(series, at):.3g}' for at in places)}, "
-        f"baseline {path(series, 'baseline')}, over epsilon",
+        f"baseline {trend(series, 'baseline')}, over epsilon",
     )
 
 
@@ -100,10 +100,10 @@ def best_of_all(series: Series) -> Finding:
     """Not the paper's claim, but what its readers would like to know."""
     told = []
     for at in sorted(series["paper"]):
-        names = better_ones(series, "paper", at, EMD, series)
+        names = better_methods(series, "paper", at, EMD, series)
         shown = [f"{METHODS[name].title} {mean(series, name, at):.3g}" for name in names]
-        told.append(f"at {at:g} ({mean(series, 'paper', at):.3g}) {listed(shown)}")
-    lost, _ = cases_lost(series, "paper", tuple(series))
+        told.append(f"at {at:g} ({mean(series, 'paper', at):.3g}) {listing(shown)}")
+    lost, _ = lost_cases(series, "paper", tuple(series))
     return Finding(
         "no other method of those tried beats the paper's algorithm (our question, not the paper's claim)",
         not lost,

@@ -9,14 +9,14 @@ from pathlib import Path
 from dpheatmap.experiments import (
     ablation,
     gaze,
-    invented,
+    generated_data,
     maps,
     resolution,
-    rivals,
+    rival_methods,
     salicon,
     shuffle,
     snap,
-    stand_in,
+    stand_in_data,
     synthetic,
     users,
 )
@@ -28,7 +28,7 @@ from dpheatmap.experiments.populations import Dataset
 
 STUDIES = {
     m.STUDY.name: m.STUDY
-    for m in (comparison, users, resolution, gaze, synthetic, rivals, ablation, bounds, shuffle, local)
+    for m in (comparison, users, resolution, gaze, synthetic, rival_methods, ablation, bounds, shuffle, local)
 }
 GALLERIES = {gallery.name: gallery for gallery in (maps.CITY, maps.GAZE)}
 FIGURES = (*STUDIES, kmedian.NAME, *GALLERIES)
@@ -56,16 +56,16 @@ class Sources:
 
     @cached_property
     def _football(self) -> Dataset:
-        return invented.football() if self.invented else stand_in.football()
+        return generated_data.football() if self.invented else stand_in_data.football()
 
     @cached_property
     def _cities(self) -> Dataset:
         if self.invented:
-            return invented.cities()
-        return stand_in.cities() if self.snap_folder is None else snap.cities(self.snap_folder)
+            return generated_data.cities()
+        return stand_in_data.cities() if self.snap_folder is None else snap.cities(self.snap_folder)
 
     @cached_property
     def _gaze(self) -> Dataset:
         if self.invented:
-            return invented.gaze()
-        return stand_in.gaze() if self.salicon_folder is None else salicon.gaze(self.salicon_folder)
+            return generated_data.gaze()
+        return stand_in_data.gaze() if self.salicon_folder is None else salicon.gaze(self.salicon_folder)

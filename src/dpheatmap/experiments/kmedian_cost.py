@@ -26,14 +26,14 @@ import numpy as np
 
 from dpheatmap import __version__
 from dpheatmap.estimate.kmedian import weighted_points
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import Mean, mean_of
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.experiments.job_log import JobLog
 from dpheatmap.experiments.populations import Dataset, Place
-from dpheatmap.experiments.record import Record
-from dpheatmap.experiments.run import Outcome, Progress, finish, save_figure, written
 from dpheatmap.experiments.study import Data, Finding
+from dpheatmap.experiments.study_runner import Outcome, Progress, run_missing, save_figure, write_outcome
 from dpheatmap.place.domain import Floats
 
 NAME, TITLE = "kmedian", "k-median: the cost of private places beside that without privacy"
@@ -155,7 +155,7 @@ class Ratios:
         """The cost in parts of that without privacy."""
         return mean_of([one[case(method, epsilon, k)] / one[case("true", "", k)] for one in self._costs])
 
-    def added(self, method: str, epsilon: str, k: int) -> Mean:
+    def added_cost(self, method: str, epsilon: str, k: int) -> Mean:
         """What privacy adds to the cost, in sides."""
         return mean_of([one[case(method, epsilon, k)] - one[case("true", "", k)] for one in self._costs])
 
@@ -180,7 +180,7 @@ class Ratios:
             {"method": method, "epsilon": float(epsilon), "k": k, "runs": self.runs, "ratio": ratio.mean,
              "ratio_95": ratio.half_width, "added": added.mean, "added_95": added.half_width}
             for method, epsilon, k in product(self.methods, EPSILONS, KS)
-            for ratio, added in [(self.ratio(method, epsilon, k), self.added(method, epsilon, k))]
+            for ratio, added in [(self.ratio(method, epsilon, k), self.added_cost(method, epsilon, k))]
         ]  # fmt: skip
 
 
@@ -232,7 +232,7 @@ def run_kmedian(
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Run what is not yet in the folder's record, and write figure, table and findings."""
+    """Run what is not yet in the folder's log, and write figure, table and findings."""
     from dpheatmap.experiments.kmedian_chart import figure_of
 
     todo, dataset = jobs(data, seed)
@@ -241,8 +241,8 @@ def run_kmedian(
     if todo[0].rival is None:
         say(f"diffprivlib's k-means is left out: run scripts/diffprivlib, and set {VARIABLE} to what it prints.")
     about = {"study": NAME, "seed": seed, "version": __version__, "data": dataset.title, "rival": bool(todo[0].rival)}
-    with Record[Costs](folder / f"{NAME}.jobs.jsonl", about, dict, dict) as record:
-        results = finish(todo, lambda job: job.key, run_job, record, workers, progress)
+    with JobLog[Costs](folder / f"{NAME}.jobs.jsonl", about, dict, dict) as log:
+        results = run_missing(todo, lambda job: job.key, run_job, log, workers, progress)
         ratios = Ratios([results[job.key] for job in todo], todo[0].people)
     figures = [save_figure(figure_of(ratios, dataset.title), folder / f"{NAME}.png")]
-    return written(NAME, TITLE, dataset, findings(ratios), figures, ratios.rows(), folder)
+    return write_outcome(NAME, TITLE, dataset, findings(ratios), figures, ratios.rows(), folder)

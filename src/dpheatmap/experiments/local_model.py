@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpheatmap.collect import LocalTerms, simulated_locally
+from dpheatmap.collect import LocalTerms, simulate_locally
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.trial import Trial, run_trial, seed_of
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.experiments.judging import mean
+from dpheatmap.experiments.claims import mean
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Study
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 
 EPSILONS = ("0.5", "1", "2", "4")
 PEOPLE = (1000, 10_000, 100_000, 1_000_000)
@@ -38,11 +38,11 @@ class LocalJob(Job):
         rng = self.people_of(seed_of(seed, self.people))
         place, drawn = self.place, rng.integers(0, self.place.people, self.people)
         counts = place.counts_of(place.times(drawn))
-        true = smoothed(true_distribution(counts), self.sigma, self.size)
+        true = smooth(true_distribution(counts), self.sigma, self.size)
         terms = LocalTerms.of(place.domain, epsilon=self.epsilon)
-        release = simulated_locally(terms, place.one_cell_each(drawn, rng), rng)
+        release = simulate_locally(terms, place.one_cell_each(drawn, rng), rng)
         estimates = {"local": release.distribution(), "local-paper": release.distribution(method="paper")}
-        found = {name: score(true, smoothed(one, self.sigma, self.size)) for name, one in estimates.items()}
+        found = {name: score(true, smooth(one, self.sigma, self.size)) for name, one in estimates.items()}
         noise = seed_of(seed, self.key)
         return found | run_trial(Trial(counts, self.epsilon, self.methods[2:], self.sigma, self.size, noise))
 

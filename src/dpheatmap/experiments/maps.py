@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpheatmap.evaluate.chart import GREY, INK, new_figure
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import Scores, score
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.experiments import epsilon as comparison
 from dpheatmap.experiments import gaze
 from dpheatmap.experiments.study import SIGMA
 from dpheatmap.experiments.users import one_cell
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.figure.colour import STEPS, colours
 
@@ -57,9 +57,9 @@ def strip(place: Place, people: int, epsilon: Fraction, sigma: float, seed: int)
     """Draw people from a place and map them by each method; the same for the same seed."""
     rng = np.random.default_rng(seed_of(seed, "people", place.name))
     counts = place.sample(people, rng)
-    true = smoothed(true_distribution(counts), sigma)
+    true = smooth(true_distribution(counts), sigma)
     estimates = {
-        name: smoothed(METHODS[name].estimate(counts, epsilon, seed_of(seed, place.name, epsilon, name)), sigma)
+        name: smooth(METHODS[name].estimate(counts, epsilon, seed_of(seed, place.name, epsilon, name)), sigma)
         for name in SHOWN
     }
     return Strip(place, epsilon, true, estimates, {name: score(true, map_) for name, map_ in estimates.items()})
@@ -99,7 +99,7 @@ def _draw(panel: Any, heat: Floats, place: Place, title: str) -> None:
             heat, cmap=ListedColormap(colours(np.linspace(0, 1, STEPS)) / 255), vmin=0, interpolation="nearest"
         )
     else:
-        panel.imshow(_overlaid(heat, place.picture), interpolation="nearest")
+        panel.imshow(_overlay(heat, place.picture), interpolation="nearest")
     panel.set_title(title, fontsize=9.5, color=INK)
     panel.set_xticks([])
     panel.set_yticks([])
@@ -108,7 +108,7 @@ def _draw(panel: Any, heat: Floats, place: Place, title: str) -> None:
     panel.set_ylim(*((-0.5, rows - 0.5) if bottom_up else (rows - 0.5, -0.5)))
 
 
-def _overlaid(heat: Floats, picture: Path) -> Floats:
+def _overlay(heat: Floats, picture: Path) -> Floats:
     """The heat over a grey picture: the hotter, the less of the picture is seen."""
     from PIL import Image
 

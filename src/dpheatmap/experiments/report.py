@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpheatmap.experiments.run import Outcome
+from dpheatmap.experiments.study_runner import Outcome
 
 
 def report(outcomes: Sequence[Outcome]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpheatmap.evaluate.score_table import Series
-from dpheatmap.experiments.judging import listed, mean, path, worsens
+from dpheatmap.experiments.claims import listing, mean, trend, worsens
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import SIGMA, WITH_RIVALS, Data, Finding, Job, Study
 from dpheatmap.experiments.users import one_cell
@@ -37,15 +37,15 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
             Finding(
                 f"{panel}: the paper's algorithm stays nearly the same as cells get finer",
                 spread < 0.25,
-                f"{path(series, 'paper')}, which differ by {spread:.0%} (up to 25% count as nearly the same); "
-                f"{path(series, 'paper', 'kl')}",
+                f"{trend(series, 'paper')}, which differ by {spread:.0%} (up to 25% count as nearly the same); "
+                f"{trend(series, 'paper', 'kl')}",
             )
         )
         found.append(
             Finding(
                 f"{panel}: the baseline gets worse in all metrics as cells get finer",
                 worsens(series, "baseline"),
-                f"{path(series, 'baseline')}; {path(series, 'baseline', 'similarity')}",
+                f"{trend(series, 'baseline')}; {trend(series, 'baseline', 'similarity')}",
             )
         )
     high = panels["epsilon 10"]
@@ -54,7 +54,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
         Finding(
             "epsilon 10: on coarse cells the top 0.001 % and 0.01 % are worse than the baseline",
             len(below) == 2,
-            f"at side 64: {listed(below)} worse; EMD {mean(high, 'top-0.001', 64):.3g} and "
+            f"at side 64: {listing(below)} worse; EMD {mean(high, 'top-0.001', 64):.3g} and "
             f"{mean(high, 'top-0.01', 64):.3g} against {mean(high, 'baseline', 64):.3g}",
         )
     )
@@ -62,7 +62,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
         Finding(
             "epsilon 10: the top 0.01 % gets worse from side 256 to 512",
             mean(high, "top-0.01", 512) > mean(high, "top-0.01", 256),
-            path(high, "top-0.01"),
+            trend(high, "top-0.01"),
         )
     )
     return found

@@ -118,7 +118,7 @@ def _fields(path: Path, array: str, **fields: type) -> Iterator[tuple[Any, ...]]
     """Some fields of every object of an array of the file, each of its type."""
     for entry in _objects(path, array):
         if not isinstance(entry, dict) or not all(isinstance(entry.get(name), kind) for name, kind in fields.items()):
-            raise _damaged(path)
+            raise _damage_error(path)
         yield tuple(entry[name] for name in fields)
 
 
@@ -139,7 +139,7 @@ def _objects(path: Path, array: str) -> Iterator[Any]:
                 text, at = text[at:] + more if more else "", 0
             else:
                 yield entry
-    raise _damaged(path)
+    raise _damage_error(path)
 
 
 def _start_of(read: Any, array: str) -> str:
@@ -158,9 +158,9 @@ def _positions(listed: Any, path: Path) -> Floats:
     try:
         positions = np.asarray(listed, dtype=np.float64)
     except (TypeError, ValueError):
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
     if positions.ndim != 2 or positions.shape[1] != 2:
-        raise _damaged(path)
+        raise _damage_error(path)
     return positions
 
 
@@ -188,9 +188,9 @@ def _read_matlab(path: Path) -> Looks:
     try:
         locations = loadmat(path, variable_names=["gaze"])["gaze"]["location"].ravel()
     except Exception:  # scipy has no one kind of error for a file that is damaged
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
     return [(who, _positions(listed, path)) for who, listed in enumerate(locations) if np.size(listed)]
 
 
-def _damaged(path: Path) -> DataError:
+def _damage_error(path: Path) -> DataError:
     return DataError(f"{path} is damaged, cut short or not what its name says. Download it again from {_PAGE}")

@@ -5,8 +5,8 @@ without rounding the noise is that of a curator with the paper's design: B = inf
 each adds noise of its own.
 
 **Paired.** All collections of one run have the same people and, in people, the same noise to within 1 / B
-(`simulated_together`): that of B = 256 and that of B = infinity differ by their rounding alone, and what a curator
-would have measured of the same noisy tree is the part of it that the paper's design asks for (`asked_of`).
+(`simulate_together`): that of B = 256 and that of B = infinity differ by their rounding alone, and what a curator
+would have measured of the same noisy tree is the part of it that the paper's design asks for (`curator_release_of`).
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpheatmap.collect import Terms, paper_shares, simulated_together
+from dpheatmap.collect import Terms, paper_shares, simulate_together
 from dpheatmap.curator import walk
-from dpheatmap.design.budget import UNITS
 from dpheatmap.design.design import Question
 from dpheatmap.design.paper import PaperDesign
+from dpheatmap.design.shares import UNITS
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.evaluate.method_variants import TITLES
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import Mean, Scores, ratio_of, score
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.truth import true_distribution
-from dpheatmap.evaluate.variants import TITLES
+from dpheatmap.experiments.claims import mean
 from dpheatmap.experiments.gaze import PEOPLE, SIGMA
-from dpheatmap.experiments.judging import mean
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.salicon import MAP
 from dpheatmap.experiments.study import Data, Finding, Job, Results, Study, panels_of
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Measurements, Release
@@ -64,7 +64,7 @@ def terms_of(units: int, domain: Domain = MAP, servers: int = 0) -> Terms:
     )
 
 
-def asked_of(release: Release) -> Release:
+def curator_release_of(release: Release) -> Release:
     """What a curator with the paper's design would have asked of a noisy tree in which every cell is measured."""
     m, design = release.measurements, release.design
     assert isinstance(design, PaperDesign)
@@ -90,19 +90,19 @@ class ShuffleJob(Job):
         """Each collection, read both ways."""
         place = self.place
         drawn = self.people_of(seed).choice(place.people, self.people, replace=False)
-        true = smoothed(true_distribution(place.counts_of(place.times(drawn))), self.sigma, self.size)
+        true = smooth(true_distribution(place.counts_of(place.times(drawn))), self.sigma, self.size)
         people = [place.points_of(person) for person in drawn]
 
-        def collected(units: int, servers: int = 0) -> Release:
+        def collect(units: int, servers: int = 0) -> Release:
             rng = np.random.default_rng(seed_of(seed, "noise", place.name, self.draw))  # the same for all
-            return simulated_together(terms_of(units, place.domain, servers), people, rng)
+            return simulate_together(terms_of(units, place.domain, servers), people, rng)
 
-        made = {"shuffle": collected(UNITS if math.isinf(self.at) else int(self.at))}
+        made = {"shuffle": collect(UNITS if math.isinf(self.at) else int(self.at))}
         if math.isinf(self.at):
-            made["curator"] = asked_of(made["shuffle"])
-            made |= {f"servers-{m}": collected(UNITS, m) for m in SERVERS}
+            made["curator"] = curator_release_of(made["shuffle"])
+            made |= {f"servers-{m}": collect(UNITS, m) for m in SERVERS}
         return {
-            name: score(true, smoothed(release.distribution(method=method), self.sigma, self.size))
+            name: score(true, smooth(release.distribution(method=method), self.sigma, self.size))
             for who, release in made.items()
             for name, method in zip(NAMES[who], ("posterior", "paper"), strict=True)
         }
@@ -130,11 +130,11 @@ class Pairs:
                 emds.setdefault((name, job.at), {}).setdefault(job.place.name, []).append(marks.emd)
         self._emds = {key: [math.fsum(runs) / len(runs) for runs in by.values()] for key, by in emds.items()}
 
-    def against_curator(self, who: str, way: int, at: float = math.inf) -> Mean:
+    def ratio_to_curator(self, who: str, way: int, at: float = math.inf) -> Mean:
         """Against a curator's release, reconstructed the same way: 0 is the posterior, 1 the paper's algorithm."""
         return ratio_of(self._emds[NAMES[who][way], at], self._emds[NAMES["curator"][way], math.inf])
 
-    def of_rounding(self, way: int, at: float) -> Mean:
+    def rounding_ratio(self, way: int, at: float) -> Mean:
         """What rounding to B units costs: against B = infinity."""
         name = NAMES["shuffle"][way]
         return ratio_of(self._emds[name, at], self._emds[name, math.inf])
@@ -172,16 +172,16 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
     ]
 
 
-def judged(jobs: Sequence[Job], results: Results) -> list[Finding]:
+def judge(jobs: Sequence[Job], results: Results) -> list[Finding]:
     """Our bar, and what servers cost, by pairs; an interval has to lie below the bar as a whole."""
     pairs = Pairs(jobs, results)
-    near = [pairs.against_curator("shuffle", way, 256) for way in (0, 1)]
-    served = {m: [pairs.against_curator(f"servers-{m}", way) for way in (0, 1)] for m in SERVERS}
+    near = [pairs.ratio_to_curator("shuffle", way, 256) for way in (0, 1)]
+    served = {m: [pairs.ratio_to_curator(f"servers-{m}", way) for way in (0, 1)] for m in SERVERS}
     return [
         Finding(
             "at B = 256 the EMD is within 10 % of a curator's with the same people and noise",
             all(ratio.mean + ratio.half_width <= 1.1 for ratio in near),
-            f"{_both_ways(near)}; of this, rounding: {_both_ways([pairs.of_rounding(way, 256) for way in (0, 1)])}",
+            f"{_both_ways(near)}; of this, rounding: {_both_ways([pairs.rounding_ratio(way, 256) for way in (0, 1)])}",
             ours=True,
         ),
         Finding(
@@ -206,8 +206,8 @@ def figures(jobs: Sequence[Job], results: Results, dataset: Dataset) -> list[tup
 
     about = f"{PEOPLE} people, epsilon 5, delta 1e-5 (of servers 0). Data: {dataset.title}."
     return [
-        ("shuffle.png", shuffle_chart.against_b(panels_of(jobs, results)[""], STUDY.title, about)),
-        ("shuffle-paired.png", shuffle_chart.paired(Pairs(jobs, results), about)),
+        ("shuffle.png", shuffle_chart.metrics_figure(panels_of(jobs, results)[""], STUDY.title, about)),
+        ("shuffle-paired.png", shuffle_chart.ratio_figure(Pairs(jobs, results), about)),
     ]
 
 
@@ -217,7 +217,7 @@ STUDY = Study(
     axis="B",
     jobs=jobs,
     findings=findings,
-    judged=judged,
+    judge=judge,
     logarithmic=True,
     figures=figures,
 )

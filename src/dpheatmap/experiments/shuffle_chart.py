@@ -18,7 +18,7 @@ WAYS = (("posterior", OUR_COLOUR, "o"), ("paper's algorithm", PAPER_COLOUR, "s")
 """The two reconstructions: title, colour, marker."""
 
 
-def against_b(series: Series, title: str, about: str) -> Figure:
+def metrics_figure(series: Series, title: str, about: str) -> Figure:
     """One row: communication, then the four metrics, with the curator's as a line across."""
     figure = new_figure()
     first, *rest = figure.subplots(1, 1 + len(METRICS))
@@ -40,14 +40,14 @@ def against_b(series: Series, title: str, about: str) -> Figure:
     return figure
 
 
-def paired(pairs: Pairs, about: str) -> Figure:
+def ratio_figure(pairs: Pairs, about: str) -> Figure:
     """EMD as a ratio to the curator's with the same people and noise: over B, and over the number of servers."""
     figure = new_figure()
     over_b, over_servers = figure.subplots(1, 2, sharey=True)
     for way, (name, _, _) in enumerate(WAYS):
-        _draw_line(over_b, SCALINGS, [pairs.against_curator("shuffle", way, units) for units in SCALINGS], way, name)
-        several = [pairs.against_curator(f"servers-{m}", way) for m in SERVERS]
-        _draw_line(over_servers, (1, *SERVERS), [pairs.against_curator("curator", way), *several], way, name)
+        _draw_line(over_b, SCALINGS, [pairs.ratio_to_curator("shuffle", way, units) for units in SCALINGS], way, name)
+        several = [pairs.ratio_to_curator(f"servers-{m}", way) for m in SERVERS]
+        _draw_line(over_servers, (1, *SERVERS), [pairs.ratio_to_curator("curator", way), *several], way, name)
     marks = (1, *SERVERS)
     over_servers.plot(
         marks, [math.sqrt(m) for m in marks], color=GREY, linestyle=":", label="standard deviation of the noise"

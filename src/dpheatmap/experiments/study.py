@@ -11,7 +11,7 @@ import numpy as np
 
 from dpheatmap.evaluate.score_table import Series, series_of
 from dpheatmap.evaluate.scores import Scores
-from dpheatmap.evaluate.trial import Trial, gathered, run_trial, seed_of
+from dpheatmap.evaluate.trial import Trial, group_scores, run_trial, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ class Job:
 
     @property
     def key(self) -> str:
-        """What names the job in the record of finished ones."""
+        """What names the job in the log of finished ones."""
         return f"{self.panel}/{self.at:g}/{self.place.name}/{self.draw}"
 
     def people_of(self, seed: int) -> np.random.Generator:
@@ -115,7 +115,7 @@ class Data(Protocol):
 class Study:
     """An experiment of the paper.
 
-    Each panel of its jobs becomes a figure. ``findings`` judges claims by the means of the panels, ``judged`` by the
+    Each panel of its jobs becomes a figure. ``findings`` judges claims by the means of the panels, ``judge`` by the
     single results. ``figures`` draws its own instead of four metrics a panel.
     """
 
@@ -124,7 +124,7 @@ class Study:
     axis: str
     jobs: Callable[[Data], tuple[list[Job], Dataset]]
     findings: Callable[[dict[str, Series]], list[Finding]] = lambda panels: []
-    judged: Callable[[Sequence[Job], Results], list[Finding]] = lambda jobs, results: []
+    judge: Callable[[Sequence[Job], Results], list[Finding]] = lambda jobs, results: []
     logarithmic: bool = False
     figures: Callable[[Sequence[Job], Results, Dataset], list[tuple[str, Figure]]] | None = None
 
@@ -134,7 +134,7 @@ def panels_of(jobs: Sequence[Job], results: Results) -> dict[str, Series]:
     found: dict[str, list[tuple[float, dict[str, Scores]]]] = {}
     for job in jobs:
         found.setdefault(job.panel, []).append((job.at, results[job.key]))
-    return {panel: series_of(gathered(scores)) for panel, scores in found.items()}
+    return {panel: series_of(group_scores(scores)) for panel, scores in found.items()}
 
 
 def paragraph(findings: Sequence[Finding]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.experiments.judging import ends, improved, listed, path
+from dpheatmap.experiments.claims import first_and_last, improvements, listing, trend
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.experiments.populations import Dataset
 from dpheatmap.experiments.study import SIGMA, WITH_RIVALS, Data, Finding, Job, Study
@@ -38,7 +38,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
     for panel, series in panels.items():
         found.append(_trend(panel, series, "paper", "the paper's algorithm gets worse", better=False))
         found.append(_trend(panel, series, "baseline", "the baseline gets better", better=True))
-    (a, b), (c, d) = (ends(panels[panel], "paper", "kl") for panel in (FIXED, VARIED))
+    (a, b), (c, d) = (first_and_last(panels[panel], "paper", "kl") for panel in (FIXED, VARIED))
     found.append(
         Finding(
             "the paper's algorithm gets worse more slowly if the number of Gaussians stays the same",
@@ -51,13 +51,13 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
 
 def _trend(panel: str, series: Series, method: str, claim: str, *, better: bool) -> Finding:
     """A rough trend, as the paper calls it: in three of the four metrics, from the first place to the last."""
-    up = improved(series, method)
+    up = improvements(series, method)
     along = [m.name for m in METRICS if (m.name in up) == better]
     return Finding(
         f"{panel}: {claim} as more cells are occupied",
         len(along) >= 3,
-        f"so in {listed(along)}; {path(series, method)}, {path(series, method, 'kl')}, "
-        f"{path(series, method, 'similarity')}",
+        f"so in {listing(along)}; {trend(series, method)}, {trend(series, method, 'kl')}, "
+        f"{trend(series, method, 'similarity')}",
     )
 
 

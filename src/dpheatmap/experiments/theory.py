@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpheatmap.evaluate.chart import DENSE_COLOUR, GREY, INK, PAPER_COLOUR, new_figure, styles
+from dpheatmap.evaluate.method_variants import EVERY_METHOD, WIDTHS
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.trial import seed_of
-from dpheatmap.evaluate.variants import EVERY_METHOD, WIDTHS
-from dpheatmap.experiments.judging import mean
+from dpheatmap.experiments.claims import mean
 from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import Data, Finding, Job, Study, panels_of
 from dpheatmap.place.domain import Domain
@@ -61,7 +61,7 @@ def few_places(places: int, people: int, draw: int) -> Place:
     return Place(f"{places} places, {people} people", DOMAIN, np.arange(people), x, y)
 
 
-def merged(series: Series) -> Series:
+def merge_lines(series: Series) -> Series:
     """The paper's algorithm as one line, whatever its width at each place of the axis."""
     ours = {name: line for name, line in series.items() if not name.startswith("paper-")}
     papers = {at: mark for name, line in series.items() if name not in ours for at, mark in line.items()}
@@ -108,7 +108,7 @@ def figure(panels: dict[str, Series], dataset: Dataset) -> list[tuple[str, Figur
     made.set_size_inches(15, 6.6)
     for number, (panel, series) in enumerate(panels.items()):
         axes = made.add_subplot(1, 3, number + 1)
-        for name, line in merged(series).items():
+        for name, line in merge_lines(series).items():
             x = sorted(line)
             middle, half = (np.array([getattr(line[at]["emd"], part) for at in x]) for part in ("mean", "half_width"))
             style = look[name]
@@ -143,7 +143,7 @@ def figure(panels: dict[str, Series], dataset: Dataset) -> list[tuple[str, Figur
 
 def findings(panels: dict[str, Series]) -> list[Finding]:
     """Whether theory and measurement agree."""
-    lines = {panel: merged(series) for panel, series in panels.items()}
+    lines = {panel: merge_lines(series) for panel, series in panels.items()}
     above = [
         f"{name} at {panel} {at:g}"
         for panel, series in lines.items()

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS
+from dpheatmap.experiments.claims import better_methods, improves, listing, mean, trend
 from dpheatmap.experiments.epsilon import THRESHOLDED
-from dpheatmap.experiments.judging import better_ones, improves, listed, mean, path
 from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import SIGMA, WITH_RIVALS, Data, Finding, Job, Study
 
@@ -42,7 +42,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
             Finding(
                 f"{panel}: the paper's algorithm and the baseline get better with more people",
                 len(better) == 2,
-                f"paper's algorithm {path(series, 'paper')}, baseline {path(series, 'baseline')}",
+                f"paper's algorithm {trend(series, 'paper')}, baseline {trend(series, 'baseline')}",
             )
         )
     high, low = panels["epsilon 10"], panels["epsilon 1"]
@@ -51,11 +51,12 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
         Finding(
             "epsilon 10: variants that keep the top t % can get worse with more people",
             bool(worse),
-            f"EMD rises again for {listed(worse)}; " + "; ".join(f"{name}: {path(high, name)}" for name in THRESHOLDED),
+            f"EMD rises again for {listing(worse)}; "
+            + "; ".join(f"{name}: {trend(high, name)}" for name in THRESHOLDED),
         )
     )
     cases = [
-        "baseline" in better_ones(low, name, at, metric, ("baseline",))
+        "baseline" in better_methods(low, name, at, metric, ("baseline",))
         for name in THRESHOLDED
         for at in low[name]
         for metric in METRICS

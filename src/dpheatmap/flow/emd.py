@@ -14,7 +14,7 @@ import numpy as np
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.flow import multilevel
-from dpheatmap.flow.masses import Supply, difference, signed
+from dpheatmap.flow.masses import Supply, signed_supply, supply_of_difference
 from dpheatmap.flow.multilevel import SCALE, Level
 from dpheatmap.flow.network_simplex import Grid, Tree, flow_of, sweep
 from dpheatmap.flow.proof import cost, optimum, value
@@ -29,7 +29,7 @@ _SWEEPS = 4  # between two looks at the bounds
 
 def exact(a: Floats, b: Floats) -> float:
     """The distance between two maps, normalised: the optimum for their masses, rounded to whole units."""
-    supply = difference(a, b)
+    supply = supply_of_difference(a, b)
     if not supply.units.any():
         return 0.0
     return float(supply.in_sides(optimum(supply.units, Grid(*a.shape)).cost, max(a.shape)))
@@ -46,7 +46,7 @@ def norm(v: Floats) -> float:
     """
     if not v.any():
         return 0.0
-    supply, side = signed(v), max(v.shape)
+    supply, side = signed_supply(v), max(v.shape)
     rows, columns = v.shape
     with_bank = np.append(supply.units, -supply.units.sum())
     grid = Grid(rows, columns, banked=True, out=_ALPHA * side, into=_ALPHA * side)
@@ -62,23 +62,23 @@ def bracket(a: Floats, b: Floats, tolerance: float) -> tuple[float, float]:
     On smooth maps the gap shrinks to a quarter from level to level, so levels that promise nothing are left out: what
     they promise is first found on coarse grids, where that costs little.
     """
-    supply = difference(a, b)
+    supply = supply_of_difference(a, b)
     if not supply.units.any():
         return 0.0, 0.0
     levels, proof = multilevel.pyramid(supply.units, Grid(*a.shape)), _Proof(supply, max(a.shape))
-    tree, promised = multilevel.root(levels[-1]), np.inf
+    tree, promised = multilevel.root_tree(levels[-1]), np.inf
     for k in range(len(levels) - 1, 0, -1):
         while sweep(tree, levels[k].grid):
             pass
         if k == min(_TRIALS, len(levels) - 1):
-            promised = _gap(*_carried_over(tree, [levels[k], levels[k - 1]], tolerance))
+            promised = _gap(*_refined_bounds(tree, [levels[k], levels[k - 1]], tolerance))
         if promised <= 2 * tolerance:
-            proof.add(*_carried_over(tree, levels[k::-1], tolerance))
+            proof.add(*_refined_bounds(tree, levels[k::-1], tolerance))
             promised = proof.gap
             if proof.gap <= tolerance:
                 return proof.bounds
         promised /= 4
-        tree = multilevel.finer(tree, levels[k].grid, levels[k - 1])
+        tree = multilevel.finer_tree(tree, levels[k].grid, levels[k - 1])
     for sweeps in count(1):
         pivots = sweep(tree, levels[0].grid)
         if pivots == 0 or (pivots <= tolerance * a.size and sweeps % _SWEEPS == 0):
@@ -122,7 +122,7 @@ def _gap(lower: float, upper: float) -> float:
     return float(np.nextafter(np.nextafter(upper / lower, np.inf) - 1, np.inf)) if lower > 0 else np.inf
 
 
-def _carried_over(tree: Tree, levels: list[Level], tolerance: float) -> tuple[int, int]:
+def _refined_bounds(tree: Tree, levels: list[Level], tolerance: float) -> tuple[int, int]:
     """Bounds on the last of the levels, each twice as fine as the one before, from an optimal tree of the first.
 
     On the last level the flow is improved for as long as that takes a good part of the gap away.
@@ -147,5 +147,5 @@ def _carried_over(tree: Tree, levels: list[Level], tolerance: float) -> tuple[in
 def _bounds_of(tree: Tree, level: Level) -> tuple[int, int]:
     """Bounds from a tree that may not be optimal yet; if it is, its potential is feasible, and they are equal."""
     grid = level.grid
-    feasible = -multilevel.tightened(-tree.potential, grid), multilevel.tightened(tree.potential, grid)
+    feasible = -multilevel.tighten(-tree.potential, grid), multilevel.tighten(tree.potential, grid)
     return max(value(potential, *level) for potential in feasible), cost(flow_of(tree, grid), *level)

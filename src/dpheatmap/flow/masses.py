@@ -35,7 +35,7 @@ class Supply(NamedTuple):
         return Fraction(cost, side) / Fraction(2) ** self.power
 
 
-def difference(a: Floats, b: Floats) -> Supply:
+def supply_of_difference(a: Floats, b: Floats) -> Supply:
     """The normalised ``a`` less the normalised ``b``; all 0 only if they are equal.
 
     Let P be the mass in which they differ. All of it moves at least one step, so an error of P times something is
@@ -43,29 +43,29 @@ def difference(a: Floats, b: Floats) -> Supply:
     """
     if np.array_equal(a, b):
         return Supply(np.zeros(a.size, np.int64), 0, 0)
-    ways = _cumulative(_winding(a)), _cumulative(_winding(b))
+    ways = _cumulative(_snake_order(a)), _cumulative(_snake_order(b))
     path = ways[0] / ways[0][-1] - ways[1] / ways[1][-1]
     moving = float(np.abs(np.diff(path, prepend=0.0)).sum()) / 2
     if a.size * _FLOAT_ERROR * _CLOSE > moving:
         return _difference_of_close(a, b)
     power = _power_for(int(np.frexp(moving)[1]), a.size)
-    units = _along(np.rint(np.ldexp(path, power)).astype(np.int64), a.shape)
+    units = _row_order(np.rint(np.ldexp(path, power)).astype(np.int64), a.shape)
     return Supply(units, power, int(np.ceil(a.size * (0.5 + np.ldexp(_FLOAT_ERROR, power)))))
 
 
-def signed(v: Floats) -> Supply:
+def signed_supply(v: Floats) -> Supply:
     """A signed array; ``slack`` is not given, because the total is rounded too."""
-    path = _cumulative(_winding(v))
+    path = _cumulative(_snake_order(v))
     _, exponent = np.frexp(np.abs(v).max())
     total = np.abs(np.ldexp(v, -exponent)).sum()
     power = _power_for(int(np.frexp(total)[1]), v.size)
     units = np.rint(np.ldexp(path, power - _limb(v.size))).astype(np.int64)
-    return Supply(_along(units, v.shape), power - int(exponent), 0)
+    return Supply(_row_order(units, v.shape), power - int(exponent), 0)
 
 
 def _difference_of_close(a: Floats, b: Floats) -> Supply:
     """The same for maps so close that floats can't tell: the sums as whole numbers, without any error."""
-    ways = [list(accumulate(_as_integers(_winding(values)))) for values in (a, b)]
+    ways = [list(accumulate(_as_integers(_snake_order(values)))) for values in (a, b)]
     total = ways[0][-1] * ways[1][-1]
     path = [ours * ways[1][-1] - theirs * ways[0][-1] for ours, theirs in zip(*ways, strict=True)]
     moving = sum(abs(later - earlier) for earlier, later in zip([0, *path], path, strict=False))
@@ -73,7 +73,7 @@ def _difference_of_close(a: Floats, b: Floats) -> Supply:
         return Supply(np.zeros(a.size, np.int64), 0, 0)
     power = _power_for(moving.bit_length() - total.bit_length(), a.size)  # moving is twice P
     rounded = [((abs(x) << (power + 1)) + total) // (2 * total) * (1 if x > 0 else -1) for x in path]
-    return Supply(_along(np.array(rounded, np.int64), a.shape), power, (a.size + 1) // 2)
+    return Supply(_row_order(np.array(rounded, np.int64), a.shape), power, (a.size + 1) // 2)
 
 
 def _as_integers(values: Floats) -> list[int]:
@@ -112,14 +112,14 @@ def _cumulative(values: Floats) -> Floats:
     return sums
 
 
-def _winding(values: Floats) -> Floats:
+def _snake_order(values: Floats) -> Floats:
     """The pixels along the path: every other row runs backwards."""
     path = values.copy()
     path[1::2] = path[1::2, ::-1]
     return path.ravel()
 
 
-def _along(path: Ints, shape: tuple[int, ...]) -> Ints:
+def _row_order(path: Ints, shape: tuple[int, ...]) -> Ints:
     """The masses, row by row, whose sums along the path are given."""
     units = np.diff(path, prepend=0).reshape(shape)
     units[1::2] = units[1::2, ::-1].copy()

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap._util.jit import njit
-from dpheatmap.flow.network_simplex import Edges, Flow, Grid, Nodes, Tree, perturbed, plant, sweep
+from dpheatmap.flow.network_simplex import Edges, Flow, Grid, Nodes, Tree, perturb, plant_tree, sweep
 from dpheatmap.place.quadtree import Ints
 
 SCALE = 16
@@ -51,35 +51,35 @@ def pyramid(supply: Ints, grid: Grid) -> list[Level]:
     """The problem, and coarser ones down to a single pixel."""
     levels = [Level(supply, grid)]
     while levels[-1].grid.rows * levels[-1].grid.columns > 1:
-        levels.append(_coarser(*levels[-1]))
+        levels.append(_coarser_level(*levels[-1]))
     return levels
 
 
-def optimum(supply: Ints, grid: Grid) -> Tree:
+def optimal_tree(supply: Ints, grid: Grid) -> Tree:
     """An optimal tree, found on ever finer grids."""
     levels = pyramid(supply, grid)
-    tree = root(levels[-1])
+    tree = root_tree(levels[-1])
     for k in range(len(levels) - 2, -1, -1):
-        tree = finer(tree, levels[k + 1].grid, levels[k])
+        tree = finer_tree(tree, levels[k + 1].grid, levels[k])
         while sweep(tree, levels[k].grid):
             pass
     return tree
 
 
-def root(level: Level) -> Tree:
+def root_tree(level: Level) -> Tree:
     """The tree of a single pixel, and perhaps the bank: there is nothing to choose."""
     none = np.zeros(1, np.bool_)
-    tree: Tree = plant(Edges(none, none, np.array([level.grid.banked])), perturbed(level.supply), level.grid)
+    tree: Tree = plant_tree(Edges(none, none, np.array([level.grid.banked])), perturb(level.supply), level.grid)
     return tree
 
 
-def finer(tree: Tree, coarse: Grid, level: Level) -> Tree:
+def finer_tree(tree: Tree, coarse: Grid, level: Level) -> Tree:
     """A tree for the pixels from the tree of the blocks."""
-    refined: Tree = plant(_refined_edges(tree.parent, coarse, level.grid), perturbed(level.supply), level.grid)
+    refined: Tree = plant_tree(_refined_edges(tree.parent, coarse, level.grid), perturb(level.supply), level.grid)
     return refined
 
 
-def _coarser(supply: Ints, grid: Grid) -> Level:
+def _coarser_level(supply: Ints, grid: Grid) -> Level:
     """The supplies of blocks of 2 x 2 pixels, fewer at the edges, and their grid, with steps twice as long."""
     rows, columns, pixels = (grid.rows + 1) // 2, (grid.columns + 1) // 2, grid.rows * grid.columns
     padded = np.zeros((2 * rows, 2 * columns), np.int64)
@@ -192,7 +192,7 @@ def stretch(potential: Ints, supply: Ints, grid: Grid) -> None:
 
 
 @njit(cache=True)
-def tightened(potential: NDArray[np.int32], grid: Grid) -> Ints:
+def tighten(potential: NDArray[np.int32], grid: Grid) -> Ints:
     """The least of potential_u + distance(u, v) for each pixel v: one pass forwards and one back."""
     values, rows, columns = potential.astype(np.int64), grid.rows, grid.columns
     for i in range(rows):

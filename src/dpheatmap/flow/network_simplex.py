@@ -85,7 +85,7 @@ def bits_of_perturbation(nodes: int) -> int:
     return (2 * nodes).bit_length()
 
 
-def perturbed(supply: Ints) -> Ints:
+def perturb(supply: Ints) -> Ints:
     """The supplies times M, and the additions that keep every flow away from 0."""
     scaled: Ints = (supply << bits_of_perturbation(len(supply))) + 1
     scaled[0] -= len(supply)
@@ -263,7 +263,7 @@ def _hang(tree: Tree, v: int, hook: int) -> None:
 
 
 @njit(cache=True)
-def plant(edges: Edges, supply: Ints, grid: Grid) -> Tree:
+def plant_tree(edges: Edges, supply: Ints, grid: Grid) -> Tree:
     """The tree of the given edges, rooted at node 0, with the flow of the (perturbed) supplies and its potential."""
     nodes = len(supply)
     parent, order = _breadth_first(edges, grid, nodes)

@@ -23,7 +23,7 @@ class Optimum(NamedTuple):
 
 def optimum(supply: Ints, grid: Grid) -> Optimum:
     """An optimal flow, which a potential of the same value proves optimal."""
-    tree = multilevel.optimum(supply, grid)
+    tree = multilevel.optimal_tree(supply, grid)
     flow = flow_of(tree, grid)
     spent, proved = cost(flow, supply, grid), value(tree.potential, supply, grid)
     if spent != proved:

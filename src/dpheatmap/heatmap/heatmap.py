@@ -15,7 +15,7 @@ from dpheatmap._util.parameters import check
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.heatmap.smoothing import default_sigma, middle_rows, pixel_sides, smoothed
+from dpheatmap.heatmap.smoothing import default_sigma, middle_rows, pixel_sides, smooth
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
 from dpheatmap.releases.trust import CURATOR, Trust
@@ -127,7 +127,7 @@ class Heatmap:
         tenth, over many maps; on a single map it may be less. `docs/explanation/results.md` has the numbers.
         """
         check(confidence=confidence)
-        low, high = self._known().relative_interval(float(confidence))
+        low, high = self._need_uncertainty().relative_interval(float(confidence))
         return self.values * low, self.values * high
 
     def significant(
@@ -162,7 +162,7 @@ class Heatmap:
         Grey on a drawn map means something else: a place whose heat, by itself, can't be told from nothing.
         """
         check(confidence=confidence, control=control)
-        known = self._known()
+        known = self._need_uncertainty()
         wanted = np.broadcast_to(np.asarray(self._even if level is None else level, np.float64), self.values.shape)
         if not (np.isfinite(wanted).all() and (wanted >= 0).all()):
             raise ParameterError(
@@ -179,7 +179,7 @@ class Heatmap:
         even: Floats = areas / areas.sum()
         return even
 
-    def _known(self) -> Uncertainty:
+    def _need_uncertainty(self) -> Uncertainty:
         if self.uncertainty is None:
             raise ParameterError(
                 f"The uncertainty of this map is not known: it was made by the method {self.method!r}, or nothing rose "
@@ -366,7 +366,7 @@ def render(
 
     domain, empty = distribution.domain, distribution.empty
     sigma = default_sigma(domain) if sigma is None else sigma
-    values = smoothed(distribution, sigma, size)
+    values = smooth(distribution, sigma, size)
     rows, columns = values.shape
     known = Uncertainty(release, float(sigma), (rows, columns)) if method == "posterior" and not empty else None
     return Heatmap(

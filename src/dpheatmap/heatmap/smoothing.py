@@ -23,7 +23,7 @@ def default_sigma(domain: Domain) -> float:
     return _DEFAULT_SIGMA * domain.longer_side
 
 
-def smoothed(distribution: Distribution, sigma: float, size: int | None = None) -> Floats:
+def smooth(distribution: Distribution, sigma: float, size: int | None = None) -> Floats:
     """A distribution as pixels, ``size`` on the longer side, smoothed by the paper's Gaussian filter.
 
     A uniform map that stands in for an estimate of zero stays uniform: the filter would dim its edges, and they

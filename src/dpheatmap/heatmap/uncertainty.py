@@ -64,7 +64,7 @@ class Uncertainty:
         found = posterior(self.release)
         levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
         rows, columns = self._coarse
-        heat = self._smoothed(levels, codes, masses)
+        heat = self._smooth(levels, codes, masses)
         mean = heat.mean(axis=0)
         relative = heat / np.where(mean > 0, mean, 1.0) - 1.0
         signal = found.total * _strength(self.release)
@@ -80,7 +80,7 @@ class Uncertainty:
         scale = min(1.0, fine / max(rows, columns))
         return max(1, round(rows * scale)), max(1, round(columns * scale))
 
-    def _smoothed(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
+    def _smooth(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
         """The heat of each draw; one without anybody is uniform."""
         domain, (rows, columns) = self.release.domain, self._coarse
         totals = masses.sum(axis=1)
@@ -121,22 +121,22 @@ class Uncertainty:
             held = np.cumsum(1.0 - probability[order]) <= CAUTION * (1.0 - confidence) * np.arange(1, len(order) + 1)
         taken = np.zeros(len(order), np.bool_)
         taken[order[: int(np.flatnonzero(held).max(initial=-1)) + 1]] = True
-        return self._nearest(taken.reshape(above.shape[1:]))
+        return self._at_nearest(taken.reshape(above.shape[1:]))
 
     def _at_every_pixel(self, coarse: Floats) -> Floats:
         """A field on the draws' grid, bilinear between the middles of its pixels."""
         for axis, size in enumerate(self.shape):
-            coarse = _stretched(coarse, size, axis)
+            coarse = _stretch(coarse, size, axis)
         return coarse
 
     def _on_the_grid(self, fine: Floats) -> Floats:
         """A field of the map at the middles of the draws' pixels."""
-        rows, columns = (_nearest(size, count) for size, count in zip(self._coarse, self.shape, strict=True))
+        rows, columns = (_nearest_pixels(size, count) for size, count in zip(self._coarse, self.shape, strict=True))
         picked: Floats = fine[np.ix_(rows, columns)]
         return picked
 
-    def _nearest(self, coarse: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        rows, columns = (_nearest(size, count) for size, count in zip(self.shape, self._coarse, strict=True))
+    def _at_nearest(self, coarse: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        rows, columns = (_nearest_pixels(size, count) for size, count in zip(self.shape, self._coarse, strict=True))
         stretched: NDArray[np.bool_] = coarse[np.ix_(rows, columns)]
         return stretched
 
@@ -146,12 +146,12 @@ def _strength(release: Release) -> float:
     return Observations.every(release).strength if release.trust.collected else float(release.epsilon)
 
 
-def _nearest(size: int, count: int) -> NDArray[np.int64]:
+def _nearest_pixels(size: int, count: int) -> NDArray[np.int64]:
     """For each of ``size`` pixels of a line, which of ``count`` pixels of the same line its middle lies in."""
     return ((2 * np.arange(size) + 1) * count) // (2 * size)
 
 
-def _stretched(values: Floats, size: int, axis: int) -> Floats:
+def _stretch(values: Floats, size: int, axis: int) -> Floats:
     count = values.shape[axis]
     at = np.clip((np.arange(size) + 0.5) * (count / size) - 0.5, 0, count - 1)
     left = np.minimum(at.astype(np.int64), max(count - 2, 0))

@@ -17,8 +17,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dpheatmap._util.parameters import check
-from dpheatmap.design.budget import PAPER_DECAY, UNITS, read_epsilon
 from dpheatmap.design.dense import grid_level
+from dpheatmap.design.shares import PAPER_DECAY, UNITS, read_epsilon
 from dpheatmap.errors import DomainError
 from dpheatmap.place.domain import Domain
 
@@ -134,7 +134,7 @@ def sparse(
     >>> sparse(square, 1, 10**6).value < sparse(square, 1, 10**5).value
     True
     """
-    exact = _checked(domain, epsilon, users, width=width, decay=decay)
+    exact = _check_inputs(domain, epsilon, users, width=width, decay=decay)
     q = domain.first_level(int(width))
     first = domain.first_level(1) if every_level else q
     parts = {level: float(decay) ** abs(level - q) for level in range(first, domain.depth + 1)}
@@ -145,7 +145,7 @@ def sparse(
         kept = min(int(width), measured)
         noise = _largest_noise(measured, kept) * sum(parts.values()) / (weight * float(exact)) + 3 * measured / UNITS
         terms.append(Term(level, factor * 2.0**-level * noise))
-    return Bound(_sum(terms), tuple(terms))
+    return Bound(_sum_of_terms(terms), tuple(terms))
 
 
 def expansion(domain: Domain, first: int) -> float:
@@ -217,7 +217,7 @@ def dense(domain: Domain, epsilon: Any, users: int) -> Bound:
     >>> dense(square, 1, 10**6).value < dense(square, 1, 10**5).value
     True
     """
-    exact = _checked(domain, epsilon, users)
+    exact = _check_inputs(domain, epsilon, users)
     top, side = domain.first_level(1), _longer_side(domain)
     level = grid_level(domain, exact * int(users), top, domain.depth)
     factor = 4.0 / (users * side * float(exact))
@@ -225,15 +225,15 @@ def dense(domain: Domain, epsilon: Any, users: int) -> Bound:
     alpha, total = 2.0 * max(grid.columns, grid.rows) / 2.0**level, _mean_of_sum(grid.count)
     noise = {i: domain.count(i) * _mean_of_sum(4 ** (level - i)) for i in range(top, level + 1)}
 
-    def moved(stop: int) -> tuple[Term, ...]:
+    def error_terms(stop: int) -> tuple[Term, ...]:
         h = _half_across(domain, stop)
         across = max(alpha - h - 2.0**-stop + 2.0**-level, 0.0) * total + h * noise[stop]
         up = (Term(i, factor * 2.0**-i * noise[i]) for i in range(stop + 1, level + 1))
         return Term(stop, factor * across), *up
 
-    best = min(map(moved, noise), key=_sum)
+    best = min(map(error_terms, noise), key=_sum_of_terms)
     terms = (*best, Term(level, 2.0**-level / side))
-    return Bound(_sum(terms), terms)
+    return Bound(_sum_of_terms(terms), terms)
 
 
 def _mean_of_sum(number: int) -> float:
@@ -289,7 +289,7 @@ def lower(domain: Domain, epsilon: Any, users: int, *, places: int | None = None
     >>> 0 < lower(square, 1, 10**4, places=100) < lower(square, 1, 10**4) < lower(square, 1, 1000)
     True
     """
-    exact = _checked(domain, epsilon, users)
+    exact = _check_inputs(domain, epsilon, users)
     if places is not None:
         check(places=places)
     finest = domain.cells(domain.depth)
@@ -368,7 +368,7 @@ def from_emd(emd: float, sigma: float) -> Implied:
     return Implied(emd / (2.0 * sigma * sigma), apart, 1.0 - apart)
 
 
-def _sum(terms: Iterable[Term]) -> float:
+def _sum_of_terms(terms: Iterable[Term]) -> float:
     return math.fsum(term.error for term in terms)
 
 
@@ -384,7 +384,7 @@ def _longer_side(domain: Domain) -> float:
     return max(finest.columns, finest.rows) / 2.0**domain.depth
 
 
-def _checked(domain: object, epsilon: Any, users: int, **settings: Any) -> Fraction:
+def _check_inputs(domain: object, epsilon: Any, users: int, **settings: Any) -> Fraction:
     if not isinstance(domain, Domain):
         raise DomainError("A bound is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
     check(users=users, **settings)

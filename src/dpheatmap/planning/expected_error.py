@@ -68,13 +68,13 @@ def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, 
         return Choice(sparse, "The domain has so few cells that every design measures all of them.")
     signal, numbers = float(epsilon) * users, USUAL_PLACES if places is None else (places,)
     ours = [error_by_places(signal, k, sparse) for k in numbers]
-    theirs = [error_by_places(signal, k, DenseDesign.name) * _of_grid(domain, epsilon * users, k) for k in numbers]
+    theirs = [error_by_places(signal, k, DenseDesign.name) * _grid_factor(domain, epsilon * users, k) for k in numbers]
     margin = _SURE if sparse == AdaptiveDesign.name else 1.0
     better = sparse if sum(ours) <= margin * sum(theirs) else DenseDesign.name
     means = [sum(errors) / len(numbers) for errors in (ours, theirs)]
     maps = f"{numbers[0]} to {numbers[-1]}" if places is None else f"about {places}"
     errors = f"the error was {means[0]:.2g} of the side with {sparse}, {means[1]:.2g} with dense."
-    depends = f" {_how_sure(sparse, better, ours, theirs)}" if places is None else ""
+    depends = f" {_sureness(sparse, better, ours, theirs)}" if places is None else ""
     return Choice(better, f"{FORECASTS[better].why} On simulated maps of {maps} places {errors}{depends}")
 
 
@@ -91,7 +91,7 @@ def error_by_places(signal: float, places: int, design: str) -> float:
     return between(at_signal, float(places))
 
 
-def _of_grid(domain: Domain, signal: Fraction, places: int) -> float:
+def _grid_factor(domain: Domain, signal: Fraction, places: int) -> float:
     """The factor by which the dense error differs from the simulated one because the grid has more or fewer cells.
 
     The grid is the nearest power of two, so it has from half to twice as many cells as the signal; in the simulations
@@ -104,7 +104,7 @@ def _of_grid(domain: Domain, signal: Fraction, places: int) -> float:
     return float((float(cells) / _SIMULATED_CELLS) ** (_GRID_POWER * math.log(known / _NEITHER)))
 
 
-def _how_sure(sparse: str, better: str, ours: list[float], theirs: list[float]) -> str:
+def _sureness(sparse: str, better: str, ours: list[float], theirs: list[float]) -> str:
     """The numbers of places for which the other design was clearly better."""
     named, others, other = (ours, theirs, DenseDesign.name) if better == sparse else (theirs, ours, sparse)
     against = [str(k) for k, a, b in zip(USUAL_PLACES, named, others, strict=True) if a > _CLEARLY * b]

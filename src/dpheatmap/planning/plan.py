@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpheatmap._util.parameters import as_epsilon, check
-from dpheatmap.design.budget import PAPER_DECAY, SHARES, part, read_epsilon
 from dpheatmap.design.paper import PaperDesign, all_at_once, one_level_each
 from dpheatmap.design.registry import FORECASTS
 from dpheatmap.design.settings import PAPER_WIDTH, Settings
+from dpheatmap.design.shares import PAPER_DECAY, SHARES, part, read_epsilon
 from dpheatmap.errors import DomainError
 from dpheatmap.place.domain import Domain
 from dpheatmap.planning import bounds

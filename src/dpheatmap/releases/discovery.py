@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpheatmap.design.budget import exact_text
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import exact_text
 from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
 from dpheatmap.releases.trust import CURATOR, Trust
 

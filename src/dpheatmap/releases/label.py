@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from dpheatmap.design.budget import exact_text
-from dpheatmap.releases.noise_law import devices_needed
+from dpheatmap.design.shares import exact_text
+from dpheatmap.releases.noise_law import least_devices
 
 if TYPE_CHECKING:
     from dpheatmap.design.privacy_loss import PrivacyLoss
@@ -112,7 +112,7 @@ def _trust(trust: Trust, noise: NoiseLaw) -> str:
         )
     return (
         "A shuffler that mixes all messages and no others, and does not work together with the one who adds them up; "
-        f"and at least {devices_needed(trust, noise)} of the devices: each added a part of the noise before it sent "
+        f"and at least {least_devices(trust, noise)} of the devices: each added a part of the noise before it sent "
         f"anything. {sent}"
     )
 

@@ -76,7 +76,7 @@ def shuffled_noise(participants: int, enough: int) -> LaplaceNoise:
     return LaplaceNoise(Fraction(participants, enough))
 
 
-def devices_needed(trust: Trust, noise: NoiseLaw) -> int:
+def least_devices(trust: Trust, noise: NoiseLaw) -> int:
     """The number of honest devices that are enough: n_min of the shuffle model."""
     return int((trust.participants or 0) / noise.summed)
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dpheatmap._util.parameters import check
-from dpheatmap.design.budget import FARTHEST, UNITS
 from dpheatmap.design.design import Design, Question
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.registry import POSTERIOR, check_method
+from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode

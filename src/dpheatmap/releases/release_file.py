@@ -22,9 +22,9 @@ from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern, replace_whole
 from dpheatmap._util.parameters import DEEPEST, as_epsilon
 from dpheatmap.design import privacy_loss
-from dpheatmap.design.budget import FARTHEST, SHARES, UNITS
 from dpheatmap.design.design import Question
 from dpheatmap.design.registry import read_design
+from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
@@ -155,7 +155,7 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
             if row is None:
                 raise ReleaseFileError(f"{name} is a Parquet file but not a release. Make one with dpheatmap release.")
             metadata = json.loads(row[0])
-            most = _MOST_COLLECTED if _collected(metadata) else _FEW_ROWS + Path(path).stat().st_size
+            most = _MOST_COLLECTED if _is_collected(metadata) else _FEW_ROWS + Path(path).stat().st_size
             if rows > most:
                 raise ReleaseFileError(
                     f"{name} is damaged: it has more rows than a release of its size can have. Get a fresh copy."
@@ -173,7 +173,7 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
     return metadata, {column: np.asarray(values, dtype=np.int64) for column, values in table.items()}
 
 
-def _collected(metadata: Any) -> bool:
+def _is_collected(metadata: Any) -> bool:
     return isinstance(metadata, dict) and metadata.get("trusted", CURATOR.who) != CURATOR.who
 
 

@@ -14,7 +14,7 @@ from dpheatmap.curator.aggregation import _verify
 from dpheatmap.curator.core.answer import Answer, in_tree_order
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.row_report import RowReport
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 
 DOMAIN = Domain.unit(28)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import MissingDependency
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import encode

@@ -22,9 +22,9 @@ from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.noise import SMALL, DiscreteLaplace
 from dpheatmap.design import adaptive, dense, paper
 from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.budget import UNITS, split_over_levels
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import UNITS, split_over_levels
 from dpheatmap.place import quadtree
 from dpheatmap.place.domain import Domain
 from helpers.designs import paper_design

@@ -9,8 +9,8 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.budget import SHARES
 from dpheatmap.design.paper import PaperDesign
+from dpheatmap.design.shares import SHARES
 from dpheatmap.place.quadtree import decode
 
 

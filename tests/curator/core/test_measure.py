@@ -22,9 +22,9 @@ from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts, noise_of_shares
 from dpheatmap.curator.core.noise import DiscreteLaplace
 from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.budget import SHARES, UNITS, part, split_over_levels
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import SHARES, UNITS, part, split_over_levels
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode, encode

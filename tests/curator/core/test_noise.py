@@ -28,8 +28,8 @@ from dpheatmap.curator.core import noise, noise_kernels
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.noise import BLOCK, HEAD, LARGEST, LIMIT, SMALL, DiscreteLaplace, Factor, exp_interval
-from dpheatmap.design.budget import UNITS
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints

@@ -20,7 +20,7 @@ from mpmath import mp
 from scipy import stats
 
 from dpheatmap.curator.core.noise import BLOCK, DiscreteLaplace, Factor
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints

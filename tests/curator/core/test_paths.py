@@ -17,7 +17,7 @@ import dpheatmap as dph
 from dpheatmap.curator.core import measure
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import DiscreteLaplace
-from dpheatmap.design.budget import SHARES, UNITS
+from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
 from dpheatmap.testing import SeededSource, generated_people, seeded_release

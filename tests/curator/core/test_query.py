@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.curator.core.query import COUNTERS, LARGEST_WEIGHT, aggregation
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import decode
 from helpers.tables import Columns, outcome, people, table

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.estimate.posterior.leaves import leaves, of_posterior
+from dpheatmap.estimate.posterior.leaves import leaves, leaves_of_posterior
 from dpheatmap.estimate.posterior.posterior import posterior
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
@@ -64,7 +64,7 @@ def test_the_leaves_fill_the_place(domain: Domain) -> None:
 def test_standard_deviations_are_those_of_draws() -> None:
     """Of 400 draws a standard deviation is known to 3.5 %; the formula is of first order, so 25 % are allowed."""
     exact = posterior(released(DOMAINS["square"]))
-    found = of_posterior(exact)
+    found = leaves_of_posterior(exact)
     assert found is not None
     assert found.std is not None
     is_leaf = [(kids < 0).all(axis=1) for kids in exact.cells.kids]

@@ -11,7 +11,7 @@ from scipy import stats
 from dpheatmap.estimate.posterior.descent import draw, moments
 from dpheatmap.estimate.posterior.likelihood import GAUSSIAN, LAPLACE, REACH, laplace_sum, log_density
 from dpheatmap.estimate.posterior.message_tree import Messages, Tree
-from dpheatmap.estimate.posterior.messages import log_evidence, upward
+from dpheatmap.estimate.posterior.messages import log_evidence, upward_messages
 from dpheatmap.place.domain import Floats
 
 LAWS = {"laplace": LAPLACE, "two laplaces": laplace_sum(2), "gaussian": GAUSSIAN}
@@ -96,7 +96,7 @@ def exact_moments(tree: Tree, high: float) -> tuple[Floats, Floats]:
 
 
 def solved(tree: Tree) -> tuple[Messages, Floats, Floats]:
-    messages = upward(tree)
+    messages = upward_messages(tree)
     return messages, *moments(tree, messages)
 
 
@@ -139,7 +139,7 @@ def test_the_evidence_as_by_dense_quadrature() -> None:
     root = dense(tree, 0, 45.0)
     log_densities = root.log_message + 3 * np.log(2.0)  # ours leave out the constants of the three likelihoods
     exact = np.log(np.exp(log_densities).sum() * (root.masses[1] - root.masses[0]))
-    assert log_evidence(tree, upward(tree)) == pytest.approx(exact, abs=0.01)
+    assert log_evidence(tree, upward_messages(tree)) == pytest.approx(exact, abs=0.01)
 
 
 def test_without_noise_the_data() -> None:
@@ -194,8 +194,8 @@ def test_childrens_means_add_up_to_the_parents(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_finer_grids_change_little(seed: int) -> None:
     tree = random_tree(np.random.default_rng(100 + seed))
-    means, variances = moments(tree, upward(tree))
-    fine_means, fine_variances = moments(tree, upward(tree, 80, 48), 28, 48)
+    means, variances = moments(tree, upward_messages(tree))
+    fine_means, fine_variances = moments(tree, upward_messages(tree, 80, 48), 28, 48)
     spread = np.sqrt(fine_variances)
     assert (np.abs(means - fine_means) <= 0.005 * np.maximum(fine_means, spread) + 0.01 * spread).all()
     np.testing.assert_allclose(variances[0], fine_variances[0], rtol=0.01)

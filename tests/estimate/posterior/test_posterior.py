@@ -15,7 +15,7 @@ from dpheatmap.estimate.posterior.posterior import (
     FINE,
     Observations,
     Posterior,
-    _roughly,
+    _coarse_messages,
     _with_measurements,
     draws,
     infer,
@@ -237,5 +237,5 @@ def test_rounding_decides_nothing(concentration: float) -> None:
     for size in (0.0, 1e-14, 1e-14, 1e-12, 1e-12, 1e-10):
         moved = observed.people * (1.0 + size * rng.standard_normal(len(observed.people)))
         tree = _with_measurements(cells, dataclasses.replace(observed, people=moved))
-        heights.append(log_evidence(*_roughly(tree, cells.shares(cells.area), concentration)))
+        heights.append(log_evidence(*_coarse_messages(tree, cells.shares(cells.area), concentration)))
     assert np.ptp(heights) < 1e-3

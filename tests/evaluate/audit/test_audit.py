@@ -178,7 +178,7 @@ def test_the_person_has_rows_in_every_file_and_looks_at_every_image() -> None:
 def test_what_images_hold_is_what_the_likelihood_takes_them_to_hold() -> None:
     """The middle of 1,500 groups with the scale 1/2: off by 0.13 people with a probability below 1e-8 each."""
     (shape,) = (shape for design, shape in EVERY if design == "adaptive" and isinstance(shape, ImagesShape))
-    groups = [group for _ in range(6) for group in shape.released_groups(250, True, Fraction(2))]
+    groups = [group for _ in range(6) for group in shape.release_groups(250, True, Fraction(2))]
     middle = np.median([[m.counts for m in group] for group in groups], axis=0) / 2**30
     truth = np.array(shape.truths(True))[:, 1:] / 2**30  # without level 0, which is not measured
     assert np.abs(middle - truth).max() < 0.13
@@ -213,7 +213,7 @@ def test_the_command_ends_with_1_if_the_promise_is_refuted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     planted.noise_shared_by_releases(monkeypatch)
-    monkeypatch.setattr("dpheatmap.evaluate.pool.cores", lambda: 1)
+    monkeypatch.setattr("dpheatmap.evaluate.process_pool.cores", lambda: 1)
     monkeypatch.setattr("dpheatmap.evaluate.audit.audit.catalogue", lambda *of: catalogue(*of)[1:2])
     assert run(["audit", "--effort", "0.2", "--design", "paper"]) == 1
     assert "REFUTED" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator import Curator
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.evaluate.peers.dawa import dawa, hilbert, least_cost
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints

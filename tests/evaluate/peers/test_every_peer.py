@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.peers import PEERS, Peer
-from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import decode
 from dpheatmap.testing import seeded_curator

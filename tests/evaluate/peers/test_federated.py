@@ -10,7 +10,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.curator import Curator
 from dpheatmap.evaluate.peers import federated
-from dpheatmap.evaluate.peers.federated import _grown, federated_heatmap
+from dpheatmap.evaluate.peers.federated import _grow_leaves, federated_heatmap
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import generated_people, seeded_curator
@@ -73,11 +73,11 @@ def test_without_a_split_the_rest_of_epsilon_is_spent_at_once(
 def test_leaves_outside_the_domain_are_not_made() -> None:
     domain = Domain.image(5, 3)
     split = np.array([True, False])
-    levels, codes, count, precision = _grown(
+    levels, codes, count, precision = _grow_leaves(
         domain, split, np.array([1, 1]), np.array([0, 1]), np.array([7.0, 3.0]), np.array([1.0, 2.0])
     )
     assert levels.tolist() == [1, 2, 2, 2, 2]
     assert codes.tolist() == [1, 0, 1, 2, 3]
     assert (count.tolist(), precision.tolist()) == ([3.0, 0, 0, 0, 0], [2.0, 0, 0, 0, 0])
-    levels, codes, _, _ = _grown(domain, ~split, np.array([1, 1]), np.array([0, 1]), np.zeros(2), np.zeros(2))
+    levels, codes, _, _ = _grow_leaves(domain, ~split, np.array([1, 1]), np.array([0, 1]), np.zeros(2), np.zeros(2))
     assert codes.tolist() == [0, 4, 6]

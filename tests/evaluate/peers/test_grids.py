@@ -11,11 +11,11 @@ import pytest
 
 from dpheatmap.curator import Curator
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.peers import grids
 from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
-from dpheatmap.evaluate.truth import true_distribution
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import seeded_curator
@@ -88,7 +88,7 @@ def test_constrained_inference_is_least_squares() -> None:
     questions = np.concatenate([alpha * sums, (1 - alpha) * np.eye(20)])
     answers = np.concatenate([alpha * first, (1 - alpha) * second])
     expected = np.linalg.lstsq(questions, answers)[0]
-    found = grids.reconciled(first, second, children, alpha / (1 - alpha))
+    found = grids.reconcile(first, second, children, alpha / (1 - alpha))
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 

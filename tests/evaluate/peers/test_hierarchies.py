@@ -11,20 +11,20 @@ import pytest
 
 from dpheatmap.curator import Curator
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.peers import hierarchies
 from dpheatmap.evaluate.peers.hierarchies import (
     best_fan_out,
     hay_hierarchy,
     hb_hierarchy,
-    pruned,
+    prune,
     quadtree,
     range_variance,
-    without_empty_subtrees,
+    zero_empty_subtrees,
 )
-from dpheatmap.evaluate.peers.inference import ask, block_labels, block_sides, block_sums, consistent, to_children
-from dpheatmap.evaluate.truth import true_distribution
+from dpheatmap.evaluate.peers.inference import ask, block_labels, block_sides, block_sums, make_consistent, to_children
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import seeded_curator
@@ -55,14 +55,14 @@ def test_inference_is_weighted_least_squares(rows: int, columns: int, fan_out: i
     scaled = np.concatenate([m / v**0.5 for m, v in zip(matrices, variances, strict=True)])
     answers = np.concatenate([y.ravel() / v**0.5 for y, v in zip(noisy, variances, strict=True)])
     cells = np.linalg.lstsq(scaled, answers)[0]
-    for found, matrix in zip(consistent(noisy, variances, fan_out), matrices, strict=True):
+    for found, matrix in zip(make_consistent(noisy, variances, fan_out), matrices, strict=True):
         np.testing.assert_allclose(found.ravel(), matrix @ cells, rtol=0, atol=1e-9)
 
 
 def test_consistent_counts_stay_as_they_are() -> None:
     cells = np.random.default_rng(1).uniform(0, 5, (9, 14))
     tree = [block_sums(cells, side) for side in (1, 2, 4, 8, 16)]
-    for found, given in zip(consistent(tree, [1.0, 2.0, 0.5, 7.0, 3.0], 2), tree, strict=True):
+    for found, given in zip(make_consistent(tree, [1.0, 2.0, 0.5, 7.0, 3.0], 2), tree, strict=True):
         np.testing.assert_allclose(found, given, atol=1e-12)
 
 
@@ -139,23 +139,23 @@ def test_a_node_below_the_threshold_loses_its_children_and_keeps_its_people() ->
     expected = leaves.copy()
     expected[:2, 2:] = 3 / 4
     expected[2:, 2:] = -1 / 4
-    np.testing.assert_allclose(pruned(tree, areas, 5.0), expected)
-    np.testing.assert_allclose(pruned(tree, areas, 1000.0), leaves.sum() / 16)
-    np.testing.assert_allclose(pruned(tree, areas, 1e-9)[:, :2], leaves[:, :2])
+    np.testing.assert_allclose(prune(tree, areas, 5.0), expected)
+    np.testing.assert_allclose(prune(tree, areas, 1000.0), leaves.sum() / 16)
+    np.testing.assert_allclose(prune(tree, areas, 1e-9)[:, :2], leaves[:, :2])
 
 
 def test_a_cut_node_spreads_its_people_by_area_when_the_edge_cuts_its_children() -> None:
     leaves = np.arange(15.0).reshape(3, 5)
     tree = [block_sums(leaves, side) for side in (1, 2, 4, 8)]
     areas = [block_sums(np.ones((3, 5)), side) for side in (1, 2, 4, 8)]
-    np.testing.assert_allclose(pruned(tree, areas, 1e9), leaves.sum() / 15)
+    np.testing.assert_allclose(prune(tree, areas, 1e9), leaves.sum() / 15)
 
 
 def test_a_subtree_that_is_not_above_zero_becomes_zero() -> None:
     leaves = np.array([[9.0, 1.0, 5.0, -3.0], [-1.0, 1.0, -2.0, -1.0]])
     tree = [leaves, block_sums(leaves, 2), block_sums(leaves, 4)]
-    assert without_empty_subtrees(tree, 2).tolist() == [[9.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
-    assert not without_empty_subtrees([leaves, block_sums(leaves, 2), np.array([[0.0]])], 2).any()
+    assert zero_empty_subtrees(tree, 2).tolist() == [[9.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
+    assert not zero_empty_subtrees([leaves, block_sums(leaves, 2), np.array([[0.0]])], 2).any()
 
 
 @pytest.mark.parametrize(("peer", "fan_out", "levels"), [(hay_hierarchy, 2, 9), (hb_hierarchy, 16, 2)])
@@ -173,7 +173,7 @@ def test_hay_and_hb_are_inference_on_their_answers_without_empty_subtrees(
     found = on_finest_cells(peer(seeded_curator(people_in(Domain.unit(8), 500), 1, seed=9)))
     assert len(answered) == levels
     noisy = [counts.reshape(round(len(counts) ** 0.5), -1) for counts in reversed(answered)]
-    tree = consistent(noisy, [1.0] * levels, fan_out)
+    tree = make_consistent(noisy, [1.0] * levels, fan_out)
     expected = np.maximum(tree[0], 0)
     for level in range(1, levels):
         expected *= np.kron(tree[level] > 0, np.ones((fan_out**level,) * 2))

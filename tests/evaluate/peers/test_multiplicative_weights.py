@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.evaluate.peers.multiplicative_weights import _evenly, _workload, mwem, replay
+from dpheatmap.evaluate.peers.multiplicative_weights import _shares_of_area, _workload, mwem, replay
 from dpheatmap.place.domain import Domain
 from dpheatmap.testing import generated_people, seeded_curator
 
@@ -48,7 +48,7 @@ def test_the_workload_is_every_cell_of_every_level() -> None:
 
 def test_the_first_histogram_is_flat_on_the_domain() -> None:
     domain = Domain.image(5, 3)
-    assert _evenly(domain, domain.codes(1), 1) == pytest.approx([12 / 15, 3 / 15])
+    assert _shares_of_area(domain, domain.codes(1), 1) == pytest.approx([12 / 15, 3 / 15])
 
 
 @pytest.mark.parametrize(("people", "epsilon", "rounds"), [(50, "0.01", 1), (200, "1", 3), (1500, "2", 7)])

@@ -10,7 +10,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.curator import Curator
 from dpheatmap.evaluate.peers import private_measure
-from dpheatmap.evaluate.peers.private_measure import consistent, pmm
+from dpheatmap.evaluate.peers.private_measure import pmm, split_masses
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import generated_people, seeded_curator
@@ -24,14 +24,14 @@ def families(rng: np.random.Generator, parents: int) -> tuple[Floats, Ints, Floa
 
 def test_children_are_not_negative_and_add_up_to_their_parents() -> None:
     mass, family, noisy = families(np.random.default_rng(1), 500)
-    children = consistent(mass, family, noisy)
+    children = split_masses(mass, family, noisy)
     assert children.min() >= 0
     assert np.bincount(family, children) == pytest.approx(mass)
 
 
 def test_all_children_of_a_parent_move_the_same_way() -> None:
     mass, family, noisy = families(np.random.default_rng(2), 500)
-    moved = consistent(mass, family, noisy) - np.maximum(noisy, 0)
+    moved = split_masses(mass, family, noisy) - np.maximum(noisy, 0)
     missing = mass - np.bincount(family, np.maximum(noisy, 0))
     assert np.all(moved * missing[family] >= -1e-9)
     assert np.bincount(family, np.abs(moved)) == pytest.approx(np.abs(missing))
@@ -39,7 +39,7 @@ def test_all_children_of_a_parent_move_the_same_way() -> None:
 
 def test_children_that_add_up_stay_as_they_are() -> None:
     noisy = np.array([1.0, 0.0, 2.5, 4.0])
-    assert consistent(np.array([3.5, 4.0]), np.array([0, 0, 0, 1]), noisy).tolist() == noisy.tolist()
+    assert split_masses(np.array([3.5, 4.0]), np.array([0, 0, 0, 1]), noisy).tolist() == noisy.tolist()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import shapely
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.posterior import draws, posterior
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.releases.release import Release
@@ -137,7 +137,7 @@ def test_uncertainty_of_hexagons_is_that_of_draws(city: Release) -> None:
     heat = city.heatmap(size=128)
     levels, codes, masses = draws(posterior(city), 60, np.random.default_rng(0))
     shares = masses / masses.sum(axis=1, keepdims=True)
-    drawn = [smoothed(Distribution(CITY, levels, codes, row, 1.0), heat.sigma, 128) for row in shares]
+    drawn = [smooth(Distribution(CITY, levels, codes, row, 1.0), heat.sigma, 128) for row in shares]
     known = uncertain(heat, np.std(drawn, axis=0))
     for resolution in (7, 8):
         cells = known.to_h3(resolution)

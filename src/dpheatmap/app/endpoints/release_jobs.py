@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dpheatmap.app.endpoints.request import json_of
+from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.release_request import (
     Charge,
@@ -23,9 +23,9 @@ from dpheatmap.app.release_request import (
     source_of,
     text_of,
 )
-from dpheatmap.app.shelf import MAP, Record, shown_of
+from dpheatmap.app.release_shelf import MAP, Record, public_fields
 from dpheatmap.curator import Ledger
-from dpheatmap.design.budget import exact_text
+from dpheatmap.design.shares import exact_text
 from dpheatmap.render.figure.background import background_of
 
 ONE = "/api/releases/{id}"
@@ -40,7 +40,7 @@ class Releases:
     def routes(self) -> list[Route]:
         """Where each question is asked."""
         return [
-            Route("/api/releases", self.shelved, methods=["GET"]),
+            Route("/api/releases", self.list_releases, methods=["GET"]),
             Route("/api/releases", self.release, methods=["POST"]),
             Route("/api/discover", self.discover, methods=["POST"]),
             Route(ONE, self.state, methods=["GET"]),
@@ -69,7 +69,7 @@ class Releases:
         after = None if body.get("after") is None else self._shelf.get(text_of(body, "after")).id
         warning = self._warning(source, charge)
         record, repeated = self._jobs.release(source, columns, domain, charge, wanted, after, picture)
-        return {**self._shown(record), "repeated": repeated, "warning": warning}
+        return {**self._summary(record), "repeated": repeated, "warning": warning}
 
     async def discover(self, request: Request) -> Response:
         """Begin to look for a place privately, or give the one that the same request found before."""
@@ -81,7 +81,7 @@ class Releases:
         wanted = {"path": source.path, "columns": asdict(columns), "epsilon": exact_text(charge.epsilon)}
         warning = self._warning(source, charge)
         record, repeated = self._jobs.discover(source, columns, charge, {**wanted, "population": charge.population})
-        return {**self._shown(record), "repeated": repeated, "warning": warning}
+        return {**self._summary(record), "repeated": repeated, "warning": warning}
 
     def _warning(self, source: Source, charge: Charge) -> str:
         """What is told if the same file was charged to other people before; empty if not."""
@@ -91,17 +91,17 @@ class Releases:
     def _table_of(self, body: Any) -> tuple[Source, Columns]:
         return source_of(body_of(body.get("source")), self._uploads), columns_of(body_of(body.get("columns")))
 
-    async def shelved(self, request: Request) -> Response:
+    async def list_releases(self, request: Request) -> Response:
         """All releases."""
-        return JSONResponse([self._shown(record) for record in self._shelf.all() if record.kind == MAP])
+        return JSONResponse([self._summary(record) for record in self._shelf.all() if record.kind == MAP])
 
     async def state(self, request: Request) -> Response:
         """How a release is getting on, or went."""
-        return JSONResponse(self._shown(self._shelf.get(request.path_params["id"])))
+        return JSONResponse(self._summary(self._shelf.get(request.path_params["id"])))
 
     async def cancel(self, request: Request) -> Response:
         """Stop a release, if it is not charged yet."""
-        return JSONResponse(self._shown(self._jobs.cancel(request.path_params["id"])))
+        return JSONResponse(self._summary(self._jobs.cancel(request.path_params["id"])))
 
     async def delete(self, request: Request) -> Response:
         """Take a release off the shelf."""
@@ -110,9 +110,9 @@ class Releases:
 
     async def restore(self, request: Request) -> Response:
         """Undo that."""
-        return JSONResponse(self._shown(self._shelf.restore(request.path_params["id"])))
+        return JSONResponse(self._summary(self._shelf.restore(request.path_params["id"])))
 
-    def _shown(self, record: Record) -> dict[str, Any]:
+    def _summary(self, record: Record) -> dict[str, Any]:
         job = self._jobs.progress(record.id)
         more = {} if job is None else {"part": job.part, "seconds": job.seconds, "private": job.private}
-        return {**shown_of(record), **more}
+        return {**public_fields(record), **more}

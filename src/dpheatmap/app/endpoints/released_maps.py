@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from dpheatmap.app.endpoints.release_jobs import ONE
-from dpheatmap.app.endpoints.request import sigma_of
+from dpheatmap.app.endpoints.request_parsing import sigma_of
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.recipe import recipe
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpheatmap.app.drawing import Drawing
 from dpheatmap.app.jobs import Jobs, recover
+from dpheatmap.app.map_drawing import Drawing
+from dpheatmap.app.release_shelf import Shelf
 from dpheatmap.app.session import Session
-from dpheatmap.app.shelf import Shelf
 from dpheatmap.app.uploads import Uploads
 from dpheatmap.app.worker import Worker
 
@@ -23,7 +23,7 @@ class Parts:
         self.notices = recover(self.shelf, ledger)
         self.worker = Worker()
         self.drawing = Drawing(self.shelf, self.worker)
-        self.jobs = Jobs(self.shelf, ledger, self.drawing.first)
+        self.jobs = Jobs(self.shelf, ledger, self.drawing.draw_first)
 
     def close(self) -> None:
         """Finish what was paid for, and remove uploads and what was deleted."""

@@ -10,7 +10,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from dpheatmap.app import place_picker as places
-from dpheatmap.app.endpoints.request import json_of
+from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.release_request import source_of
 from dpheatmap.curator import inspect_table
@@ -50,7 +50,7 @@ class Tables:
     async def inspect(self, request: Request) -> Response:
         """Columns, guesses and problems, and exact numbers for the data holder's eyes."""
         source = source_of(await json_of(request), self._uploads)
-        with source.named():
+        with source.name_in_errors():
             found = await run_in_threadpool(inspect_table, source.events, read_rows=True)
         answer = {
             "name": source.name,

@@ -22,8 +22,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpheatmap.design.budget import SHARES
 from dpheatmap.design.design import Question
+from dpheatmap.design.shares import SHARES
 
 EVERYTHING = Question(0, np.zeros(1, np.int64), 0, SHARES)
 """Where every path starts: the root, of which nothing was asked yet."""

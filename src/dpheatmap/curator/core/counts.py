@@ -19,7 +19,7 @@ import numpy as np
 
 from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.core.row_report import RowReport
-from dpheatmap.design.budget import FARTHEST, UNITS
+from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.errors import MissingDependency, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode, encode

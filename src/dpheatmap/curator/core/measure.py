@@ -45,9 +45,9 @@ import numpy as np
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
 from dpheatmap.curator.core.walk import walk
-from dpheatmap.design.budget import UNITS
 from dpheatmap.design.design import Design, Question
 from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Measurements

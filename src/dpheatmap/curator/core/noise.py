@@ -42,7 +42,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.design.budget import FARTHEST
+from dpheatmap.design.shares import FARTHEST
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.quadtree import Ints
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 
 COUNTERS = ("rows", "without_person", "invalid", "outside", "inside", "people")

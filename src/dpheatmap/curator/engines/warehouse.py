@@ -31,7 +31,7 @@ from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.record_stream import own_problem
 from dpheatmap.curator.read.sql_text import quoted
 from dpheatmap.curator.read.table import Table
-from dpheatmap.design.budget import UNITS
+from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints

@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from dpheatmap._util.parameters import LARGEST_EPSILON, as_epsilon, check, has_digits
 from dpheatmap.curator.core.part import Part
-from dpheatmap.design.budget import exact_text
+from dpheatmap.design.shares import exact_text
 from dpheatmap.errors import LedgerError
 
 LIMIT, CHANGE, CHARGE = "limit", "change", "charge"

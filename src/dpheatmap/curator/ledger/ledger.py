@@ -40,7 +40,7 @@ from dpheatmap.curator.ledger.chain import (
     replay,
 )
 from dpheatmap.curator.ledger.known_files import KnownFiles, marks_of
-from dpheatmap.design.budget import exact_text, read_epsilon
+from dpheatmap.design.shares import exact_text, read_epsilon
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
 from dpheatmap.releases.release import LedgerEntry, Release
 

@@ -91,14 +91,14 @@ def leaves(release: Release, *, method: str = "posterior") -> Leaves:
     from dpheatmap.estimate.posterior.posterior import posterior
 
     if method == "posterior":
-        found = of_posterior(posterior(release))
+        found = leaves_of_posterior(posterior(release))
         if found is not None:
             return found
     shown = release.distribution(method=method)
     return Leaves(release.domain, shown.levels, shown.codes, shown.mass, None)
 
 
-def of_posterior(found: Posterior) -> Leaves | None:
+def leaves_of_posterior(found: Posterior) -> Leaves | None:
     """The leaves of a posterior's tree; None if its mean is that nobody is there."""
     cells, total = found.cells, found.total
     if total <= 0.0:

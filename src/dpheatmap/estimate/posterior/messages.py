@@ -47,7 +47,7 @@ from dpheatmap.estimate.posterior.split import (
     insert_edge,
     integrate,
     mean_exp,
-    tilted,
+    tilted_moments,
     working_space,
 )
 from dpheatmap.place.domain import Floats
@@ -57,11 +57,11 @@ _SHALLOW = 8.0  # a message that is not so far below its peak where its table en
 _TRIES = 3
 
 
-def upward(tree: Tree, points: int = 32, cells: int = 20) -> Messages:
+def upward_messages(tree: Tree, points: int = 32, cells: int = 20) -> Messages:
     """The messages of all nodes, leaves first, on tables of so many points by integrals over about so many cells."""
     nodes = len(tree.left)
     messages = Messages(np.zeros((nodes, 8)), np.zeros((nodes, points)))
-    _upward(tree, messages, cells, working_space(max(cells, points)))
+    _fill_messages(tree, messages, cells, working_space(max(cells, points)))
     return messages
 
 
@@ -71,7 +71,7 @@ def log_evidence(tree: Tree, messages: Messages, cells: int = 96) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def _upward(tree: Tree, messages: Messages, cells: int, work: Floats) -> None:
+def _fill_messages(tree: Tree, messages: Messages, cells: int, work: Floats) -> None:
     masses = np.empty(messages.table.shape[1])
     logs = np.empty(len(masses))
     for v in range(len(tree.left) - 1, -1, -1):
@@ -211,7 +211,7 @@ def spread_of_root(tree: Tree, messages: Messages, cells: int, work: Floats) -> 
     for k in range(count - 1):
         half = 0.5 * (work[LOGS, k + 1] - work[LOGS, k])
         radius = 0.5 * (edges[k + 1] - edges[k])
-        place, spread = tilted(half)
+        place, spread = tilted_moments(half)
         work[WEIGHTS, k] = 2.0 * radius * mean_exp(0.5 * (work[LOGS, k + 1] + work[LOGS, k]) - highest, half)
         work[MEANS, k] = edges[k] + radius * (1.0 + place)
         work[VARIANCES, k] = radius * radius * spread

@@ -23,16 +23,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpheatmap.design.budget import SHARES
+from dpheatmap.design.shares import SHARES
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.cells import CellTree, cell_tree
 from dpheatmap.estimate.posterior.descent import draw, moments
 from dpheatmap.estimate.posterior.leaf_layout import Layout, Randomness, layout
 from dpheatmap.estimate.posterior.likelihood import REACH, law_of
 from dpheatmap.estimate.posterior.message_tree import Messages, Tree
-from dpheatmap.estimate.posterior.messages import log_evidence, upward
+from dpheatmap.estimate.posterior.messages import log_evidence, upward_messages
+from dpheatmap.estimate.posterior.pruning import measurements_to_read
 from dpheatmap.estimate.posterior.smoothness import neighbourly_shares
-from dpheatmap.estimate.posterior.worth import worth_reading
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Release
@@ -71,7 +71,7 @@ class Observations:
         every = cls.every(release)
         if not release.trust.collected:
             return every
-        read = worth_reading(every.levels, every.codes, every.people, every.deviations)
+        read = measurements_to_read(every.levels, every.codes, every.people, every.deviations)
         return cls(
             every.domain, every.levels[read], every.codes[read], every.people[read], every.scales[read], every.law
         )
@@ -204,13 +204,13 @@ def infer(
     if concentration is None:
         concentration, rough = likeliest_concentration(tree, by_area)
     else:
-        rough = _roughly(tree, by_area, concentration)
+        rough = _coarse_messages(tree, by_area, concentration)
     shares = by_area
     if neighbours:
         means, _ = moments(*rough, COARSE.bins, COARSE.cells)
         shares = neighbourly_shares(cells, means)
-    tree = _given(tree, shares, concentration)
-    messages = upward(tree, fineness.points, fineness.cells)
+    tree = _with_prior(tree, shares, concentration)
+    messages = upward_messages(tree, fineness.points, fineness.cells)
     means, variances = moments(tree, messages, fineness.bins, fineness.cells)
     return Posterior(cells, tree, messages, fineness, concentration, means, variances)
 
@@ -226,7 +226,7 @@ def likeliest_concentration(tree: Tree, shares: Floats) -> tuple[float, tuple[Tr
 
     def height(k: int) -> float:
         if k not in found:
-            found[k] = _roughly(tree, shares, float(_CONCENTRATIONS[k]))
+            found[k] = _coarse_messages(tree, shares, float(_CONCENTRATIONS[k]))
             heights[k] = log_evidence(*found[k]) - 0.5 * ((logs[k] - np.log(_PRIOR_MEDIAN)) / _PRIOR_SPREAD) ** 2
         return float(heights[k])
 
@@ -241,10 +241,10 @@ def likeliest_concentration(tree: Tree, shares: Floats) -> tuple[float, tuple[Tr
     return float(np.clip(np.exp(top), *_BOUNDS)), found[best]
 
 
-def _roughly(tree: Tree, shares: Floats, concentration: float) -> tuple[Tree, Messages]:
+def _coarse_messages(tree: Tree, shares: Floats, concentration: float) -> tuple[Tree, Messages]:
     """Messages for the evidence and the first pass, on coarse tables."""
-    given = _given(tree, shares, concentration)
-    return given, upward(given, COARSE.points, COARSE.cells)
+    given = _with_prior(tree, shares, concentration)
+    return given, upward_messages(given, COARSE.points, COARSE.cells)
 
 
 def _with_measurements(cells: CellTree, observed: Observations) -> Tree:
@@ -262,7 +262,7 @@ def _with_measurements(cells: CellTree, observed: Observations) -> Tree:
     return Tree(cells.left, cells.right, unset, unset, start, values, scales, observed.law, bound)
 
 
-def _given(tree: Tree, shares: Floats, concentration: float) -> Tree:
+def _with_prior(tree: Tree, shares: Floats, concentration: float) -> Tree:
     """The tree with the splits' prior."""
     return tree._replace(left_power=2.0 * concentration * shares, right_power=2.0 * concentration * (1.0 - shares))
 

@@ -214,7 +214,7 @@ def _weigh_half(
                 size = (power1 - power0) / power
                 work[WEIGHTS, k] = size * mean_exp(0.5 * (f0 + f1), half) / mean_exp(0.0, bend)
             if moments:
-                place, spread = tilted(half)
+                place, spread = tilted_moments(half)
                 radius = 0.5 * (n1 - n0)
                 mean, variance = n0 + radius * (1.0 + place), radius * radius * spread
         if moments:
@@ -279,7 +279,7 @@ def mean_exp(middle: float, half: float) -> float:
 
 
 @njit(cache=True, error_model="numpy", inline="always")
-def tilted(half: float) -> tuple[float, float]:
+def tilted_moments(half: float) -> tuple[float, float]:
     """Mean and variance, on -1 .. 1, of the density proportional to exp(half * u)."""
     d = abs(half)
     if d < 0.5:

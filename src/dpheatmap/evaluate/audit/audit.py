@@ -28,13 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap._util.parameters import check
-from dpheatmap.design.budget import exact_text, read_epsilon
+from dpheatmap.design.shares import exact_text, read_epsilon
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.evaluate.audit.discovery_shapes import discovery_shapes
 from dpheatmap.evaluate.audit.file_shapes import file_shapes
 from dpheatmap.evaluate.audit.group_shapes import image_shapes
 from dpheatmap.evaluate.audit.shapes import THRESHOLD, Sample, Shape, sampler_shape, shapes
-from dpheatmap.evaluate.pool import run_all
+from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.place.domain import Floats
 
 FALSE_ALARM = 1e-6
@@ -174,11 +174,11 @@ def _samples(
         if progress is not None:
             progress(len(found) / len(tasks), time.perf_counter() - start)
 
-    def joined(place: int, added: bool) -> Sample:
+    def join(place: int, added: bool) -> Sample:
         pieces = [found[key] for key in sorted(found) if key[:2] == (place, added)]
         return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
-    return [(joined(place, False), joined(place, True)) for place in range(len(chosen))]
+    return [(join(place, False), join(place, True)) for place in range(len(chosen))]
 
 
 def _run(task: Task) -> Sample:
@@ -216,8 +216,8 @@ def _threshold(a: Floats, b: Floats) -> tuple[str, Event]:
     """The event "at least t" or "at most t" that looks worst."""
     at = np.unique(np.quantile(np.concatenate([a, b]), np.linspace(0, 1, CANDIDATES), method="nearest"))
     a, b = np.sort(a), np.sort(b)
-    above = _promising(*(len(s) - np.searchsorted(s, at, "left") for s in (a, b)))
-    below = _promising(*(np.searchsorted(s, at, "right") for s in (a, b)))
+    above = _estimated_bounds(*(len(s) - np.searchsorted(s, at, "left") for s in (a, b)))
+    below = _estimated_bounds(*(np.searchsorted(s, at, "right") for s in (a, b)))
     if above.max() >= below.max():
         t = at[np.argmax(above)]
         return f"at least {t:.6g}", lambda values: values >= t
@@ -230,11 +230,11 @@ def _value(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[str, Event]:
     values, hits = np.unique(a, return_counts=True)
     others, number = np.unique(b, return_counts=True)
     place = np.minimum(np.searchsorted(others, values), len(others) - 1)
-    v = values[np.argmax(_promising(hits, np.where(others[place] == values, number[place], 0)))]
+    v = values[np.argmax(_estimated_bounds(hits, np.where(others[place] == values, number[place], 0)))]
     return "one value", lambda found: found == v
 
 
-def _promising(hits: NDArray[np.int64], otherwise: NDArray[np.int64]) -> Floats:
+def _estimated_bounds(hits: NDArray[np.int64], otherwise: NDArray[np.int64]) -> Floats:
     """A quick guess at the bound that an event will give: five standard deviations off, on both sides.
 
     The runs that judge are so many times those that choose, and so, about, are the hits.

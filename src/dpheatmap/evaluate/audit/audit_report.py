@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from dpheatmap.design.budget import exact_text
+from dpheatmap.design.shares import exact_text
 from dpheatmap.evaluate.audit.audit import CHOOSING, Audit, Finding
 
 _STYLE = """

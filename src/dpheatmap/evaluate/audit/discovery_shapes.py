@@ -17,7 +17,7 @@ import numpy as np
 
 from dpheatmap.curator import aggregate, box_around, discover, searched_world
 from dpheatmap.design.privacy_loss import PureLoss
-from dpheatmap.evaluate.audit.shapes import Sample, Shape, hashed
+from dpheatmap.evaluate.audit.shapes import Sample, Shape, hash_of
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.discovery import Discovery
 
@@ -75,7 +75,7 @@ def _statistics(found: Discovery, without: int) -> dict[str, Any]:
         "depth": depth,
         "depth, if many": depth if found.people >= without + 1 else -1.0,
         "depth, if few": depth if found.people <= without else 99.0,
-        "box": hashed(np.array(found.box)),
+        "box": hash_of(np.array(found.box)),
     }
 
 

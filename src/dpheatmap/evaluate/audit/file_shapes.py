@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpheatmap.curator import Counts, aggregate, release
-from dpheatmap.evaluate.audit.shapes import Released, Shape
+from dpheatmap.evaluate.audit.shapes import RepeatedRelease, Shape
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Measurements
 
@@ -32,11 +32,11 @@ class FilesShape(Shape):
 
     files: int = 1
 
-    def _released(self, added: bool, epsilon: Fraction) -> Released:
+    def _repeated_release(self, added: bool, epsilon: Fraction) -> RepeatedRelease:
         return _FromFiles(self, added, epsilon)
 
 
-class _FromFiles(Released):
+class _FromFiles(RepeatedRelease):
     def __init__(self, shape: FilesShape, added: bool, epsilon: Fraction) -> None:
         super().__init__(shape, added, epsilon)
         self.columns: dict[str, Any] = {"user": "who", "x": "x", "y": "y", "domain": shape.domain}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpheatmap.curator import release_images
-from dpheatmap.evaluate.audit.shapes import Sample, Shape, hashed, numbers
+from dpheatmap.evaluate.audit.shapes import Sample, Shape, hash_of, likelihood_and_sum
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Measurements
@@ -56,12 +56,12 @@ class ImagesShape(Shape):
         without, with_them = self.truths(False), self.truths(True)
         columns: dict[str, list[Any]] = {}
         for start in range(0, runs, TOGETHER):
-            for group in self.released_groups(min(TOGETHER, runs - start), added, epsilon):
+            for group in self.release_groups(min(TOGETHER, runs - start), added, epsilon):
                 for name, value in _statistics(group, without, with_them).items():
                     columns.setdefault(name, []).append(value)
         return {name: np.array(values) for name, values in columns.items()}
 
-    def released_groups(self, groups: int, added: bool, epsilon: Fraction) -> list[list[Measurements]]:
+    def release_groups(self, groups: int, added: bool, epsilon: Fraction) -> list[list[Measurements]]:
         """What was measured on each image of so many groups, which are released at once."""
         side = 2**self.domain.depth
         lines = [
@@ -91,14 +91,14 @@ def _statistics(images: Sequence[Measurements], without: Sequence[Ints], with_th
     * *difference of* two *images*, of the cells that both measure first: do they share noise?
     * *everything*: does an output come again?
     """
-    found = [numbers(*of_image) for of_image in zip(images, without, with_them, strict=True)]
+    found = [likelihood_and_sum(*of_image) for of_image in zip(images, without, with_them, strict=True)]
     first = [m.counts[m.levels == m.levels[0]] for m in images]
     pairs = combinations(range(len(images)), 2)
     return {
         "likelihood": sum(likelihood for likelihood, _ in found),
         "weighted sum": sum(weighted for _, weighted in found),
-        **{f"difference of images {a + 1} and {b + 1}": hashed(first[b] - first[a]) for a, b in pairs},
-        "everything": hashed(*(m.counts for m in images)),
+        **{f"difference of images {a + 1} and {b + 1}": hash_of(first[b] - first[a]) for a, b in pairs},
+        "everything": hash_of(*(m.counts for m in images)),
     }
 
 

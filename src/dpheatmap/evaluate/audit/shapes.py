@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from dpheatmap.curator import Counts, Curator, release
-from dpheatmap.design.budget import SHARES, UNITS
 from dpheatmap.design.design import Design
 from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
 from dpheatmap.releases.release import Measurements
@@ -69,17 +69,17 @@ class Shape:
         """What so many releases of one of the two data sets look like."""
         without, with_them = self.truth(False), self.truth(True)
         columns: dict[str, list[Any]] = {}
-        with self._released(added, epsilon) as once:
+        with self._repeated_release(added, epsilon) as once:
             for _ in range(runs):
                 for name, value in statistics(once(), without, with_them).items():
                     columns.setdefault(name, []).append(value)
         return {name: np.array(values) for name, values in columns.items()}
 
-    def _released(self, added: bool, epsilon: Fraction) -> Released:
-        return Released(self, added, epsilon)
+    def _repeated_release(self, added: bool, epsilon: Fraction) -> RepeatedRelease:
+        return RepeatedRelease(self, added, epsilon)
 
 
-class Released:
+class RepeatedRelease:
     """A way to release one of a shape's data sets again and again."""
 
     def __init__(self, shape: Shape, added: bool, epsilon: Fraction) -> None:
@@ -108,7 +108,7 @@ class FirstQuestionShape(Shape):
 
     def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
         """The first noisy counts, in people."""
-        with self._released(added, epsilon) as once:
+        with self._repeated_release(added, epsilon) as once:
             return {"weighted sum": np.array([once().counts[0] for _ in range(runs)]) / UNITS}
 
 
@@ -142,21 +142,21 @@ def statistics(m: Measurements, without: Ints, with_them: Ints) -> dict[str, Any
     * *differences* of neighbouring counts of a level, and of the first counts of two levels: is noise used twice?
     * *everything*: does an output come again?
     """
-    likelihood, weighted_sum = numbers(m, without, with_them)
+    likelihood, weighted_sum = likelihood_and_sum(m, without, with_them)
     first = m.counts[m.levels == m.levels[0]]
     below = m.counts[len(first) : len(first) + 1]
     return {
         "likelihood": likelihood,
         "weighted sum": weighted_sum,
-        "cells": hashed(m.levels, m.codes, m.shares),
-        "start": hashed(np.unique(m.levels)[:2]),
-        "differences of cells": hashed(np.diff(m.counts)[np.diff(m.levels) == 0]),
-        "differences of levels": hashed(below - first[0]),
-        "everything": hashed(m.levels, m.codes, m.counts),
+        "cells": hash_of(m.levels, m.codes, m.shares),
+        "start": hash_of(np.unique(m.levels)[:2]),
+        "differences of cells": hash_of(np.diff(m.counts)[np.diff(m.levels) == 0]),
+        "differences of levels": hash_of(below - first[0]),
+        "everything": hash_of(m.levels, m.codes, m.counts),
     }
 
 
-def numbers(m: Measurements, without: Ints, with_them: Ints) -> tuple[float, float]:
+def likelihood_and_sum(m: Measurements, without: Ints, with_them: Ints) -> tuple[float, float]:
     """The *likelihood* and the *weighted sum* of `statistics`, in people times parts of epsilon."""
     places = ((1 << (2 * m.levels)) - 1) // 3 + m.codes
     c0, c1 = without[places], with_them[places]
@@ -165,7 +165,7 @@ def numbers(m: Measurements, without: Ints, with_them: Ints) -> tuple[float, flo
     return float(likelihood), float((shares * (c1 != c0)) @ m.counts.astype(np.float64))
 
 
-def hashed(*arrays: Ints) -> int:
+def hash_of(*arrays: Ints) -> int:
     """A number that two outputs share if they are the same, and else once in 2^64."""
     digest = hashlib.blake2b(b"".join(array.tobytes() for array in arrays), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
@@ -209,24 +209,24 @@ def _tipping_point(domain: Domain, options: Mapping[str, Any], epsilon: Fraction
     design, _ = _design(domain, options, epsilon)
     asked = design.begin(domain)
 
-    def decided(people: int) -> list[tuple[int, list[int], int]]:
+    def decision(people: int) -> list[tuple[int, list[int], int]]:
         following = design.after(domain, PureLoss(epsilon), asked, np.full(len(asked.cells), people * UNITS))
         return [(question.level, question.cells.tolist(), question.share) for question in following]
 
-    nobody = decided(0)
-    found = bisect_left(range(MOST), True, key=lambda people: decided(people + 1) != nobody)
+    nobody = decision(0)
+    found = bisect_left(range(MOST), True, key=lambda people: decision(people + 1) != nobody)
     return 3 if found == MOST else found
 
 
 def _first_question(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> Shape:
     """So many people that the part of epsilon left for the first question allows a log-ratio of about 1."""
-    part = _left_for_the_first(domain, options, epsilon)
+    part = _share_of_first_question(domain, options, epsilon)
     people = min(max(1, round(1 / (epsilon * part))), MOST)
     why = f"the first count alone, and several people ({people}) who are there or not: what its part of epsilon allows"
     return FirstQuestionShape("first question", why, domain, {}, {(0, 0): people}, options, 4_000, people * part)
 
 
-def _left_for_the_first(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> Fraction:
+def _share_of_first_question(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> Fraction:
     """The part of epsilon that the later questions leave over on the path where they spend most; a share at least."""
     design, m = _design(domain, options, epsilon)
     first = design.begin(domain)

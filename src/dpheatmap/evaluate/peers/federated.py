@@ -57,10 +57,10 @@ def federated_heatmap(curator: Curator) -> Distribution:
             return Distribution.from_people(domain, levels, codes, count)
         split = (count > SPLIT * np.sqrt(2.0) / max(paid, float(curator.rest))) & (levels < domain.depth)
         stuck = not split.any()
-        levels, codes, count, precision = _grown(domain, split, levels, codes, count, precision)
+        levels, codes, count, precision = _grow_leaves(domain, split, levels, codes, count, precision)
 
 
-def _grown(
+def _grow_leaves(
     domain: Domain, split: NDArray[np.bool_], levels: Ints, codes: Ints, count: Floats, precision: Floats
 ) -> tuple[Ints, Ints, Floats, Floats]:
     """Leaves after a round: those that stay, and the children that meet the domain of those that were split."""

@@ -50,7 +50,7 @@ def uniform_grid(curator: Curator) -> Distribution:
     down, across = grid_shape(rows, columns, cells_of_uniform_grid(people, float(curator.rest)))
     labels = _parts(rows, down)[:, None] * across + _parts(columns, across)[None, :]
     people_in_cells = nearest_non_negative(curator.regions(labels, curator.rest))
-    return Distribution.from_raster(curator.domain, _even(labels, people_in_cells))
+    return Distribution.from_raster(curator.domain, _spread_evenly(labels, people_in_cells))
 
 
 def adaptive_grid(curator: Curator) -> Distribution:
@@ -73,8 +73,8 @@ def adaptive_grid(curator: Curator) -> Distribution:
     fine = _labels_within(coarse, row, column, down_within, across_within)
     ratio = float(coarse_budget / curator.rest)
     second = curator.regions(fine, curator.rest)
-    people_in_cells = nearest_non_negative(reconciled(first, second, down_within * across_within, ratio))
-    return Distribution.from_raster(curator.domain, _even(fine, people_in_cells))
+    people_in_cells = nearest_non_negative(reconcile(first, second, down_within * across_within, ratio))
+    return Distribution.from_raster(curator.domain, _spread_evenly(fine, people_in_cells))
 
 
 def cells_of_uniform_grid(people: float, epsilon: float) -> float:
@@ -114,7 +114,7 @@ def grid_shape(rows: int, columns: int, cells: float) -> tuple[int, int]:
     return math.ceil(down - ROUNDING), math.ceil(across - ROUNDING)
 
 
-def reconciled(first: Floats, second: Floats, children: Ints, ratio: float) -> Floats:
+def reconcile(first: Floats, second: Floats, children: Ints, ratio: float) -> Floats:
     """The finer counts after the authors' constrained inference with the coarse ones.
 
     A coarse cell's own count has a variance proportional to 1 / alpha^2, and the sum of its k finer ones k / (1 -
@@ -148,7 +148,7 @@ def _labels_within(coarse: Ints, row: Ints, column: Ints, down: Ints, across: In
     return labels
 
 
-def _even(labels: Ints, people: Floats) -> Floats:
+def _spread_evenly(labels: Ints, people: Floats) -> Floats:
     """People of regions spread evenly over the regions' finest cells."""
     even: Floats = (people / np.bincount(labels.ravel(), minlength=len(people)))[labels]
     return even

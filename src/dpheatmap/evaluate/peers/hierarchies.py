@@ -19,7 +19,7 @@ import numpy as np
 from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate.baselines import finest_grid
-from dpheatmap.evaluate.peers.inference import ask, block_sides, block_sums, consistent, to_children
+from dpheatmap.evaluate.peers.inference import ask, block_sides, block_sums, make_consistent, to_children
 from dpheatmap.place.domain import Floats
 
 HALVES = 2
@@ -45,7 +45,8 @@ def quadtree(curator: Curator) -> Distribution:
     finest = HALVES ** max(0, math.ceil(math.log2(longest)) - TALLEST)
     sides = block_sides(longest, HALVES, finest)
     noisy, variances = ask(curator, shape, sides, [2.0 ** (-height / 3) for height in range(len(sides))])
-    kept = pruned(consistent(noisy, variances, HALVES), _areas(shape, sides), WORTH_SPLITTING / float(curator.epsilon))
+    tree = make_consistent(noisy, variances, HALVES)
+    kept = prune(tree, _areas(shape, sides), WORTH_SPLITTING / float(curator.epsilon))
     areas = block_sums(np.ones(shape), finest)
     return Distribution.from_raster(curator.domain, to_children(kept / areas, finest, shape))
 
@@ -59,8 +60,8 @@ def hay_hierarchy(curator: Curator) -> Distribution:
     shape = finest_grid(curator.domain)
     sides = block_sides(max(shape), HALVES)
     noisy, variances = ask(curator, shape, sides, [Fraction(1)] * len(sides))
-    tree = consistent(noisy, variances, HALVES)
-    return Distribution.from_raster(curator.domain, without_empty_subtrees(tree, HALVES))
+    tree = make_consistent(noisy, variances, HALVES)
+    return Distribution.from_raster(curator.domain, zero_empty_subtrees(tree, HALVES))
 
 
 def hb_hierarchy(curator: Curator) -> Distribution:
@@ -74,11 +75,11 @@ def hb_hierarchy(curator: Curator) -> Distribution:
     fan_out = best_fan_out(*shape)
     sides = _without_root(block_sides(max(shape), fan_out))
     noisy, variances = ask(curator, shape, sides, [Fraction(1)] * len(sides))
-    tree = consistent(noisy, variances, fan_out)
-    return Distribution.from_raster(curator.domain, without_empty_subtrees(tree, fan_out))
+    tree = make_consistent(noisy, variances, fan_out)
+    return Distribution.from_raster(curator.domain, zero_empty_subtrees(tree, fan_out))
 
 
-def pruned(tree: list[Floats], areas: list[Floats], threshold: float) -> Floats:
+def prune(tree: list[Floats], areas: list[Floats], threshold: float) -> Floats:
     """The leaves of a consistent quadtree after nodes below the threshold, from the top, lost what is under them.
 
     What is under them gets a share of their people, which is below the threshold again, so it is cut as well.
@@ -93,7 +94,7 @@ def pruned(tree: list[Floats], areas: list[Floats], threshold: float) -> Floats:
     return people
 
 
-def without_empty_subtrees(tree: list[Floats], fan_out: int) -> Floats:
+def zero_empty_subtrees(tree: list[Floats], fan_out: int) -> Floats:
     """The leaves of a consistent tree, zero below any node whose estimate is not above zero."""
     alive = tree[-1] > 0.0
     for level in range(len(tree) - 2, -1, -1):

@@ -58,7 +58,7 @@ def ask(
     return noisy, variances
 
 
-def consistent(noisy: Sequence[Floats], variances: Sequence[float], fan_out: int) -> list[Floats]:
+def make_consistent(noisy: Sequence[Floats], variances: Sequence[float], fan_out: int) -> list[Floats]:
     """The consistent counts nearest to noisy ones: weighted least squares under "a block is the sum of its children".
 
     Let a block have noisy count y of variance v, and children whose best estimates from their own subtrees are z_c,

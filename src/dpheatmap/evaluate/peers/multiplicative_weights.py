@@ -48,7 +48,7 @@ def mwem(curator: Curator) -> Distribution:
     levels, cells, begin, end = _workload(domain, codes, finest)
     rounds = int(np.clip(round(signal ** (1 / 3) / 2), 1, MOST_ROUNDS))
     price = curator.rest / (2 * rounds)
-    weights = _evenly(domain, codes, finest)
+    weights = _shares_of_area(domain, codes, finest)
     measured: list[tuple[Ints, Floats]] = []
     for _ in range(rounds):
         sums = np.concatenate([[0.0], np.cumsum(weights)])
@@ -81,7 +81,7 @@ def _workload(domain: Domain, codes: Ints, finest: int) -> tuple[Ints, Ints, Int
     return levels, cells, np.searchsorted(codes, cells << shift), np.searchsorted(codes, (cells + 1) << shift)
 
 
-def _evenly(domain: Domain, codes: Ints, level: int) -> Floats:
+def _shares_of_area(domain: Domain, codes: Ints, level: int) -> Floats:
     """The shares of the domain's area that cells of a level have; those on its edge may lie in it in part."""
     area = domain.weight(level, codes)
     shares: Floats = area / area.sum()

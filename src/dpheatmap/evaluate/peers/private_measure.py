@@ -43,13 +43,13 @@ def pmm(curator: Curator) -> Distribution:
         np.array([people]),
     )
     for level in levels[:-1]:
-        mass = consistent(mass, family, curator.cells(level, codes, left * shares[level]))
+        mass = split_masses(mass, family, curator.cells(level, codes, left * shares[level]))
         alive = mass > 0.0
         codes, mass = children(codes[alive]), mass[alive]
         family = np.repeat(np.arange(len(mass)), BRANCHES)
         inside = domain.meets(level + 1, *decode(codes))
         codes, family = codes[inside], family[inside]
-    mass = consistent(mass, family, curator.cells(levels[-1], codes, curator.rest))
+    mass = split_masses(mass, family, curator.cells(levels[-1], codes, curator.rest))
     return Distribution.from_people(domain, np.full(len(codes), levels[-1]), codes, mass)
 
 
@@ -70,7 +70,7 @@ def _shares(domain: Domain, levels: range) -> dict[int, Fraction]:
     }
 
 
-def consistent(mass: Floats, family: Ints, noisy: Floats) -> Floats:
+def split_masses(mass: Floats, family: Ints, noisy: Floats) -> Floats:
     """Non-negative masses of children that add up to their parents', ``mass[family]``, from their noisy counts.
 
     Children of one parent stand together, in the order of the parents; each parent has one to four.
@@ -79,7 +79,7 @@ def consistent(mass: Floats, family: Ints, noisy: Floats) -> Floats:
     it has; where they have too little, each gets the same. So all children of a cell move the same way, which is what
     the authors ask for: it never moves more than the difference of the sums.
 
-    >>> consistent(np.array([6.0, 1.0]), np.array([0, 0, 0, 1, 1]), np.array([5.0, 4.0, -2.0, -1.0, 0.5])).tolist()
+    >>> split_masses(np.array([6.0, 1.0]), np.array([0, 0, 0, 1, 1]), np.array([5.0, 4.0, -2.0, -1.0, 0.5])).tolist()
     [3.5, 2.5, 0.0, 0.25, 0.75]
     """
     size = np.bincount(family, minlength=len(mass))

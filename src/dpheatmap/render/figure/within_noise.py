@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.heatmap.heatmap import Heatmap
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 
 CONFIDENCE = 1.645
 """Standard deviations above nothing that heat must have to be drawn as heat: 95 % on one side."""
@@ -32,7 +32,7 @@ def within_noise(heat: Heatmap) -> NDArray[np.bool_]:
         return np.zeros(heat.values.shape, dtype=bool)
     shown = release.distribution(method=heat.method)
     coarse = shown.levels < release.measured_levels[1]
-    left_over = smoothed(shown.only(coarse), heat.sigma, max(heat.values.shape))
+    left_over = smooth(shown.only(coarse), heat.sigma, max(heat.values.shape))
     return np.asarray(left_over > _LEFT_OVER * heat.values)
 
 

@@ -20,7 +20,7 @@ from PIL import Image
 from dpheatmap._util.extras import needed
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
-from dpheatmap.heatmap.smoothing import smoothed
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render.figure.colour import STEPS
 from dpheatmap.render.figure.overlay import see_through_colours
@@ -117,7 +117,7 @@ def finest_grid(heat: Heatmap) -> Grid:
         raise ParameterError(
             "Tiles need a map whose pixels are cells, or the release that it was made from. Use Release.heatmap."
         )
-    share = smoothed(heat.release.distribution(method=heat.method).coarser(level), heat.sigma, longer(level))
+    share = smooth(heat.release.distribution(method=heat.method).coarser(level), heat.sigma, longer(level))
     rows, columns = (
         np.minimum(np.arange(n) * pixels // n, pixels - 1) for n, pixels in zip(share.shape, within.shape, strict=True)
     )

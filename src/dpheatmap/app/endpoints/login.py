@@ -1,0 +1,70 @@
+"""How the page is reached: the link, its cookie, the page's own files, and what it needs to know at first."""
+
+from __future__ import annotations
+
+import asyncio
+from threading import Thread
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from dpheatmap import __version__
+from dpheatmap.app.endpoints.request_parsing import form_of
+from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.pages import page_after_link, password_page, static_file
+from dpheatmap.app.release_shelf import public_fields
+from dpheatmap.app.request_guard import OPEN, refusal
+
+
+class Login:
+    """The way in: the link and the password, the page, and its first question."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._session, self._worker = parts.session, parts.worker
+        self._uploads, self._notices = parts.uploads, parts.notices
+        self._warmed = False
+
+    def routes(self) -> list[Route]:
+        """Where each question is asked."""
+        return [
+            Route(OPEN, self.open, methods=["GET", "POST"]),
+            Route("/", self.page, methods=["GET"]),
+            Route("/static/{name}", self.page, methods=["GET"]),
+            Route("/api/start", self.start, methods=["GET"]),
+        ]
+
+    async def open(self, request: Request) -> Response:
+        """Exchange the one-time link, and a password where one is needed, for the cookie and the page's key."""
+        if request.method == "GET":
+            link, password = request.query_params.get("token", ""), None
+            if self._session.needs_password and self._session.knows(link):
+                return HTMLResponse(password_page(link))
+        else:
+            form = await form_of(request)
+            link, password = form.get("token", ""), form.get("password", "")
+            await asyncio.sleep(1)  # so that guessing is slow
+        cookie = self._session.exchange(link, password)
+        if cookie is None:
+            again = self._session.needs_password and self._session.knows(link)
+            return HTMLResponse(password_page(link, wrong=True) if again else page_after_link(None), 403)
+        answer = HTMLResponse(page_after_link(f"/#key={self._session.key}"))  # which no browser sends to anybody
+        answer.set_cookie(self._session.cookie, cookie, httponly=True, samesite="strict", path="/")
+        return answer
+
+    async def page(self, request: Request) -> Response:
+        """The page itself, or a file that it is made of."""
+        name = request.path_params.get("name", "index.html")
+        return static_file(name, request.headers.get("if-none-match")) or refusal(404, "not_found")
+
+    async def start(self, request: Request) -> Response:
+        """What the page needs to know at first."""
+        self._warm()
+        notices = [public_fields(record) for record in self._notices]
+        return JSONResponse({"version": __version__, "upload_limit": self._uploads.limit, "notices": notices})
+
+    def _warm(self) -> None:
+        """Get ready for drawing while the first steps are taken."""
+        if not self._warmed:
+            self._warmed = True
+            Thread(target=self._worker.warm, daemon=True).start()

@@ -1,0 +1,83 @@
+"""Questions about epsilon: what to expect from it, and what was spent on whom."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from dpheatmap.app import plan_preview
+from dpheatmap.app.endpoints.request_parsing import json_of
+from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.release_request import domain_of, source_of, text_of, users_of
+from dpheatmap.curator import Ledger
+from dpheatmap.design.shares import exact_text, read_epsilon
+from dpheatmap.place.domain import Domain
+
+
+class PlanAndBudget:
+    """What protection costs."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._ledger, self._worker, self._uploads = parts.ledger, parts.worker, parts.uploads
+
+    def routes(self) -> list[Route]:
+        """Where each question is asked."""
+        return [
+            Route("/api/plan", self.plan, methods=["POST"]),
+            Route("/api/preview", self.preview, methods=["POST"]),
+            Route("/api/budget", self.budget, methods=["GET"]),
+            Route("/api/limit", self.limit, methods=["POST"]),
+            Route("/api/charged", self.populations, methods=["POST"]),
+        ]
+
+    async def plan(self, request: Request) -> Response:
+        """What to expect, in words; nobody's data is read."""
+        return JSONResponse(plan_preview.plan_in_words(*await _plan_inputs(request)))
+
+    async def preview(self, request: Request) -> Response:
+        """The same as pictures, of generated people."""
+        domain, epsilon, users = await _plan_inputs(request)
+        return JSONResponse(await run_in_threadpool(self._worker.run, plan_preview.preview, domain, epsilon, users))
+
+    async def budget(self, request: Request) -> Response:
+        """What every population has spent, when, and how much it may."""
+        return JSONResponse(await run_in_threadpool(_spent_budgets, Ledger(self._ledger)))
+
+    async def limit(self, request: Request) -> Response:
+        """Set how much may be spent on a population, once; a limit is not changed here."""
+        body = await json_of(request)
+        ledger = Ledger(self._ledger)
+        await run_in_threadpool(ledger.limit, text_of(body, "population").strip(), body.get("epsilon"))
+        return JSONResponse(await run_in_threadpool(_spent_budgets, ledger))
+
+    async def populations(self, request: Request) -> Response:
+        """The populations that a table was charged to before, by its file; of an upload nothing is known."""
+        path, ledger = source_of(await json_of(request), self._uploads).path, Ledger(self._ledger)
+        found = await run_in_threadpool(lambda: ledger.populations_of(ledger.marks_of(path)))
+        return JSONResponse({"populations": found})
+
+
+async def _plan_inputs(request: Request) -> tuple[Domain, Fraction, int]:
+    """Place, epsilon and number of people that a plan is asked for."""
+    body = await json_of(request)
+    return domain_of(body.get("place")), read_epsilon(body.get("epsilon")), users_of(body)
+
+
+def _spent_budgets(ledger: Ledger) -> dict[str, Any]:
+    accounts, history = ledger.accounts(), ledger.history()
+    populations = [
+        {
+            "population": name,
+            "limit": None if account.limit is None else exact_text(account.limit),
+            "spent": exact_text(account.spent),
+            "left": None if account.left is None else exact_text(account.left),
+            "history": [[made, float(spent)] for made, spent in history.get(name, [])],
+        }
+        for name, account in accounts.items()
+    ]
+    return {"ledger": ledger.name, "populations": populations}

@@ -1,0 +1,97 @@
+"""What is drawn from the releases of a shelf: by the worker, and kept where every visit begins with it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from dpheatmap._util.files import replace_whole
+from dpheatmap.app import pictures
+from dpheatmap.app.pages import edition
+from dpheatmap.app.release_shelf import BACKGROUND, MAP, Record, Shelf
+from dpheatmap.app.texts import say
+from dpheatmap.app.worker import Worker
+from dpheatmap.errors import DpheatmapError, ParameterError
+from dpheatmap.heatmap.smoothing import default_sigma
+from dpheatmap.place.domain import Domain
+from dpheatmap.render import FORMATS, RELEASE_SUFFIX, refuse
+
+_NEEDS = {".tif": "rasterio", ".parquet": "pyarrow", ".pmtiles": "pmtiles", ".nc": "xarray"}
+
+
+class Drawing:
+    """Maps, thumbnails, changes and files of stored releases."""
+
+    def __init__(self, shelf: Shelf, worker: Worker) -> None:
+        self._shelf, self._worker = shelf, worker
+
+    def draw_first(self, record: Record) -> None:
+        """What every visit to a release begins with, drawn when it is made."""
+        if record.kind == MAP:
+            self.map(record.id, None)
+            self.thumbnail(record.id)
+
+    def map(self, id: str, sigma: float | None) -> str:
+        """The data of a map for the page, as JSON; the first one is kept, for this edition of the page."""
+        kept = self._shelf.path(id, f"map-{edition()}.json")
+        if sigma is None and kept.is_file():
+            return kept.read_text(encoding="utf-8")
+        text = self._worker.run(pictures.map_of, self._shelf.release_path(id), self._background(id), sigma)
+        if sigma is None:
+            with replace_whole(kept) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        return text
+
+    def change(self, after: str, before: str) -> str:
+        """The data of the map of what changed between two releases."""
+        return self._worker.run(pictures.change_of, *(self._shelf.release_path(id) for id in (after, before)))
+
+    def thumbnail(self, id: str) -> bytes:
+        """A small picture of the heat, kept."""
+        kept = self._shelf.path(id, "thumbnail.png")
+        if not kept.is_file():
+            content = self._worker.run(pictures.thumbnail_of, self._shelf.release_path(id))
+            with replace_whole(kept) as temporary:
+                temporary.write_bytes(content)
+        return kept.read_bytes()
+
+    def file(self, id: str, suffix: str, sigma: float | None, folder: Path) -> Path:
+        """A file to take away, of the format that a suffix names."""
+        if suffix == RELEASE_SUFFIX:
+            self._shelf.release(id)
+            return self._shelf.release_path(id)
+        if suffix not in FORMATS:
+            raise ParameterError(say("no_format", formats=", ".join([RELEASE_SUFFIX, *FORMATS])))
+        path = folder / f"map{suffix}"
+        self._worker.run(pictures.file_of, self._shelf.release_path(id), self._background(id), sigma, path)
+        return path
+
+    def sigma(self, id: str) -> dict[str, Any]:
+        """The smoothing of a release's map: as it is at first, and the bounds of what is worth trying."""
+        domain = self._shelf.release(id).domain
+        first = default_sigma(domain)
+        return {"default": first, "least": first / 8, "most": first * 8, "unit": domain.unit_name}
+
+    def formats(self, id: str) -> list[dict[str, str]]:
+        """Every format, and why not, where a map of this place can't be written in it here."""
+        domain = self._shelf.release(id).domain
+        every = [RELEASE_SUFFIX, ".html", *(suffix for suffix in FORMATS if suffix != ".html")]
+        return [{"suffix": suffix, "refusal": _refusal(domain, suffix)} for suffix in every]
+
+    def _background(self, id: str) -> Path | None:
+        kept = self._shelf.path(id, BACKGROUND)
+        return kept if kept.is_file() else None
+
+
+def _refusal(domain: Domain, suffix: str) -> str:
+    if suffix == RELEASE_SUFFIX:
+        return ""
+    package = _NEEDS.get(suffix)
+    try:
+        refuse(domain, f"map{suffix}")
+    except DpheatmapError as error:
+        return str(error)
+    if package is not None and importlib.util.find_spec(package) is None:
+        return say("needs_package", package=package)
+    return ""

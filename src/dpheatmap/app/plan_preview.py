@@ -1,0 +1,73 @@
+"""What to expect from a release, shown on generated people of the stated number: nobody's data is read."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dpheatmap._util.parameters import LARGEST_EPSILON
+from dpheatmap.curator import aggregate, release
+from dpheatmap.design.shares import exact_text
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.heatmap.smoothing import smooth
+from dpheatmap.place.domain import Domain
+from dpheatmap.planning.plan import plan
+from dpheatmap.releases.label import odds_in_words
+from dpheatmap.render.figure.thumbnail import thumbnail
+from dpheatmap.render.web.picture import picture_of
+from dpheatmap.testing import generated_people
+
+MOST = 50_000
+"""How many people are generated at most; beyond, epsilon is raised instead: what counts is people times epsilon."""
+
+MOST_SIGNAL = 20_000
+"""The most people times epsilon that is drawn: a map is good by then, and takes longer and longer to compute."""
+
+SIDE = 256
+DRAWS = 40  # of the posterior: enough for one typical number
+
+
+def plan_in_words(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
+    """The plan in plain words."""
+    made = plan(domain, epsilon=epsilon, users=users)
+    return {
+        "epsilon": exact_text(epsilon),
+        "odds": odds_in_words(epsilon),
+        "chance": float(1 / (1 + np.exp(-min(float(epsilon), 700.0)))),
+        "caution": made.caution,
+        "advice": made.advice,
+        "error": domain.length_in_words(made.expected_emd * domain.longer_side),
+    }
+
+
+@lru_cache(maxsize=16)
+def preview(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
+    """Generated people as they are and as a release would show them, and how sure that map is of its busy places."""
+    users = max(1, min(users, int(MOST_SIGNAL / epsilon)))
+    people = min(users, MOST)
+    counts = aggregate(generated_people(people, extent=domain.extent), domain, user="person", x="x", y="y")
+    made = release(counts, epsilon=min(epsilon * Fraction(users, people), Fraction(LARGEST_EPSILON)))
+    shown = made.heatmap(size=SIDE)
+    truth = replace(shown, values=smooth(true_distribution(counts), shown.sigma, SIDE), uncertainty=None, empty=False)
+    return {"shown": _png(shown), "truth": _png(truth), "sure": _sureness(shown)}
+
+
+def _sureness(heat: Heatmap) -> float | None:
+    """The typical standard deviation where half of the people are, in parts of the value; None if nothing is seen."""
+    if heat.uncertainty is None:
+        return None
+    rough = replace(heat.uncertainty, count=DRAWS)
+    order = np.argsort(-heat.density, axis=None)
+    busy = order[: 1 + int(np.searchsorted(np.cumsum(heat.values.ravel()[order]), 0.5))]
+    return float(np.median(rough.relative_std.ravel()[busy]))
+
+
+def _png(heat: Heatmap) -> str:
+    picture = replace(picture_of(replace(heat, uncertainty=None)), clear=None)
+    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, SIDE)).decode('ascii')}"

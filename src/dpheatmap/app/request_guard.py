@@ -1,0 +1,137 @@
+"""Who may ask, and what every answer forbids the browser.
+
+A page elsewhere on the web can make this browser send requests here. It can't read the answers, but it must not get
+anything done either, and by DNS rebinding it could even read. So, in this order:
+
+1. *Host* must be a name of this server: after rebinding it would be the attacker's.
+2. *Sec-Fetch-Site*, where the browser tells it, must not be another site, except for opening the link.
+3. *Origin* must be this server, and must be there for everything that changes something: forms of other pages send
+   theirs.
+4. The *cookie* must be the one that the link was exchanged for. It is SameSite=Strict: other sites' requests lack it.
+5. The *key* must be the page's, for other servers on this machine are sent the cookie, too (`session.py`). Pictures and
+   downloads are asked for by the browser itself, without it: their addresses have random names that others don't know.
+
+The link itself, which other users of the machine can see in the list of programs while it opens the browser, must not
+be asked for by any of them, as far as the system tells whose a connection is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dpheatmap.app.connection_owner import is_another_users
+from dpheatmap.app.pages import page_of
+from dpheatmap.app.session import Session
+from dpheatmap.app.texts import say
+
+OPEN = "/open"
+"""The one address that needs no cookie."""
+
+KEY = "x-dpheatmap-key"
+_WITHOUT_KEY = re.compile(r"(?!/api/).*|/api/uploads/[^/]+/picture|/api/releases/[^/]+/(thumbnail|file/[^/]+)")
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self' blob:",  # a blob is a part of the page itself: MapLibre's worker
+        "worker-src blob:",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+class Guard:
+    """The outermost layer of the app."""
+
+    def __init__(self, app: ASGIApp, session: Session, hosts: Iterable[str]) -> None:
+        self._app = app
+        self._session = session
+        self._hosts = {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or let through; either way with the headers that keep the browser in bounds."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        answer: ASGIApp = refusal or self._app
+        if refusal is not None and Headers(scope=scope).get("sec-fetch-mode") == "navigate":
+            answer = HTMLResponse(page_of(refusal.words), refusal.status_code)  # somebody reads it in a window
+        await answer(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> Refused | None:
+        headers = Headers(scope=scope)
+        opening = scope["path"] == OPEN
+        if headers.get("host", "").lower() not in self._hosts or len(headers.getlist("host")) != 1:
+            return refusal(421, "wrong_host")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not (
+            opening and scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
+        ):
+            return refusal(403, "other_site")
+        origin = headers.get("origin")
+        if origin is None and scope["method"] not in ("GET", "HEAD"):
+            return refusal(403, "other_site")
+        if origin is not None and origin.lower() != f"http://{headers['host']}".lower():
+            return refusal(403, "other_site")
+        if not opening and not self._session.holds(_cookie(headers, self._session.cookie)):
+            return refusal(401, "no_session")
+        near, far = scope.get("client"), scope.get("server")
+        if opening and near and far and is_another_users((near[0], near[1]), (far[0], far[1] or 0)):
+            return refusal(401, "no_session")
+        unlocked = scope["method"] in ("GET", "HEAD") and _WITHOUT_KEY.fullmatch(scope["path"])
+        if not opening and not unlocked and not self._session.has_key(headers.get(KEY, "")):
+            return refusal(401, "no_session")
+        return None
+
+
+class Refused(JSONResponse):
+    """A refusal as the page understands it."""
+
+    def __init__(self, status: int, words: str) -> None:
+        self.words = words
+        super().__init__({"error": words}, status)
+
+
+def refusal(status: int, key: str, /, **values: object) -> Refused:
+    """A refusal in one of the texts."""
+    return Refused(status, say(key, **values))
+
+
+def _cookie(headers: Headers, name: str) -> str | None:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return None
+    return found.value if found else None
+
+
+def _with_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("cache-control", "no-store")
+            for name, value in HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return send_with_headers

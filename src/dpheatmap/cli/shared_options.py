@@ -1,0 +1,206 @@
+"""Options that several commands share, and what they are turned into."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from dpheatmap._util.files import check_writable, matching
+from dpheatmap._util.parameters import check
+from dpheatmap.errors import DomainError, ParameterError, PrivacyRefusal
+from dpheatmap.place.domain import Domain
+from dpheatmap.render import FORMATS, RELEASE_SUFFIX, is_release, options_of, refuse
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def combine_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Several options as one, in the order in which --help lists them."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def pop_choices(choices: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The choices of these names, which are taken out of all of them."""
+    return {name: choices.pop(name) for name in names}
+
+
+column_options = combine_options(
+    click.option("--user", metavar="COLUMN", help="The column that tells whose a row is."),
+    click.option("--x", metavar="COLUMN", help="Longitude, or x."),
+    click.option("--y", metavar="COLUMN", help="Latitude, or y."),
+    click.option(
+        "--weight", metavar="COLUMN",
+        help="An integer column: how much an event counts within a person's 1.",
+    ),
+    click.option(
+        "--where", metavar="PREDICATE", help="A public condition on single rows, such as a date range."
+    ),
+    click.option(
+        "--each-row-is-a-person", is_flag=True, help="There is no user column: every row is another person."
+    ),
+)  # fmt: skip
+"""--user, --x, --y, --weight, --where and --each-row-is-a-person."""
+
+
+table_options = combine_options(
+    column_options,
+    click.option(
+        "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
+    ),
+    click.option(
+        "--bad-lines", default="stop", show_default=True,
+        help="What a broken line of CSV or JSON does: stop the release before it is paid for, or be left out (skip).",
+    ),
+)  # fmt: skip
+"""The columns' options, --geometry and --bad-lines."""
+
+
+engine_options = combine_options(
+    click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one."),
+    click.option(
+        "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
+    ),
+)
+"""--table and --engine."""
+
+
+place_options = combine_options(
+    click.option("--bbox", metavar="W,S,E,N", help="A box in degrees: west, south, east, north."),
+    click.option("--image", metavar="WxH", help="An image of so many pixels."),
+    click.option("--unit", is_flag=True, help="The unit square, 0 to 1 both ways."),
+    click.option("--resolution", type=float, metavar="METRES", help="The widest a cell of a box may be."),
+    click.option("--depth", type=int, metavar="N", help="The finest level, instead of a resolution."),
+)
+"""--bbox, --image, --unit, --resolution and --depth."""
+PLACE = ("bbox", "image", "unit", "resolution", "depth")
+
+
+map_options = combine_options(
+    click.option(
+        "-o", "--output", "outputs", multiple=True, required=True, metavar="FILE",
+        help=f"A file to write; the ending tells what: {RELEASE_SUFFIX} (the release), {', '.join(FORMATS)}.",
+    ),
+    click.option("--sigma", type=float, help="Smoothing in ground metres, pixels or fractions of the side."),
+    click.option("--size", type=int, metavar="PIXELS", help="Pixels on the longer side of the map."),
+    click.option(
+        "--method", default="posterior", show_default=True,
+        help="How the map is made: posterior; or the paper's way, for its designs: paper, or dense.",
+    ),
+    click.option("--title", help="What stands above a picture."),
+    click.option("--scale", help="Of a picture's colours: linear, as by default, or log."),
+    click.option("--style", help="Of a picture: heat, as by default, or contour."),
+    click.option(
+        "--background", metavar="FILE", help="A picture under the heat, of its shape; or pitch, for football."
+    ),
+    click.option("--no-basemap", is_flag=True, help="Draw no coast, borders and towns."),
+    click.option("--bare", is_flag=True, help="A .png of the heat alone, with a world file for GIS."),
+    click.option(
+        "--h3", type=int, metavar="RESOLUTION",
+        help="List hexagons of H3 instead of measured cells or pixels, in .geojson, .parquet and .csv.",
+    ),
+    click.option("--zooms", metavar="FIRST-LAST", help="The zooms of .pmtiles; eight if not given."),
+    click.option(
+        "--tiles", metavar="URL",
+        help="Map tiles for an .html, with {z}, {x} and {y}; without them it needs no network.",
+    ),
+)  # fmt: skip
+"""-o, --sigma, --size and --method, and how maps are drawn."""
+
+
+def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any]) -> None:
+    """Refuse maps of a place that can't be written, before anything is read or spent."""
+    for output in outputs:
+        if not is_release(output):
+            refuse(domain, output, **look_for(output, look))
+
+
+def look_for(output: str, look: dict[str, Any]) -> dict[str, Any]:
+    """Those of the choices that an output takes."""
+    return {name: value for name, value in look.items() if name in options_of(output)}
+
+
+def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, Any]:
+    """How maps are to be drawn, taken out of a command's options; each must be one that some output takes."""
+    look = {name: choices.pop(name) for name in ("title", "scale", "style", "background", "h3", "tiles")}
+    zooms, bare = choices.pop("zooms"), choices.pop("bare")
+    look |= {"zooms": zooms and _zooms(zooms), "bare": bare or None}
+    look |= {"basemap": False if choices.pop("no_basemap") else None}
+    look = {name: value for name, value in look.items() if value is not None}
+    check(**look)
+    taken = set[str]().union(*(options_of(output) for output in outputs if not is_release(output)))
+    for name in sorted(look.keys() - taken):
+        option = "--no-basemap" if name == "basemap" else f"--{name}"
+        raise ParameterError(f"None of the outputs takes {option}. Leave it out; --help tells what it is for.")
+    return look
+
+
+def _zooms(text: str) -> tuple[int, ...]:
+    first, _, last = text.partition("-")
+    if not (first.isdigit() and last.isdigit()):
+        raise ParameterError(f"--zooms takes two zooms, as in 6-13; it was {text!r}. See --help.")
+    return int(first), int(last)
+
+
+def json_option(command: Command) -> Command:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="Answer in JSON on stdout.")(command)
+
+
+def domain_from(bbox: str | None, image: str | None, unit: bool, resolution: float | None, depth: int | None) -> Domain:
+    """The place that the options name; without one, a refusal: a place read off the data would tell on people."""
+    if sum(map(bool, (bbox, image, unit))) > 1:
+        raise DomainError("The place is one of --bbox, --image and --unit, and several were given. Keep one.")
+    if resolution is not None and not bbox:
+        raise DomainError("--resolution is in metres, and goes with --bbox. Use --depth instead.")
+    if bbox:
+        return Domain.bbox(*_numbers("--bbox", bbox, ",", 4, float), resolution=resolution, depth=depth)
+    if image:
+        width, height = _numbers("--image", image.lower(), "x", 2, int)
+        return Domain.image(width, height, depth=depth)
+    if unit:
+        return Domain.unit() if depth is None else Domain.unit(depth)
+    raise PrivacyRefusal(
+        "No place was given, and one read off the data would tell where people are. "
+        "Give --bbox W,S,E,N, --image WxH or --unit."
+    )
+
+
+def _numbers(option: str, text: str, separator: str, count: int, kind: Callable[[str], Any]) -> list[Any]:
+    try:
+        values = [kind(part) for part in text.split(separator)]
+    except ValueError:
+        values = []
+    if len(values) != count:
+        raise DomainError(f"{option} takes {count} numbers separated by {separator!r}; it was {text!r}. See --help.")
+    return values
+
+
+def check_outputs(
+    outputs: Sequence[str], formats: Sequence[str] = (RELEASE_SUFFIX, *FORMATS), *, read: Sequence[str | None] = ()
+) -> None:
+    """Refuse endings that are none, and places that `check_place` refuses."""
+    for output in outputs:
+        if not Path(output).name.lower().endswith(tuple(formats)):
+            known = ", ".join(formats)
+            raise ParameterError(f"An output must end in one of {known}; it was {output!r}. Choose one of these.")
+        check_place(output, read=read)
+
+
+def check_place(output: str, *, read: Sequence[str | None]) -> None:
+    """Refuse folders that are not there or can't be written to, and files that the command reads, or writes to, too."""
+    if not Path(output).parent.is_dir():
+        raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")
+    for given in read:
+        if given is not None and os.path.realpath(output) in map(os.path.realpath, (given, *matching(given))):
+            raise ParameterError(f"{output!r} is in use by this command itself. Give the output another name.")
+    check_writable(output)

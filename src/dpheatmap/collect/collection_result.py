@@ -1,0 +1,71 @@
+"""The release of a collection: what its parties have published, checked and added up. Anybody may do this."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from dpheatmap.collect.additive_shares import Words
+from dpheatmap.collect.collection import Collection, Party
+from dpheatmap.collect.contribution import decode_shares
+from dpheatmap.collect.local import LocalTerms
+from dpheatmap.collect.network import PAUSE, Network, UnreachableError
+from dpheatmap.collect.tally import Tally
+from dpheatmap.errors import DataError
+from dpheatmap.releases.release import Release
+
+_HEADER = 8 + 32
+
+
+def fetch_release(collection: Collection, network: Network) -> Release:
+    """The release, as soon as it is there; an error if there will be none, or not within the network's patience."""
+    end = time.monotonic() + network.patience
+    published = publishers(collection)
+    found: dict[Party, bytes] = {}
+    while any(party not in found for party in published):
+        for party in collection.parties:  # also the shuffler, who publishes nothing, can say that there will be nothing
+            body = None if party in found else network.fetch(party, "/sum")
+            if body is not None:
+                found[party] = body
+        if time.monotonic() > end:
+            raise UnreachableError(
+                _why_missing(collection, network, [party for party in published if party not in found])
+            )
+        time.sleep(PAUSE if len(found) < len(collection.parties) else 0)
+    return combine_sums(collection, [found[party] for party in published])
+
+
+def _why_missing(collection: Collection, network: Network, parties: list[Party]) -> str:
+    """Why there is no result yet."""
+    silent = [party.address for party in parties if network.fetch(party, "/status") is None]
+    if silent:
+        return f"There is no result without {' and '.join(silent)}, and nobody answers there. Check that it runs."
+    closes = collection.closes.isoformat()
+    return f"The result is not there yet; the collection closes at {closes}, or once its operator says so. Ask again."
+
+
+def publishers(collection: Collection) -> tuple[Party, ...]:
+    """Who publishes sums: every server, or the analyser."""
+    return collection.parties[1:] if collection.terms.model == "shuffle" else collection.parties
+
+
+def combine_sums(collection: Collection, bodies: list[bytes]) -> Release:
+    """The release that signed sums are: one of each server, about the same contributions, or that of the analyser.
+
+    What the server of the local model publishes is its tally.
+    """
+    terms, purpose = collection.terms, collection.purpose("sum")
+    signed_by = zip(publishers(collection), bodies, strict=True)
+    payloads = [party.key.verify(body, purpose) or b"" for party, body in signed_by]
+    if any(len(payload) != _HEADER + 8 * terms.published_words for payload in payloads):
+        raise DataError("A party's sum is damaged, or not signed by it. Ask it again.")
+    if len({payload[:_HEADER] for payload in payloads}) > 1:
+        raise DataError(
+            "The servers did not sum the same contributions, so their sums can't be added up. "
+            "One of them is broken or lies: find out which, and collect again."
+        )
+    if isinstance(terms, LocalTerms):
+        return Tally.of_words(terms, np.frombuffer(payloads[0], dtype="<i8", offset=_HEADER)).release()
+    sums: list[Words] = [np.frombuffer(payload, dtype="<u8", offset=_HEADER).astype(np.uint64) for payload in payloads]
+    return terms.release(decode_shares(sums), int.from_bytes(payloads[0][:8], "little"))

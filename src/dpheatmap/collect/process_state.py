@@ -1,0 +1,117 @@
+"""What a process must not forget: a SQLite file of its own.
+
+**Contract.** What was written in a transaction is on disk, whole, when it ends, or not there at all. One process at a
+time has the file open: two that share a key could publish two sums. What is deleted is overwritten, in the file and in
+its journal: there SQLite puts what was on a page before it changes it, so that an interrupted change can be undone, and
+leaves it there afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from dpheatmap.collect.collection import Collection
+from dpheatmap.errors import DataError
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS contributions (serial INTEGER PRIMARY KEY, digest BLOB NOT NULL, entry BLOB NOT NULL,
+    content BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS batches (number INTEGER PRIMARY KEY, content BLOB NOT NULL, sent INTEGER NOT NULL);
+"""
+_PIECE = 2**20  # bytes that are overwritten at a time
+
+
+class State:
+    """The memory of one process in one collection."""
+
+    def __init__(self, path: str | PathLike[str], collection: Collection, role: str) -> None:
+        name = Path(fspath(path)).name
+        self._journal = Path(f"{fspath(path)}-journal")
+        try:
+            Path(path).touch(0o600)
+            Path(path).chmod(0o600)  # also if it was there
+            self._con = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
+            for pragma in (
+                "locking_mode = EXCLUSIVE",
+                "synchronous = FULL",
+                "secure_delete = ON",
+                "temp_store = MEMORY",
+            ):
+                self._con.execute(f"PRAGMA {pragma}").fetchall()
+            self._con.executescript(f"BEGIN EXCLUSIVE; {_TABLES} COMMIT;")
+        except (sqlite3.Error, OSError) as error:
+            raise DataError(
+                f"The state {name} can't be used: {error}. Give a file of its own to each process, and start it once."
+            ) from None
+        self._lock, self._inside = threading.RLock(), False
+        mine = collection.digest + role.encode()
+        with self.transaction():
+            if self.fact("of") not in (None, mine):
+                raise DataError(f"The state {name} is that of another collection or role. Give a new file.")
+            self.learn("of", mine)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written inside, or nothing; one thread at a time. Inside another one, a part of that."""
+        with self._lock:
+            if self._inside:
+                yield
+                return
+            self._con.execute("BEGIN IMMEDIATE")
+            self._inside = True
+            try:
+                yield
+                self._con.execute("COMMIT")
+                self._overwrite_journal()
+            except BaseException:
+                with suppress(sqlite3.Error):  # some failures have undone it already
+                    self._con.execute("ROLLBACK")
+                raise
+            finally:
+                self._inside = False
+
+    def _overwrite_journal(self) -> None:
+        """Leave nothing of what was there before the transaction that has just ended, and can't be undone any more."""
+        with suppress(OSError), self._journal.open("r+b") as file:
+            left = os.fstat(file.fileno()).st_size
+            while left > 0:
+                left -= file.write(bytes(min(left, _PIECE)))
+            file.flush()
+            os.fsync(file.fileno())
+            file.truncate(0)
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """What is written, or has just been in a transaction of this thread; others wait for its end."""
+        with self._lock:
+            return self._con.execute(sql, values).fetchall()
+
+    def write(self, sql: str, *values: object) -> None:
+        """Change something."""
+        with self.transaction():
+            self._con.execute(sql, values)
+
+    def fact(self, name: str) -> bytes | None:
+        """What was learnt under a name."""
+        found = self.rows("SELECT value FROM facts WHERE name = ?", name)
+        return bytes(found[0][0]) if found else None
+
+    def learn(self, name: str, value: bytes) -> None:
+        """Write something down, once: what is known stays as it was."""
+        self.write("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, value)
+
+    def count_contributions(self) -> int:
+        """The number of contributions."""
+        return int(self.rows("SELECT count(*) FROM contributions")[0][0])
+
+    def close(self) -> None:
+        """Let others have the file."""
+        with self._lock:
+            self._con.close()

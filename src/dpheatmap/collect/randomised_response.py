@@ -1,0 +1,176 @@
+"""Randomised response: one of so many values, told by a device so that nobody can be sure of it.
+
+**Contract.** For any two values x and x' (None among them: nothing to tell), and any answer,
+``P(answer | x) <= exp(epsilon) P(answer | x')``. All probabilities are whole multiples of 2^-`BITS`, drawn by comparing
+random words with whole numbers, and rounded towards privacy: the bound holds exactly, not up to rounding. With
+t = exp(-epsilon), both bounds below are monotonic in t, and an interval around t is known (`exp_interval`).
+
+**Unary encoding**, optimised: a bit for each value, independent, 1 with probability 1/2 at the value told and q
+elsewhere. Answers of x and x' differ in law at two bits, so the ratio is at most ``(1/2 / q) ((1 - q) / (1/2)) =
+(1 - q) / q``, which is at most exp(epsilon) if ``q >= t / (1 + t)``: rounded up. None has q at all bits; there the
+ratio is at most ``max(1 / 2q, 2 (1 - q))``, which is less, as q <= 1/2. The variance of a count, ``n q (1 - q) /
+(1/2 - q)^2`` for a rare value, is the least that independent bits can have; an answer has a bit for each value.
+
+**Hadamard response**: an answer is one of K = B b symbols, B blocks of b, both powers of two. A value x has a block and
+a row r, not 0, of the b x b matrix ``H[r, j] = (-1)^(number of common bits of r and j)``; its own symbols are those of
+its block where its row is +1: s = b / 2. With probability h a symbol of these is told, else any of all K, each time a
+uniform one. Two laws are at most in the ratio ``(h / s + (1 - h) / K) / ((1 - h) / K) = 1 + 2 B h / (1 - h)``, which is
+at most exp(epsilon) if ``h <= (1 - t) / (2 B t + 1 - t)``: rounded down. None is told as any of all K, a law between
+these two. Rows are orthogonal to each other and to row 0, so the sum of H[r, j] over the answers in x's block is on
+average h times the number of those who told x. Its variance is the number of answers in the block, 1 / B of all if they
+are spread evenly, so B h^2 should be large: B is the power of two nearest to (exp(epsilon) - 1) / 2. An answer has
+log2 K bits.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.curator import Source, exp_interval, random_words
+from dpheatmap.errors import DataError
+from dpheatmap.place.domain import Floats
+from dpheatmap.place.quadtree import Ints
+
+BITS = 62
+NOTHING = -1
+"""The value of somebody who has nothing to tell."""
+LONGEST = 2**12
+"""The most bits of a unary answer; above that, Hadamard response has a few bytes and a little more noise."""
+
+Answers = NDArray[Any]
+"""Answers, one an entry: rows of bits, or numbers of symbols."""
+
+
+class Unary:
+    """Optimised unary encoding of ``size`` values; an answer is a row of bits, which a tally counts as ``symbols``."""
+
+    def __init__(self, size: int, epsilon: Fraction, bits: int = BITS) -> None:
+        self.size, self.bits, self.symbols = size, bits, size
+        above = exp_interval(epsilon, 256)[1]
+        self.flips = -(-(above << bits) // ((1 << 256) + above))
+        self.answer_bytes = -(-size // 8)
+
+    def answers(self, values: Ints, source: Source) -> Answers:
+        """An answer for each value, one a row."""
+        words = random_words(len(values) * self.size, self.bits, source).reshape(-1, self.size)
+        limits = np.full(words.shape, self.flips, dtype=np.uint64)
+        told = np.flatnonzero(values != NOTHING)
+        limits[told, values[told]] = 1 << (self.bits - 1)
+        return (words < limits).astype(np.uint8)
+
+    def tally(self, answers: Answers) -> Ints:
+        """How often each bit is set."""
+        found: Ints = answers.sum(axis=0, dtype=np.int64)
+        return found
+
+    def simulate_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
+        """A tally of the same law as that of everybody's answers, without the answers: sums of bits are binomial."""
+        told = np.bincount(values[values != NOTHING], minlength=self.size)
+        drawn: Ints = rng.binomial(told, 0.5) + rng.binomial(len(values) - told, self.flips / 2**self.bits)
+        return drawn
+
+    def estimate(self, tally: Ints, number: int) -> tuple[Floats, Floats]:
+        """For each value the part of so many people who told it, unbiased, and the standard deviation of that."""
+        q = self.flips / 2**self.bits
+        chance = tally / number
+        spread = np.clip(chance, q, 0.5)
+        return (chance - q) / (0.5 - q), np.sqrt(spread * (1.0 - spread) / number) / (0.5 - q)
+
+    def pack(self, answer: Answers) -> bytes:
+        """An answer as bytes."""
+        return np.packbits(answer).tobytes()
+
+    def unpack(self, answer: bytes) -> Answers:
+        """An answer from bytes; what none can be is an error."""
+        found = np.unpackbits(np.frombuffer(answer, dtype=np.uint8))
+        if len(answer) != self.answer_bytes or found[self.size :].any():
+            raise malformed_report()
+        return found[: self.size]
+
+
+class Hadamard:
+    """Hadamard response for ``size`` values; an answer is a number below ``symbols``."""
+
+    def __init__(self, size: int, epsilon: Fraction, bits: int = BITS) -> None:
+        self.size, self.bits = size, bits
+        above = exp_interval(epsilon, 256)[1]
+        below_one = (1 << 256) - above
+        best = max(1.0, below_one / (2 * above)) if above else float(size)
+        self.blocks = 1 << min(round(math.log2(best)), (size - 1).bit_length())
+        self.block = 1 << (-(-size // self.blocks)).bit_length()
+        self.symbols = self.blocks * self.block
+        self.honest = (below_one << bits) // (2 * self.blocks * above + below_one)
+        self.answer_bytes = -(-(self.symbols - 1).bit_length() // 8)
+
+    def _place(self, values: Ints) -> tuple[Ints, Ints]:
+        """Block and row: neighbouring values are in different blocks, so that busy places share none."""
+        return values % self.blocks, values // self.blocks + 1
+
+    def answers(self, values: Ints, source: Source) -> Answers:
+        """An answer for each value.
+
+        A uniform symbol of the block whose sign is wrong becomes one whose sign is right by changing the row's lowest
+        bit in it: one to one, so uniform on the symbols of the right sign.
+        """
+        symbols = random_words(len(values), self.symbols.bit_length() - 1, source).astype(np.int64)
+        words = random_words(len(values), self.bits, source)
+        honest = (words < np.uint64(self.honest)) & (values != NOTHING)
+        block, row = self._place(values[honest])
+        inside = symbols[honest] & (self.block - 1)
+        wrong = np.bitwise_count(inside & row) & 1
+        symbols[honest] = block * self.block + (inside ^ (wrong * (row & -row)))
+        return symbols
+
+    def tally(self, answers: Answers) -> Ints:
+        """How often each symbol was told."""
+        return np.bincount(answers, minlength=self.symbols)
+
+    def simulate_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
+        """A tally of everybody's answers."""
+        return self.tally(self.answers(values, rng.bytes))
+
+    def estimate(self, tally: Ints, number: int) -> tuple[Floats, Floats]:
+        """For each value the part of so many people who told it, unbiased, and the standard deviation of that."""
+        by_block = tally.reshape(self.blocks, self.block)
+        block, row = self._place(np.arange(self.size))
+        h = self.honest / 2**self.bits
+        mean = _walsh(by_block.astype(np.float64))[block, row] / number
+        variance = np.maximum(by_block.sum(axis=1)[block] / number - mean**2, (1.0 - h) / self.blocks / 2)
+        return mean / h, np.sqrt(variance / number) / h
+
+    def pack(self, answer: int) -> bytes:
+        """An answer as bytes."""
+        return int(answer).to_bytes(self.answer_bytes)
+
+    def unpack(self, answer: bytes) -> int:
+        """An answer from bytes; what none can be is an error."""
+        found = int.from_bytes(answer)
+        if len(answer) != self.answer_bytes or found >= self.symbols:
+            raise malformed_report()
+        return found
+
+
+def response(size: int, epsilon: Fraction) -> Unary | Hadamard:
+    """The response for so many values: unary while an answer is short, else Hadamard's."""
+    return Unary(size, epsilon) if size <= LONGEST else Hadamard(size, epsilon)
+
+
+def malformed_report() -> DataError:
+    """What is said of bytes that are no report."""
+    return DataError("A report is not one of this collection. Leave it out, and check the device's version.")
+
+
+def _walsh(values: Floats) -> Floats:
+    """Each row times the matrix H, by halves."""
+    rows, size = values.shape
+    half = 1
+    while half < size:
+        pairs = values.reshape(rows, -1, 2, half)
+        values = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(rows, -1)
+        half *= 2
+    return values

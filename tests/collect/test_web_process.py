@@ -1,0 +1,96 @@
+"""What the roles and those who ask them take from strangers: no more than there is use for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import Message
+
+from dpheatmap.collect import network
+from dpheatmap.collect.collection import Party
+from dpheatmap.collect.keys import PrivateKey
+from dpheatmap.collect.network import Network
+from dpheatmap.collect.receiver import Receiver
+from dpheatmap.collect.tickets import SIZE
+from dpheatmap.collect.web_process import application
+from helpers.collecting import Cast, terms_of
+
+
+class Endless(BaseHTTPRequestHandler):
+    """A party whose answers go on for ever, or whose few bytes would become many."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        if self.path == "/packed":
+            self.send_header("content-encoding", "gzip")
+            self.send_header("content-length", "3")
+            self.end_headers()
+            self.wfile.write(b"abc")
+            return
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(bytes(2**16))
+        except OSError:
+            pass
+
+    def log_message(self, *words: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def endless() -> Iterator[Party]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield Party(f"http://127.0.0.1:{server.server_port}", PrivateKey.make().public)
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_answer_without_end_is_none(endless: Party, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "LARGEST", 2**20)
+    assert Network(patience=0).fetch(endless, "/sum") is None
+    monkeypatch.setattr(network, "LARGEST", 2**62)
+    monkeypatch.setattr(network, "LONGEST", 0.0)
+    assert Network(patience=0).fetch(endless, "/sum") is None
+
+
+def test_nothing_is_unpacked(endless: Party) -> None:
+    """Asked for plain bytes, a party that sends packed ones gets them taken as they are."""
+    assert Network(patience=0).fetch(endless, "/packed") == b"abc"
+
+
+def posted(role: Receiver, pieces: list[bytes]) -> tuple[int, bytes, int]:
+    """What a role answers to a contribution that arrives in pieces: status, text, and how many pieces it took."""
+    waiting = list(pieces)
+    answer: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": waiting.pop(0), "more_body": bool(waiting)}
+
+    async def send(message: Message) -> None:
+        answer.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/contributions", "headers": [], "query_string": b""}
+    app = application(role, lambda role: None)
+    with ThreadPoolExecutor(1) as thread:  # a browser test before may have left a loop running in this one
+        thread.submit(lambda: asyncio.run(app(scope, receive, send))).result()
+    return answer[0]["status"], answer[1]["body"], len(pieces) - len(waiting)
+
+
+def test_who_has_no_ticket_is_refused_before_the_rest_is_read(tmp_path: Path) -> None:
+    stage = Cast(tmp_path, terms_of("servers"))
+    role = stage.role(0)
+    refusal = b"The operator has not signed this ticket. Ask for another one."
+    assert posted(role, [bytes(SIZE - 1), bytes(1), bytes(100), bytes(100)]) == (403, refusal, 2)
+    good = stage.client(0).contribution([0.1], [0.1])[0]
+    assert posted(role, [good[:10], good[10:90], good[90:]])[0] == 200
+    assert role.state.count_contributions() == 1
+    assert posted(role, [good, b"x", b"y"])[::2] == (413, 2)
