@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
@@ -31,48 +31,6 @@ ALLOWED = {
 }
 """Functions that may be called like this, each for its reason."""
 
-PENDING: dict[str, set[str]] = {
-    "_util": {"_described", "_shown", "loaded", "needed", "shown"},
-    "curator": {"_mapped", "_stripped"},
-    "curator/core": {"_certified", "_clamped", "_kept", "_located"},
-    "curator/engines": {
-        "_as_spelled",
-        "_checked",
-        "_described",
-        "_fenced",
-        "_part_done",
-        "_snapped",
-        "_spelled",
-        "answered",
-        "waited",
-        "worked",
-    },
-    "curator/ledger": {"_broken", "_listed", "chained"},
-    "curator/read": {
-        "_asked",
-        "_behind_nested",
-        "_copied",
-        "_narrowed",
-        "_parsed",
-        "_registered",
-        "_renamed",
-        "_stored",
-        "_taken",
-        "_written",
-        "numbered",
-        "quoted",
-        "told",
-        "unchanged",
-        "united",
-    },
-    "design": {"_all_that_is_left"},
-    "render/basemap": {"_placed", "_thinned"},
-    "render/figure": {"_enlarged", "_placed", "_quietened", "_straightened"},
-    "render/formats": {"_closed", "_cut_or_gathered"},
-    "render/web": {"averaged", "deflated"},
-}
-"""Functions by folder that are still called by a participle. None is added; whoever renames one removes it here."""
-
 
 class Function(NamedTuple):
     """A function of the package: its file, its name with those of classes and functions around it, and its node."""
@@ -80,10 +38,6 @@ class Function(NamedTuple):
     file: str
     path: str
     node: ast.FunctionDef | ast.AsyncFunctionDef
-
-    @property
-    def folder(self) -> str:
-        return self.file.rpartition("/")[0] or "."
 
     @property
     def place(self) -> str:
@@ -153,16 +107,8 @@ class Release:
 @pytest.mark.parametrize("file", FILES)
 def test_no_function_is_called_by_a_participle(file: str) -> None:
     """A function that does something is a verb phrase, and one that returns something is a noun."""
-    unexpected = [one for one in called_by_a_participle(file) if one.place not in ALLOWED]
-    assert [one.place for one in unexpected if one.node.name not in PENDING.get(one.folder, ())] == []
+    assert [one.place for one in called_by_a_participle(file) if one.place not in ALLOWED] == []
 
 
-def test_lists_of_exceptions_hold_only_what_there_is() -> None:
-    """So they shrink: whoever renames a function finds its old name here."""
-    found = [one for file in FILES for one in called_by_a_participle(file)]
-    assert set(ALLOWED) <= {one.place for one in found}
-    names = defaultdict(set)
-    for one in found:
-        if one.place not in ALLOWED:
-            names[one.folder].add(one.node.name)
-    assert {folder: left for folder, listed in PENDING.items() if (left := listed - names[folder])} == {}
+def test_the_list_of_exceptions_holds_only_what_there_is() -> None:
+    assert set(ALLOWED) <= {one.place for file in FILES for one in called_by_a_participle(file)}

@@ -119,12 +119,12 @@ def unchecked(patch: pytest.MonkeyPatch) -> None:
 
 def closed_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
     """A closed cell is measured again with the whole of epsilon instead of what its path has left."""
-    honest = adaptive._all_that_is_left
+    honest = adaptive._spend_the_rest
 
     def whole(domain: Domain, asked: Question, cells: Ints, deeper: int) -> Question:
         return honest(domain, asked, cells, deeper)._replace(share=SHARES)
 
-    patch.setattr(adaptive, "_all_that_is_left", whole)
+    patch.setattr(adaptive, "_spend_the_rest", whole)
     _with_any_share(patch)
 
 

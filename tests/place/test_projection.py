@@ -122,14 +122,14 @@ def test_duckdb_places_a_million_points_as_numpy_does(domain: Domain) -> None:
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
 def test_every_single_point_falls_into_the_same_cell(domain: Domain) -> None:
     """Counts could agree by chance; here each point is followed on its own."""
-    from dpheatmap.curator.core.query import _inside, _located, _valid
+    from dpheatmap.curator.core.query import _inside, _location_steps, _valid
 
     x, y = points_for(domain)
     columns, rows, inside = domain.locate(x, y)
     with duckdb.connect() as con:
         con.register("points", {"k": np.arange(len(x)), "x": x, "y": y})
         flags = f"SELECT *, {_valid(False)} AS valid, {_inside(domain)} AS inside FROM points"
-        steps = "".join(f", {name} AS ({step})" for name, step in _located(domain))
+        steps = "".join(f", {name} AS ({step})" for name, step in _location_steps(domain))
         got = con.execute(f"WITH events AS ({flags}){steps} SELECT k, cx, cy FROM located").fetchnumpy()
     assert np.array_equal(np.sort(got["k"]), np.flatnonzero(inside))
     assert np.array_equal(got["cx"], columns[got["k"]])

@@ -22,10 +22,10 @@ def is_database(where: object) -> bool:
     return isinstance(where, str) and where.startswith(_SCHEMES)
 
 
-def shown(url: str, what: str) -> str:
+def public_url(url: str, what: str) -> str:
     """The URL without user, password and options.
 
-    >>> shown("postgresql://ann:secret@host/name?sslmode=require", "ledger")
+    >>> public_url("postgresql://ann:secret@host/name?sslmode=require", "ledger")
     'postgresql://host/name'
     """
     try:

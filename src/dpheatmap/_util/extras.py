@@ -8,7 +8,7 @@ from typing import Any
 from dpheatmap.errors import MissingDependency
 
 
-def needed(module: str, extra: str, purpose: str) -> Any:
+def import_extra(module: str, extra: str, purpose: str) -> Any:
     """A module of an optional package, or the error that names the extra to install."""
     try:
         return import_module(module)

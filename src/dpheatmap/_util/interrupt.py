@@ -18,7 +18,7 @@ INTERRUPTED = 130
 SAYING = "Interrupted; nothing half-written was left behind."
 
 
-def loaded() -> None:
+def restore_interrupt() -> None:
     """The command begins; from here on Ctrl-C is an exception, which cleans up on its way."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -32,17 +32,17 @@ def shows_options(*kinds: type) -> Callable[[Function], Function]:
     (width: 'int', *, sky: 'str' = 'blue') -> 'None'
     """
 
-    def shown(function: Function) -> Function:
+    def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
         shared = [parameter for kind in kinds for parameter in _parameters(kind)]
         function.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
         if function.__doc__ is not None:
-            described = [line for kind in kinds for line in _described(kind)]
+            described = [line for kind in kinds for line in _entries_of(kind)]
             function.__doc__ = _with_entries(inspect.cleandoc(function.__doc__), described)
         return function
 
-    return shown
+    return decorate
 
 
 def _parameters(kind: type) -> list[inspect.Parameter]:
@@ -52,7 +52,7 @@ def _parameters(kind: type) -> list[inspect.Parameter]:
     ]
 
 
-def _described(kind: type) -> list[str]:
+def _entries_of(kind: type) -> list[str]:
     """The entries of the section Parameters of a class's docstring."""
     return str(inspect.getdoc(kind)).partition("----------\n")[2].splitlines()
 

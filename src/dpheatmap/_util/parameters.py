@@ -268,10 +268,10 @@ cells kept at each level; the paper uses 20.
     for name, value in values.items():
         rule = RULES[name]
         if not rule.holds(value):
-            raise ParameterError(f"{name} must be {rule.words}; it was {_shown(value)}. {rule.advice}")
+            raise ParameterError(f"{name} must be {rule.words}; it was {_as_text(value)}. {rule.advice}")
 
 
-def _shown(value: object) -> str:
+def _as_text(value: object) -> str:
     """A value as it is written, cut short if it is long; of a whole column or list, which may be people's, its type."""
     if value is not None and not isinstance(value, (str, numbers.Number, PathLike)):
         return f"of the type {type(value).__name__}"

@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 from dpheatmap import __version__
-from dpheatmap._util.interrupt import INTERRUPTED, SAYING, loaded
+from dpheatmap._util.interrupt import INTERRUPTED, SAYING, restore_interrupt
 from dpheatmap.errors import BrokenRecord, DpheatmapError
 
 COMMANDS = {
@@ -65,7 +65,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and end with its exit code; being told to stop cleans up as Ctrl-C does."""
-    loaded()
+    restore_interrupt()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     sys.exit(run(sys.argv[1:]))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from dpheatmap._util.extras import needed
+from dpheatmap._util.extras import import_extra
 from dpheatmap._util.files import data_folder
 from dpheatmap.cli.ledger_options import open_ledger
 from dpheatmap.cli.terminal import say
@@ -34,7 +34,7 @@ def command(port: int, no_open: bool, folder: str | None, host: str, allow_netwo
     The address is printed; it works once. Ctrl-C ends the app and removes what was uploaded.
     """
     for package in ("starlette", "uvicorn"):
-        needed(package, "app", "The app")
+        import_extra(package, "app", "The app")
     from dpheatmap.app.local_server import check_address, serve
 
     password = _password(host, allow_network)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpheatmap._util.database_url import is_database, shown
+from dpheatmap._util.database_url import is_database, public_url
 from dpheatmap.cli.shared_options import combine_options
 from dpheatmap.cli.terminal import say
 from dpheatmap.errors import LedgerError, ParameterError
@@ -57,7 +57,7 @@ def budget_from(
 
 def default_name(file: str) -> str:
     """The name of an input in a ledger if none is given: of a database's URL, never who reads it or how."""
-    return shown(file, "database") if is_database(file) else Path(file).name
+    return public_url(file, "database") if is_database(file) else Path(file).name
 
 
 def partition_from(text: str | None) -> dict[str, list[str]] | None:

@@ -187,7 +187,7 @@ def _nested_boxes(curator: Curator, share: float) -> list[CellRange]:
         noise = 6 * scale * np.sqrt(len(tiles))
         if len(tiles) == 0 or people.sum() < least - noise:
             break  # too many people are in tiles that hold too few
-        box, inside = _stripped(tiles, people, least)
+        box, inside = _strip_edges(tiles, people, least)
         tiles = tiles[inside]
         boxes.append(CellRange(*(edge << (domain.depth - level) for edge in (box.x0, box.y0, box.x1, box.y1))))
         if max(box.columns, box.rows) >= ENOUGH_TILES:
@@ -195,7 +195,7 @@ def _nested_boxes(curator: Curator, share: float) -> list[CellRange]:
     return [inner for outer, inner in pairwise(boxes) if inner != outer]
 
 
-def _stripped(tiles: Ints, people: Floats, least: float) -> tuple[CellRange, NDArray[np.bool_]]:
+def _strip_edges(tiles: Ints, people: Floats, least: float) -> tuple[CellRange, NDArray[np.bool_]]:
     """The box around tiles, and which are inside, after taking off outer columns and rows that hold next to nobody.
 
     As long as the rest holds ``least`` people, of the four sides the one with the fewest people a tile goes first.

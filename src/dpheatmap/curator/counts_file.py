@@ -57,7 +57,7 @@ def load(path: str | PathLike[str]) -> Counts:
     if not isinstance(metadata.get("format"), int) or metadata["format"] > FORMAT:
         raise DataError(f"{name} is of a newer format of counts than this version reads. Update dpheatmap.")
     try:
-        codes, sums = _columns_of_table(path) if is_table else _mapped(path, metadata["token"])
+        codes, sums = _columns_of_table(path) if is_table else _map_array(path, metadata["token"])
         domain = Domain.from_dict(metadata["domain"])
         report = None if metadata["report"] is None else RowReport(**metadata["report"])
         part = metadata["part"]
@@ -119,7 +119,7 @@ def _metadata_beside(path: str | PathLike[str], name: str) -> dict[str, Any]:
     return metadata
 
 
-def _mapped(path: str | PathLike[str], token: int) -> tuple[Ints, Ints]:
+def _map_array(path: str | PathLike[str], token: int) -> tuple[Ints, Ints]:
     columns = np.load(path, mmap_mode="r", allow_pickle=False)
     if columns.dtype != np.int64 or columns.ndim != 2 or len(columns) != 2 or columns.shape[1] < 2:
         raise ValueError("not two rows of integers")

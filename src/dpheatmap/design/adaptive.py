@@ -91,15 +91,15 @@ class AdaptiveDesign(Ruled):
         if asked.left + asked.share == self._left_at_start:
             deeper = self._levels_if_even(domain, epsilon, asked, noisy)
             if deeper is not None:
-                return [_all_that_is_left(domain, asked, asked.cells, deeper)]
+                return [_spend_the_rest(domain, asked, asked.cells, deeper)]
         low, high = (self._count(c, epsilon, asked.left) for c in (self.closing, self.opening))
         closed, opened = noisy <= low, noisy > high
         if asked.level == self.last - 1:  # to open is to finish
             opened[:] = False
         below = domain.children(asked.level, asked.cells[opened])
         return [
-            _all_that_is_left(domain, asked, asked.cells[closed], 0),
-            _all_that_is_left(domain, asked, asked.cells[~closed & ~opened], 1),
+            _spend_the_rest(domain, asked, asked.cells[closed], 0),
+            _spend_the_rest(domain, asked, asked.cells[~closed & ~opened], 1),
             self._level(asked.level + 1, below, asked.left),
         ]
 
@@ -153,7 +153,7 @@ class AdaptiveDesign(Ruled):
         return deeper if domain.count(asked.level + deeper) <= MOST_AT_ONCE else None
 
 
-def _all_that_is_left(domain: Domain, asked: Question, cells: Ints, deeper: int) -> Question:
+def _spend_the_rest(domain: Domain, asked: Question, cells: Ints, deeper: int) -> Question:
     """Cells themselves, or all cells some levels down inside them, with all that is left."""
     for level in range(asked.level, asked.level + deeper):
         cells = domain.children(level, cells)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap._util.database_url import is_database, shown
+from dpheatmap._util.database_url import is_database, public_url
 from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern, replace_whole
 from dpheatmap._util.parameters import DEEPEST, as_epsilon
@@ -145,7 +145,7 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
     import duckdb
 
     if not Path(path).is_file():
-        missing = shown(fspath(path), "database") if is_database(path) else fspath(path)
+        missing = public_url(fspath(path), "database") if is_database(path) else fspath(path)
         raise ReleaseFileError(f"There is no file {missing!r}. Check the path.")
     file = not_a_pattern(path)
     with connect(memory_limit=_MEMORY) as con:

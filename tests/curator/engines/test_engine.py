@@ -23,7 +23,7 @@ import dpheatmap as dph
 from dpheatmap._util.duckdb_connection import connect
 from dpheatmap.curator.engines import duckdb as engine
 from dpheatmap.curator.engines.duckdb import connection, run
-from dpheatmap.curator.engines.waiting import waited
+from dpheatmap.curator.engines.waiting import wait_for
 from helpers.tables import COUNTERS, ROWS, as_csv, outcome
 
 UNIT = dph.Domain.unit(4)
@@ -153,7 +153,7 @@ def test_ctrl_c_twice_still_waits_for_the_work_to_end() -> None:
         raise StopError
 
     with pytest.raises(StopError):
-        waited(told.wait, stop, lambda: 0.0, cancel)
+        wait_for(told.wait, stop, lambda: 0.0, cancel)
     assert told.is_set()
     assert len(calls) >= 3
 
@@ -178,7 +178,7 @@ def test_ctrl_c_while_the_work_is_being_started(begun_before: bool, monkeypatch:
 
     monkeypatch.setattr("dpheatmap.curator.engines.waiting.Thread", Interrupted)
     with pytest.raises(KeyboardInterrupt):
-        waited(work, None, lambda: 0.0, cancelled.set)
+        wait_for(work, None, lambda: 0.0, cancelled.set)
     assert ended.is_set() == begun_before
     if not begun_before:
         Thread.start(threads[0])

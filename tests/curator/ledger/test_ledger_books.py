@@ -13,7 +13,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator.core.part import Part
-from dpheatmap.curator.ledger.chain import Row, chained, hash_of, replay
+from dpheatmap.curator.ledger.chain import Row, hash_of, next_row, replay
 from dpheatmap.errors import LedgerError, ParameterError
 from helpers.people import nobody_in
 
@@ -88,7 +88,7 @@ def test_entries_that_make_no_sense_are_found() -> None:
     kinds = [{"kind": kind} for kind in ("alms", "gift", "present")]
     for change in (*kinds, {"epsilon": "-1"}, {"epsilon": "x"}, {"part": "[1]"}, {"part": "{"},
                    {"population": ""}, {"part": "[" * 10_000}):  # fmt: skip
-        row = chained([], "", "charge", "riders", "1", "")._replace(**change)  # type: ignore[arg-type]
+        row = next_row([], "", "charge", "riders", "1", "")._replace(**change)  # type: ignore[arg-type]
         with pytest.raises(LedgerError, match="entry 1 can't be understood"):
             replay([row._replace(hash=hash_of(row))], "it")
 
@@ -182,7 +182,7 @@ def test_a_long_ledger_is_read_like_a_short_one(tmp_path: Path) -> None:
     ledger.limit("riders", 10**6)
     rows = ledger.entries()
     for _ in range(20_000):
-        rows.append(chained(rows, "", "charge", "riders", "1", ""))
+        rows.append(next_row(rows, "", "charge", "riders", "1", ""))
     with sqlite3.connect(path) as con:
         con.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * len(Row._fields))})", rows[1:])
     con.close()

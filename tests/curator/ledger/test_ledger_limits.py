@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import dpheatmap as dph
 from dpheatmap._util.parameters import MOST_DIGITS
 from dpheatmap.curator.core.part import Part
-from dpheatmap.curator.ledger.chain import SUM_DIGITS, Account, Row, chained, hash_of, replay
+from dpheatmap.curator.ledger.chain import SUM_DIGITS, Account, Row, hash_of, next_row, replay
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
 from helpers.people import nobody_in
 from helpers.stories import story
@@ -157,7 +157,7 @@ def test_a_refused_change_makes_no_ledger(tmp_path: Path) -> None:
 
 
 def entry(rows: list[Row], kind: str, epsilon: str, part: str = "") -> Row:
-    return chained(rows, "", kind, "riders", epsilon, part)
+    return next_row(rows, "", kind, "riders", epsilon, part)
 
 
 @pytest.mark.parametrize(

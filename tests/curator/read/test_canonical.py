@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
-from dpheatmap.curator.read.event_files import unchanged
+from dpheatmap.curator.read.event_files import refuse_changes
 from dpheatmap.errors import BrokenRecord, DataError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from helpers.tables import (
@@ -72,7 +72,7 @@ def test_floats_in_json_are_nobody(tmp_path: Path) -> None:
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("user,x,y\na,0.1,0.1\n")
-    with pytest.raises(DataError, match="changed while it was read"), unchanged(path):
+    with pytest.raises(DataError, match="changed while it was read"), refuse_changes(path):
         path.write_text("user,x,y\na,0.1,0.1\nb,0.1,0.1\n")
 
 

@@ -99,9 +99,9 @@ class Factor:
     @cached_property
     def floors(self) -> NDArray[np.uint64]:
         """The first ``word_bits`` bits of every cut point, certified."""
-        return np.array([self._certified(k) for k in range(len(self._cuts(256)))], dtype=np.uint64)
+        return np.array([self._certify(k) for k in range(len(self._cuts(256)))], dtype=np.uint64)
 
-    def _certified(self, k: int) -> int:
+    def _certify(self, k: int) -> int:
         bits = 256
         while True:
             low, high = self._cuts(bits)[k]

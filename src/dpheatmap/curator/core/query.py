@@ -96,11 +96,11 @@ def aggregation(
         "dpheatmap_rows": relation,
         "events": _events(domain, weighted, grouped),
         **totals,
-        **dict(_located(domain)),
+        **dict(_location_steps(domain)),
         "placed": placed,
         "counters": _counters(),
     }
-    known = ", ".join(f"{name} AS {_kept(name)} ({step})" for name, step in steps.items())
+    known = ", ".join(f"{name} AS {_materialization(name)} ({step})" for name, step in steps.items())
     returned = [f"counter{k}" for k in range(len(COUNTERS))] + ([] if stamp is None else [f"CAST({stamp} AS BIGINT)"])
     numbers = " UNION ALL ".join(f"SELECT {k} AS number" for k in range(len(returned)))
     chosen = " ".join(f"WHEN number = {k} THEN {value}" for k, value in enumerate(returned))
@@ -111,7 +111,7 @@ def aggregation(
         UNION ALL SELECT {mark}, number AS cy, CASE {chosen} END AS weight FROM counters CROSS JOIN numbers"""
 
 
-def _kept(name: str) -> str:
+def _materialization(name: str) -> str:
     """People's totals are needed twice and small, and worth keeping; the rest flows through."""
     return "MATERIALIZED" if name == "totals" else "NOT MATERIALIZED"
 
@@ -185,7 +185,7 @@ def _inside(domain: Domain) -> str:
     return inside.text
 
 
-def _located(domain: Domain) -> Iterator[tuple[str, str]]:
+def _location_steps(domain: Domain) -> Iterator[tuple[str, str]]:
     """The valid rows inside, with the column and row of their finest cell; `Domain.locate` does the same in NumPy."""
     steps = ["SELECT *, x AS px, y AS py FROM events WHERE valid AND inside"]
 
@@ -197,11 +197,11 @@ def _located(domain: Domain) -> Iterator[tuple[str, str]]:
     x, y = Sql("px"), Sql("py")
     u, v = domain.place.to_root(x, y, lambda step: Sql(f"SQRT({step.text})"), let)
     finest, side = domain.cells(domain.depth), float(2**domain.depth)
-    column = _clamped(let(Sql(f"CAST(FLOOR({(u * side).text}) AS INTEGER)")), finest.x0, finest.x1 - 1)
-    row = _clamped(let(Sql(f"CAST(FLOOR({(v * side).text}) AS INTEGER)")), finest.y0, finest.y1 - 1)
+    column = _clamp(let(Sql(f"CAST(FLOOR({(u * side).text}) AS INTEGER)")), finest.x0, finest.x1 - 1)
+    row = _clamp(let(Sql(f"CAST(FLOOR({(v * side).text}) AS INTEGER)")), finest.y0, finest.y1 - 1)
     yield from ((f"{STEP}{k}", step) for k, step in enumerate(steps))
     yield "located", f"SELECT *, {column} AS cx, {row} AS cy FROM {STEP}{len(steps) - 1}"
 
 
-def _clamped(value: Sql, low: int, high: int) -> str:
+def _clamp(value: Sql, low: int, high: int) -> str:
     return f"CASE WHEN {value.text} < {low} THEN {low} WHEN {value.text} > {high} THEN {high} ELSE {value.text} END"

@@ -16,7 +16,7 @@ from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern
 from dpheatmap.curator.core.answer import Answer, in_tree_order
 from dpheatmap.curator.engines import OpenTable, Progress
-from dpheatmap.curator.engines.waiting import waited
+from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.errors import DataError
 from dpheatmap.place.quadtree import Ints
 
@@ -46,23 +46,23 @@ UNWANTED = {"join_order", "build_side_probe_side"}
 def open_table(events: Any, reading: Reading, grouping: Grouping | None) -> Iterator[OpenTable]:
     """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
     from dpheatmap.curator.read.canonical import read_events
-    from dpheatmap.curator.read.event_files import unchanged
+    from dpheatmap.curator.read.event_files import refuse_changes
     from dpheatmap.curator.read.question import Question
 
-    with connection(reading.memory or MEMORY) as (con, folder), unchanged(events):
+    with connection(reading.memory or MEMORY) as (con, folder), refuse_changes(events):
         table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, grouping))
         stream = table.stream
 
-        def answered(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
+        def answer_of(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
             work = partial(run, con, sql, folder, tick, partial(in_tree_order, grouped=grouped))
             columns, seconds = readably(table, work)
             return Answer(columns["code"], columns["weight"], columns.get("group_number")), seconds
 
         if stream is None:
-            yield OpenTable(table, answered)
+            yield OpenTable(table, answer_of)
         else:
             kept = partial(keep_rows, con, stream=stream, folder=folder)
-            yield OpenTable(table, answered, kept, lambda: (stream.broken, stream.empty))
+            yield OpenTable(table, answer_of, kept, lambda: (stream.broken, stream.empty))
 
 
 def keep_rows(
@@ -80,7 +80,7 @@ def keep_rows(
         with own_problem(stream):
             quietly(lambda: _write(con, relation, path))
 
-    _, seconds = waited(work, tick, lambda: stream.done, stream.cancel)
+    _, seconds = wait_for(work, tick, lambda: stream.done, stream.cancel)
     return f"SELECT * FROM {_read(path)}", seconds
 
 
@@ -120,7 +120,7 @@ def run(
     While it runs, ``tick`` is called with the part done and the seconds gone by. ``folder`` is private and temporary.
     ``order`` makes of the answer, given as a statement, one that sorts it.
     """
-    return waited(
+    return wait_for(
         lambda: quietly(lambda: _by_way_of_disk(con, sql, folder, order)),
         tick,
         lambda: con.query_progress() / 100,

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpheatmap._util.database_url import WAIT, driver, shown
+from dpheatmap._util.database_url import WAIT, driver, public_url
 from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.engines import TABLE, OpenTable, Progress
 from dpheatmap.curator.engines.transpile import transpile
-from dpheatmap.curator.engines.waiting import waited
+from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.curator.read.geometry import Geometry
-from dpheatmap.curator.read.sql_text import quoted
+from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import TEXT, Table
 from dpheatmap.errors import DataError, ParameterError
 
@@ -49,24 +49,24 @@ _COLUMNS = """
 @contextmanager
 def open_database(url: str, table: str | None) -> Iterator[OpenTable]:
     """A table or view of the database, in a transaction that can only read."""
-    name = shown(url, "database")
+    name = public_url(url, "database")
     if table is None:
         raise ParameterError(f"table must name a table of {name}; none was given. Give it as text, such as 'trips'.")
     psycopg = driver("Reading from PostgreSQL")
     with closing(_quietly(lambda: psycopg.connect(url, connect_timeout=WAIT), name)) as con:
         con.read_only = True
         con.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        described, relation = _quietly(lambda: _described(con, table, name), name)
+        described, relation = _quietly(lambda: _describe(con, table, name), name)
 
         def run(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
             text = transpile(sql, "postgres").replace("WITH ", f"WITH {relation}, ", 1)
             work = lambda: _quietly(lambda: _answer(con, text, grouped), name)  # noqa: E731
-            return waited(work, tick, lambda: -1.0, con.cancel)
+            return wait_for(work, tick, lambda: -1.0, con.cancel)
 
         yield OpenTable(described, run)
 
 
-def _described(con: Any, table: str, database: str) -> tuple[Table, str]:
+def _describe(con: Any, table: str, database: str) -> tuple[Table, str]:
     """The table's columns, and the relation `TABLE` that reads it, as the first step of a statement."""
     found = con.execute(_FIND, (table, table)).fetchone()
     if found is None:
@@ -76,7 +76,7 @@ def _described(con: Any, table: str, database: str) -> tuple[Table, str]:
     columns: dict[str, str] = {}
     chosen, points, systems = [], {}, {}
     for k, (column, base, is_enum, full) in enumerate(con.execute(_COLUMNS, (oid,)).fetchall()):
-        at, columns[column] = quoted(column), TEXT if is_enum else _TYPES.get(base, full)
+        at, columns[column] = quote_name(column), TEXT if is_enum else _TYPES.get(base, full)
         chosen.append(f'CAST({at} AS TEXT) COLLATE "C" AS {at}' if columns[column] == TEXT else at)
         both = _of_point(at, base, postgis[0] if postgis else None)
         if both is not None:

@@ -20,8 +20,8 @@ import numpy as np
 from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.engines import OpenTable, Progress
 from dpheatmap.curator.engines.transpile import transpile
-from dpheatmap.curator.engines.waiting import waited
-from dpheatmap.curator.read.sql_text import quoted
+from dpheatmap.curator.engines.waiting import wait_for
+from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import TEXT, Table
 from dpheatmap.errors import DataError, MissingDependency
 
@@ -59,7 +59,7 @@ def open_frame(events: Any) -> Iterator[OpenTable]:
         if not steady:
             _quietly(lambda: frame.persist().count())
         _quietly(lambda: frame.selectExpr(*bytewise).createOrReplaceTempView(view))
-        table = Table(quoted(view), columns, "the data frame", portable=True)
+        table = Table(quote_name(view), columns, "the data frame", portable=True)
         yield OpenTable(table, lambda sql, grouped, tick: _run(frame.sparkSession, sql, tick))
     finally:
         frame.sparkSession.catalog.dropTempView(view)
@@ -144,13 +144,13 @@ def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
 
     def part() -> float:
         nonlocal furthest
-        furthest = max(furthest, _part_done(context, group))
+        furthest = max(furthest, _progress_of(context, group))
         return furthest
 
-    return waited(lambda: _quietly(work), tick, part, cancel)
+    return wait_for(lambda: _quietly(work), tick, part, cancel)
 
 
-def _part_done(context: Any, group: str) -> float:
+def _progress_of(context: Any, group: str) -> float:
     """The part of the tasks of a group's jobs that are done, from the status tracker; below 0 before there are any."""
     tracker = context.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]

@@ -33,19 +33,19 @@ def transpile(sql: str, dialect: str) -> str:
         if dialect not in _KNOW_MATERIALIZED:
             cte.set("materialized", None)
         if dialect in _KIN_OF_POSTGRES and cte.alias.startswith(STEP):
-            cte.set("this", _fenced(cte.this))
+            cte.set("this", _fence(cte.this))
     steps = [cte.sql(dialect=dialect) for cte in tree.ctes]
     tree.set("with_", None)
     return "WITH " + ",\n".join(steps) + "\n" + tree.sql(dialect=dialect)
 
 
-def _fenced(step: exp.Select) -> exp.Select:
+def _fence(step: exp.Select) -> exp.Select:
     for column in step.expressions:
         if isinstance(column, exp.Alias) and isinstance(column.this, exp.Column):
-            column.set("this", _snapped(column.this))
+            column.set("this", _snap(column.this))
     return step.offset(0)
 
 
-def _snapped(column: exp.Column) -> exp.Case:
+def _snap(column: exp.Column) -> exp.Case:
     zero, low, high = (exp.cast(exp.Literal.string(text), "double") for text in ("0", f"-{TINY}", TINY))
     return exp.Case().when(column.copy().between(low, high), zero).else_(column.copy())

@@ -14,7 +14,7 @@ PATIENCE = 5
 """Seconds that work has to end in when it is cancelled, before Ctrl-C leaves it to itself."""
 
 
-def waited(
+def wait_for(
     work: Callable[[], Result],
     tick: Callable[[float, float], None] | None,
     part: Callable[[], float],
@@ -31,7 +31,7 @@ def waited(
 
     unwanted = Event()
 
-    def worked() -> None:
+    def work_and_tell() -> None:
         if unwanted.is_set():
             return
         try:
@@ -39,7 +39,7 @@ def waited(
         except BaseException as problem:
             ended.put((None, problem))
 
-    worker = Thread(target=worked, daemon=True)
+    worker = Thread(target=work_and_tell, daemon=True)
     try:
         worker.start()
         while True:

@@ -26,10 +26,10 @@ from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.engines.duckdb import connection, quietly, run
 from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.read.canonical import canonical_relation
-from dpheatmap.curator.read.event_files import open_files, unchanged
+from dpheatmap.curator.read.event_files import open_files, refuse_changes
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.record_stream import own_problem
-from dpheatmap.curator.read.sql_text import quoted
+from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import Table
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, ParameterError
@@ -53,7 +53,7 @@ _USER = (
 def statement(domain: Domain, dialect: str, table: str, reading: Reading) -> str:
     """The aggregation in a warehouse's dialect, below a comment that tells what to do with it."""
     theirs = Table(_table(table, dialect), _Anything(), table, portable=True)
-    relation = canonical_relation(theirs, _as_spelled(reading, dialect))
+    relation = canonical_relation(theirs, _respell(reading, dialect))
     weighted, each, part = reading.weight is not None, reading.each_row_is_a_person, reading.people
     sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=each, stamp=stamp(domain, part))
     comment = _COMMENT.format(
@@ -64,12 +64,14 @@ def statement(domain: Domain, dialect: str, table: str, reading: Reading) -> str
     return comment + transpile(sql, dialect)
 
 
-def _as_spelled(reading: Reading, dialect: str) -> Reading:
+def _respell(reading: Reading, dialect: str) -> Reading:
     """A reading with columns as the warehouse spells them."""
-    spelled: dict[str, Any] = {role: _spelled(getattr(reading, role), dialect) for role in ("user", "x", "y", "weight")}
+    spelled: dict[str, Any] = {
+        role: _spelling(getattr(reading, role), dialect) for role in ("user", "x", "y", "weight")
+    }
     where = None if reading.where is None else _where(reading.where, dialect)
     partition = reading.partition and {
-        _spelled(column, dialect) or "": values for column, values in reading.partition.items()
+        _spelling(column, dialect) or "": values for column, values in reading.partition.items()
     }
     return replace(reading, **spelled, where=where, partition=partition)
 
@@ -102,7 +104,7 @@ class _Anything(dict[str, str]):
         return '"NULL"'
 
 
-def _spelled(name: str | None, dialect: str) -> str | None:
+def _spelling(name: str | None, dialect: str) -> str | None:
     """A column as the warehouse spells it: Snowflake knows plain names in capitals; in quotes, a name is exact."""
     exact = re.fullmatch(r'"(.+)"', name or "")
     if exact:
@@ -119,7 +121,7 @@ def _where(text: str, dialect: str) -> str:
         return text
     for column in tree.find_all(exp.Column):
         if not column.this.quoted:
-            column.this.set("this", _spelled(column.name, dialect))
+            column.this.set("this", _spelling(column.name, dialect))
     return tree.sql(dialect="duckdb")
 
 
@@ -147,14 +149,14 @@ def read_answer(path: str | PathLike[str], domain: Domain, part: Part | None) ->
     domain; counters that add up; weights of 0 or more, together no more than W for each person. What can't be seen is
     what was asked of the table: that it was this statement, of these columns.
     """
-    with connection() as (con, folder), unchanged(path):
+    with connection() as (con, folder), refuse_changes(path):
         table = open_files(con, fspath(path))
         spelled = {name.lower(): name for name in table.columns}
         missing = [name for name in _NAMES if name not in spelled]
         if missing:
             raise DataError(f"The answer {table.name} has no column {missing[0]!r}. Save it with the columns it had.")
-        whole = [f"TRY_CAST({quoted(spelled[name])} AS BIGINT) AS whole_{name}" for name in _NAMES]
-        same = [f"TRY_CAST({quoted(spelled[name])} AS DECIMAL(38, 9)) = whole_{name}" for name in _NAMES]
+        whole = [f"TRY_CAST({quote_name(spelled[name])} AS BIGINT) AS whole_{name}" for name in _NAMES]
+        same = [f"TRY_CAST({quote_name(spelled[name])} AS DECIMAL(38, 9)) = whole_{name}" for name in _NAMES]
         relation = f"SELECT *, {', '.join(whole)} FROM {table.relation}"
         unlike = f"SELECT COUNT(*) FROM ({relation}) WHERE NOT COALESCE({' AND '.join(same)}, FALSE)"
         wanted = ", ".join(f"whole_{name} AS {name}" for name in _NAMES)
@@ -162,10 +164,10 @@ def read_answer(path: str | PathLike[str], domain: Domain, part: Part | None) ->
             ((others,),) = quietly(lambda: con.execute(unlike).fetchall(), table.name)
             _check(not others, table.name, "its values are not all whole numbers")
             columns, seconds = run(con, f"SELECT {wanted} FROM ({relation})", folder)
-    return replace(_checked(columns, domain, stamp(domain, part), table.name, seconds), part=part)
+    return replace(_check_counts(columns, domain, stamp(domain, part), table.name, seconds), part=part)
 
 
-def _checked(columns: dict[str, Ints], domain: Domain, expected: int, name: str, seconds: float) -> Counts:
+def _check_counts(columns: dict[str, Ints], domain: Domain, expected: int, name: str, seconds: float) -> Counts:
     counted = columns["cx"] == -1
     values = dict(zip(columns["cy"][counted].tolist(), columns["weight"][counted].tolist(), strict=True))
     once = len(values) == np.count_nonzero(counted) and set(values) == set(range(len(COUNTERS) + 1))

@@ -60,7 +60,7 @@ def hash_of(row: Row) -> str:
     return hashlib.sha256(json.dumps(list(row[:-1])).encode()).hexdigest()
 
 
-def chained(rows: Sequence[Row], made: str, kind: str, population: str, epsilon: str, part: str) -> Row:
+def next_row(rows: Sequence[Row], made: str, kind: str, population: str, epsilon: str, part: str) -> Row:
     """The next row of a chain."""
     previous = rows[-1].hash if rows else FIRST
     row = Row(len(rows) + 1, made, kind, population, epsilon, part, secrets.token_hex(32), previous, "")
@@ -134,15 +134,15 @@ def accounts_after(rows: Iterable[Row], name: str) -> Iterator[tuple[Row, Accoun
     previous = FIRST
     for position, row in enumerate(rows, 1):
         if row.number != position:
-            raise _broken(name, f"entry {position} is missing")
+            raise _chain_error(name, f"entry {position} is missing")
         if row.hash != hash_of(row) or row.previous != previous:
-            raise _broken(name, f"entry {position} is not what it was when it was written")
+            raise _chain_error(name, f"entry {position} is not what it was when it was written")
         try:
             check(population=row.population)
             account = accounts.setdefault(row.population, Account())
             _apply(row, account)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
-            raise _broken(name, f"entry {position} can't be understood") from None
+            raise _chain_error(name, f"entry {position} can't be understood") from None
         account.last = row.made
         previous = row.hash
         yield row, account
@@ -190,5 +190,5 @@ def _epsilon_in(text: str) -> Fraction:
     return epsilon
 
 
-def _broken(name: str, problem: str) -> LedgerError:
+def _chain_error(name: str, problem: str) -> LedgerError:
     return LedgerError(f"{name} was altered or is damaged: {problem}. Go back to a copy that verifies.")

@@ -35,8 +35,8 @@ from dpheatmap.curator.ledger.chain import (
     Account,
     Row,
     accounts_after,
-    chained,
     change_from,
+    next_row,
     replay,
 )
 from dpheatmap.curator.ledger.known_files import KnownFiles, marks_of
@@ -240,8 +240,8 @@ class Ledger:
         if not others:
             return ""
         return (
-            f"{name}, or a file in its place, was charged to {_listed(others)} before, and now to {population!r}. If "
-            "these are the same people, use one name for them: what is spent under two names is not added up."
+            f"{name}, or a file in its place, was charged to {_list_names(others)} before, and now to {population!r}. "
+            "If these are the same people, use one name for them: what is spent under two names is not added up."
         )
 
     def entries(self) -> list[Row]:
@@ -315,7 +315,7 @@ class Ledger:
         limited = [name for name, account in accounts.items() if account.limit is not None]
         if limited and not self._limits_needed:
             raise PrivacyRefusal(
-                f"{self.name} holds a limit for {_listed(limited)}, so a release must name its population. Give "
+                f"{self.name} holds a limit for {_list_names(limited)}, so a release must name its population. Give "
                 "--population NAME with one that has a limit; in Python, leave limits_needed=False out."
             )
         account = accounts.get(population, Account())
@@ -398,13 +398,13 @@ def _next(
     rows: list[Row], kind: str, population: str, epsilon: Fraction, part: str = "", made: datetime | None = None
 ) -> Row:
     made = made or datetime.now(UTC).replace(microsecond=0)
-    return chained(rows, made.isoformat(), kind, population, str(epsilon), part)
+    return next_row(rows, made.isoformat(), kind, population, str(epsilon), part)
 
 
-def _listed(names: list[str], most: int = 3) -> str:
+def _list_names(names: list[str], most: int = 3) -> str:
     """The first names of a list, and how many more there are.
 
-    >>> _listed(["riders", "staff"]), _listed(list("abcde"))
+    >>> _list_names(["riders", "staff"]), _list_names(list("abcde"))
     ("'riders', 'staff'", "'a', 'b', 'c' and 2 more")
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""

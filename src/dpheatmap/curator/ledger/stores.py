@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from dpheatmap._util.database_url import WAIT, driver, is_database, shown
+from dpheatmap._util.database_url import WAIT, driver, is_database, public_url
 from dpheatmap._util.files import data_folder
 from dpheatmap.curator.ledger.chain import Row
 from dpheatmap.errors import LedgerError, ParameterError
@@ -58,7 +58,9 @@ def store_at(where: str | PathLike[str]) -> Store:
     """The store that a path or URL names."""
     text = os.fspath(where)
     if "://" in text and not is_database(text):
-        raise ParameterError(f"A ledger is a file or postgresql://host/name; it was {shown(text, 'ledger')}. Name one.")
+        raise ParameterError(
+            f"A ledger is a file or postgresql://host/name; it was {public_url(text, 'ledger')}. Name one."
+        )
     return PostgresStore(text) if is_database(text) else SqliteStore(text)
 
 
@@ -175,7 +177,7 @@ class PostgresStore:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self.name = shown(url, "ledger")
+        self.name = public_url(url, "ledger")
 
     @property
     def beside(self) -> Path:

@@ -19,12 +19,12 @@ from dpheatmap.curator.read.event_files import open_files
 from dpheatmap.curator.read.frames import open_frame
 from dpheatmap.curator.read.geometry import coordinates
 from dpheatmap.curator.read.grouping import VALUE, Grouping
-from dpheatmap.curator.read.parts import KEPT, SAME, Role, united
+from dpheatmap.curator.read.parts import KEPT, SAME, Role, unite
 from dpheatmap.curator.read.portable_predicate import float_of_decimal
 from dpheatmap.curator.read.predicate import row_predicate
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import TEXT, Table
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 
@@ -81,7 +81,7 @@ def canonical_relation(
     people = reading.people
     if people is not None:
         roles[SAME] = lambda of: _is_of_part(of, people)
-    rows, found = united(table, roles, user)
+    rows, found = unite(table, roles, user)
     conditions = [found[KEPT]] if where is not None else []
     if people is not None:
         conditions.append(_of_part(rows, found.get("person"), found[SAME]))
@@ -90,7 +90,7 @@ def canonical_relation(
     relation = f"SELECT {', '.join(chosen)} FROM {rows}{only}"
     if grouping is None:
         return relation
-    return grouping.numbered(relation, [role for role in found if role not in (KEPT, SAME, VALUE)])
+    return grouping.number_groups(relation, [role for role in found if role not in (KEPT, SAME, VALUE)])
 
 
 def _is_of_part(table: Table, part: Part) -> str:
@@ -100,7 +100,7 @@ def _is_of_part(table: Table, part: Part) -> str:
             f"The partition column {part.column!r} is of type {kind}, in which different values can become equal. "
             "Store them as text or integers."
         )
-    return f"COALESCE(CAST({quoted(part.column)} AS VARCHAR) = {literal(part.value)}, FALSE)"
+    return f"COALESCE(CAST({quote_name(part.column)} AS VARCHAR) = {literal(part.value)}, FALSE)"
 
 
 def _of_part(rows: str, person: str | None, same: str) -> str:
@@ -133,9 +133,9 @@ def _person(table: Table, user: str) -> str:
             "Store ids as integers or text; in pandas as Int64 or string, for one missing id makes floats of all."
         )
     if kind == "JSON":  # a JSON number with a point or an exponent has been a float by now: nobody's, so left out
-        text = f"CAST({quoted(user)} AS VARCHAR)"
+        text = f"CAST({quote_name(user)} AS VARCHAR)"
         return f"CASE WHEN regexp_full_match({text}, '-?[0-9]+|true|false|(?s)\".*\"') THEN {text} END"
-    return quoted(table.ids.get(user, user))
+    return quote_name(table.ids.get(user, user))
 
 
 def _coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str, str]:
@@ -151,7 +151,7 @@ def _coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str, st
         table.geometries[geometry].check(geometry, table.name)
     if geometry in table.points:
         return table.points[geometry]
-    found = coordinates(quoted(geometry), kind)
+    found = coordinates(quote_name(geometry), kind)
     if found is None:
         raise DataError(
             f"The geometry column {geometry!r} is of a type that holds no points. Store them as well-known binary "
@@ -165,8 +165,8 @@ def _number(table: Table, name: str) -> str:
     if not is_number(kind):
         raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
     if table.portable and kind.startswith("DECIMAL"):
-        return float_of_decimal(quoted(name))
-    return f"TRY_CAST({quoted(name)} AS DOUBLE)"
+        return float_of_decimal(quote_name(name))
+    return f"TRY_CAST({quote_name(name)} AS DOUBLE)"
 
 
 def _weight(table: Table, name: str) -> str:
@@ -177,15 +177,17 @@ def _weight(table: Table, name: str) -> str:
             "to Int64, for one missing weight makes floats of all."
         )
     if kind == "VARCHAR":  # CSV: only what is written as a whole number is one; the cast alone would round 1.5 to 2
-        return f"CASE WHEN regexp_full_match({quoted(name)}, '[0-9]+') THEN TRY_CAST({quoted(name)} AS BIGINT) END"
-    return f"TRY_CAST({quoted(name)} AS BIGINT)"
+        return (
+            f"CASE WHEN regexp_full_match({quote_name(name)}, '[0-9]+') THEN TRY_CAST({quote_name(name)} AS BIGINT) END"
+        )
+    return f"TRY_CAST({quote_name(name)} AS BIGINT)"
 
 
 def _group(table: Table, name: str) -> str:
     kind = _type_of(table, "image", name)
     if kind not in _IDS:
         raise DataError(f"The image column {name!r} is of type {kind}, not text. Name the column that holds the names.")
-    return f"CAST({quoted(name)} AS VARCHAR)"
+    return f"CAST({quote_name(name)} AS VARCHAR)"
 
 
 def _type_of(table: Table, role: str, name: str) -> str:

@@ -23,7 +23,7 @@ import duckdb
 from dpheatmap._util.files import not_a_pattern
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.footer import without_meaning
-from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import describe
 
 _TAIL = 8
@@ -83,8 +83,8 @@ class Files:
         return True
 
     def _select(self, files: Sequence[str], functions: Mapping[str, str] | None = None) -> str:
-        taken = {name: (functions or {}).get(name, "{}").format(quoted(name)) for name in self._columns}
-        columns = [f"{sql} AS {quoted(name)}" for name, sql in taken.items()] or ["NULL AS nothing"]
+        taken = {name: (functions or {}).get(name, "{}").format(quote_name(name)) for name in self._columns}
+        columns = [f"{sql} AS {quote_name(name)}" for name, sql in taken.items()] or ["NULL AS nothing"]
         names = ", ".join(literal(not_a_pattern(file)) for file in files)
         return f"SELECT {', '.join(columns)} FROM read_parquet([{names}], {self._option})"
 
@@ -102,7 +102,7 @@ class Files:
 
     def _is_readable(self, file: str, name: str) -> bool:
         try:
-            self._con.execute(f"SELECT bit_xor(hash({quoted(name)})) FROM ({self._select([file])})").fetchall()
+            self._con.execute(f"SELECT bit_xor(hash({quote_name(name)})) FROM ({self._select([file])})").fetchall()
         except duckdb.Error:
             return False
         return True

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from dpheatmap._util.database_url import shown
+from dpheatmap._util.database_url import public_url
 from dpheatmap._util.files import matching, not_a_pattern
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.parquet import open_parquet
@@ -31,7 +31,7 @@ _STORES = re.compile(r"(s3|s3a|s3n|gs|gcs|r2|https?)://")
 
 
 @contextmanager
-def unchanged(events: Any) -> Iterator[None]:
+def refuse_changes(events: Any) -> Iterator[None]:
     """Refuse files that change while they are read: the two readings of the aggregation must see the same rows."""
     before = _stamps(events)
     yield
@@ -56,12 +56,14 @@ def open_files(
 
     A broken line of a text file is to "stop" the reading, or to be left out ("skip").
     """
-    files = _stored(con, path) if _STORES.match(path) else matching(path)
+    files = _files_in_store(con, path) if _STORES.match(path) else matching(path)
     if not files:
         if path and Path(path).is_dir():
             raise DataError(f"There is no file in the folder {path!r}. Check the path.")
         if "://" in path:
-            raise DataError(f"{shown(path, 'input')} is no address that can be read here. Give the path of a file.")
+            raise DataError(
+                f"{public_url(path, 'input')} is no address that can be read here. Give the path of a file."
+            )
         if path == "-" or os.path.exists(path):
             raise DataError(
                 f"{path!r} is a pipe or a device, and a table is read more than once. Write it to a file first."
@@ -78,8 +80,8 @@ def open_files(
         return open_parquet(con, files, names, name, keys)
     if _STORES.match(path):
         raise DataError(
-            f"{shown(path, 'input')} is text, and text is read from files on this machine. Download it first, or store "
-            "it as Parquet."
+            f"{public_url(path, 'input')} is text, and text is read from files on this machine. Download it first, or "
+            "store it as Parquet."
         )
     skip = bad_lines == "skip"
     if kind == "csv":
@@ -99,7 +101,7 @@ def _refuse_names_that_are_no_text(files: Iterable[str]) -> None:
             ) from None
 
 
-def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
+def _files_in_store(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
     """The files of an object store that an address names or matches, through an extension that must be there."""
     sql = "SELECT installed FROM duckdb_extensions() WHERE extension_name = 'httpfs'"
     if con.execute(sql).fetchall() != [(True,)]:
@@ -108,7 +110,7 @@ def _stored(con: duckdb.DuckDBPyConnection, address: str) -> list[str]:
             "fetched by itself. Run: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\""
         )
     con.execute("LOAD httpfs")
-    name = shown(address, "input")
+    name = public_url(address, "input")
     found = quietly(lambda: con.execute("SELECT file FROM glob(?) ORDER BY file", [address]).fetchall(), name)
     return [file for (file,) in found]
 

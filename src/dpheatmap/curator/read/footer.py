@@ -43,7 +43,7 @@ def without_meaning(footer: bytes, columns: Collection[str]) -> bytes:
         fields, at = _fields(footer, at)
         elements.append(fields)
     flat = _flat(elements)
-    written = [_written(_plain(fields, columns) if k in flat else fields) for k, fields in enumerate(elements)]
+    written = [_encode(_plain(fields, columns) if k in flat else fields) for k, fields in enumerate(elements)]
     return footer[:first] + b"".join(written) + footer[at:]
 
 
@@ -80,7 +80,7 @@ def _fields(data: bytes, at: int) -> tuple[list[_Field], int]:
     return fields, at + 1
 
 
-def _written(fields: list[_Field]) -> bytes:
+def _encode(fields: list[_Field]) -> bytes:
     written, last = bytearray(), 0
     for number, kind, value in fields:
         if not 0 < number - last < 16:

@@ -21,7 +21,7 @@ from dpheatmap.curator.read.arrow import readable_arrow, readable_polars
 from dpheatmap.curator.read.columns import readable
 from dpheatmap.curator.read.parquet import geometries_of
 from dpheatmap.curator.read.question import Question
-from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import Table, describe
 from dpheatmap.errors import DataError
 
@@ -39,28 +39,28 @@ def open_frame(con: duckdb.DuckDBPyConnection, events: Any, folder: str, questio
     """
     if isinstance(events, duckdb.DuckDBPyRelation):
         types = {name: str(kind) for name, kind in zip(events.columns, events.types, strict=True)}
-        return _copied(con, _copy_relation(events, types, folder, question), "the relation", types)
+        return _copy_of(con, _copy_relation(events, types, folder, question), "the relation", types)
     if nw.dependencies.is_pandas_dataframe(events):
         return _open_pandas(con, events, folder, question)
     user = None if question is None else question.user
     if isinstance(events, dict):
         if not all(isinstance(values, np.ndarray) for values in events.values()):
             raise _unknown(events)  # the dtype of a list would follow from its values
-        names = _asked(question, events)
-        kept = _taken(events, lambda: {name: readable(events[name], is_id=name == user) for name in names})
-        return _registered(con, kept, {name: str(values.dtype) for name, values in events.items()}, names)
+        names = _columns_to_read(question, events)
+        kept = _call_quietly(events, lambda: {name: readable(events[name], is_id=name == user) for name in names})
+        return _register_frame(con, kept, {name: str(values.dtype) for name, values in events.items()}, names)
     if nw.dependencies.is_polars_dataframe(events) or nw.dependencies.is_polars_lazyframe(events):
-        types = {name: type(kind).__name__ for name, kind in _taken(events, events.collect_schema).items()}
-        names = _asked(question, types)
-        return _registered(con, _taken(events, lambda: readable_polars(events, names, user)), types, names)
+        types = {name: type(kind).__name__ for name, kind in _call_quietly(events, events.collect_schema).items()}
+        names = _columns_to_read(question, types)
+        return _register_frame(con, _call_quietly(events, lambda: readable_polars(events, names, user)), types, names)
     if hasattr(getattr(events, "schema", None), "names"):
         types = {field.name: str(field.type) for field in events.schema}
-        names = _asked(question, types)
-        return _registered(con, _taken(events, lambda: readable_arrow(events, names, user)), types, names)
-    return _registered(con, events, {}, None)
+        names = _columns_to_read(question, types)
+        return _register_frame(con, _call_quietly(events, lambda: readable_arrow(events, names, user)), types, names)
+    return _register_frame(con, events, {}, None)
 
 
-def _asked(question: Question | None, names: Iterable[str]) -> list[str]:
+def _columns_to_read(question: Question | None, names: Iterable[str]) -> list[str]:
     return list(names) if question is None else question.among(names)
 
 
@@ -71,7 +71,7 @@ def _unknown(frame: Any) -> DataError:
     )
 
 
-def _taken(frame: Any, call: Callable[[], Result]) -> Result:
+def _call_quietly(frame: Any, call: Callable[[], Result]) -> Result:
     """What a frame's own library makes of it; its errors, which quote values, are replaced."""
     try:
         return call()
@@ -80,7 +80,7 @@ def _taken(frame: Any, call: Callable[[], Result]) -> Result:
     raise _unknown(frame)
 
 
-def _registered(
+def _register_frame(
     con: duckdb.DuckDBPyConnection, frame: Any, types: Mapping[str, str], names: Sequence[str] | None
 ) -> Table:
     """A frame that DuckDB knows, narrowed to columns of these names, or to all that it finds if that is None."""
@@ -106,7 +106,7 @@ def _text_or_null(name: str, kind: str) -> str:
 
     The function of the bytes of one value, it is that value or null.
     """
-    at = quoted(name)
+    at = quote_name(name)
     return f"TRY(decode(encode({at}))) AS {at}" if kind == "VARCHAR" else at
 
 
@@ -119,17 +119,17 @@ def _open_pandas(con: duckdb.DuckDBPyConnection, frame: Any, folder: str, questi
     points = getattr(frame, "active_geometry_name", None)
     asked = names if question is None else question.among(names, [] if points is None else [points])
     user = None if question is None else question.user
-    columns = _taken(frame, lambda: {name: readable(frame[name], is_id=name == user) for name in asked})
+    columns = _call_quietly(frame, lambda: {name: readable(frame[name], is_id=name == user) for name in asked})
     shapes = [name for name in asked if types[name] == "geometry"]
     if shapes:
         active = points if points in shapes else shapes[0]
-        return _copied(con, _copy_points(columns, active, folder), "the table", types)
+        return _copy_of(con, _copy_points(columns, active, folder), "the table", types)
     import pandas as pd
 
-    return _registered(con, pd.DataFrame(columns, index=frame.index), types, asked)
+    return _register_frame(con, pd.DataFrame(columns, index=frame.index), types, asked)
 
 
-def _copied(con: duckdb.DuckDBPyConnection, path: str, name: str, types: Mapping[str, str]) -> Table:
+def _copy_of(con: duckdb.DuckDBPyConnection, path: str, name: str, types: Mapping[str, str]) -> Table:
     """What was written to the private folder, as a table."""
     relation = f"read_parquet({literal(not_a_pattern(path))}, hive_partitioning=false)"
     found = describe(con, relation, name)
@@ -166,7 +166,7 @@ def _copy_relation(
     points = [name for name, kind in types.items() if kind.startswith("GEOMETRY")]
     asked = list(types) if question is None else question.among(types, points)
     columns = [
-        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}"
+        f"CAST({quote_name(name)} AS VARCHAR) AS {quote_name(name)}"
         if types[name] in _AS_TEXT
         else _text_or_null(name, types[name])
         for name in asked

@@ -25,7 +25,7 @@ class Grouping:
     column: str
     names: tuple[str, ...]
 
-    def numbered(self, relation: str, columns: Iterable[str]) -> str:
+    def number_groups(self, relation: str, columns: Iterable[str]) -> str:
         """A relation with these columns and `VALUE` as one with `GROUP` instead of it, as SQL."""
         # Names are listed once each, so no event is doubled.
         public = ", ".join(f"({literal(name)}, {number})" for number, name in enumerate(self.names))

@@ -12,7 +12,7 @@ import duckdb
 from dpheatmap.curator.engines.duckdb import connection, quietly, readably
 from dpheatmap.curator.read.canonical import FLOATS, is_number, read_events
 from dpheatmap.curator.read.record_stream import own_problem
-from dpheatmap.curator.read.sql_text import quoted
+from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import Table
 from dpheatmap.curator.read.text import CsvParser, looks_like_data
 from dpheatmap.errors import DataError
@@ -89,10 +89,10 @@ def _problems(columns: Mapping[str, str], guesses: Mapping[str, tuple[str, ...]]
 
 
 def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    chosen = [f"COUNT(*) - COUNT({quoted(name)}) AS nulls{k}" for k, name in enumerate(table.columns)]
+    chosen = [f"COUNT(*) - COUNT({quote_name(name)}) AS nulls{k}" for k, name in enumerate(table.columns)]
     ranges = list(dict.fromkeys((*guesses["x"], *guesses["y"])))
     for k, name in enumerate(ranges):
-        number = f"TRY_CAST({quoted(name)} AS DOUBLE)"
+        number = f"TRY_CAST({quote_name(name)} AS DOUBLE)"
         finite = f"CASE WHEN isfinite({number}) THEN {number} END"
         chosen += [f"MIN({finite}) AS low{k}", f"MAX({finite}) AS high{k}", f"COUNT(*) - COUNT({finite}) AS bad{k}"]
     sql = f"SELECT COUNT(*) AS n, {', '.join(chosen)} FROM {table.relation}"

@@ -190,7 +190,7 @@ def _behind_key(b: Any, q: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _behind_nested(b: Any, q: int, stack: Any) -> int:
+def _skip_container(b: Any, q: int, stack: Any) -> int:
     """Where a list or object ends that begins at q. The stack has room for as many as a record has bytes."""
     depth = 0
     while True:  # a value begins at q
@@ -269,7 +269,7 @@ def _members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stac
         s = _behind_blanks(b, q + 1)
         kind = _OTHER
         if b[s] == _BRACE or b[s] == _BRACKET:
-            q = _behind_nested(b, s, stack)
+            q = _skip_container(b, s, stack)
         else:
             q, kind = _behind_scalar(b, s)
         if q < 0:

@@ -42,10 +42,10 @@ def open_parquet(
     _refuse_counts(con, names, name, len(files))
     points = _geometries_by_file(con, files, name)
     relation = f"read_parquet({names}, hive_partitioning=false)"
-    return Table(relation, schemas[files[0]], name, narrowed=partial(_narrowed, con, schemas, points, name, keys))
+    return Table(relation, schemas[files[0]], name, narrowed=partial(_narrow, con, schemas, points, name, keys))
 
 
-def _narrowed(
+def _narrow(
     con: duckdb.DuckDBPyConnection,
     schemas: Mapping[str, dict[str, str]],
     points: Mapping[str, Geometries],

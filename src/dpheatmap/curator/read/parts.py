@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 import duckdb
 
 from dpheatmap._util.duckdb_connection import connect
-from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import Table
 from dpheatmap.errors import DataError, DpheatmapError
 
@@ -28,7 +28,7 @@ KEPT, SAME = "kept", "same"
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
 
-def united(table: Table, roles: Mapping[str, Role], user: str | None) -> tuple[str, dict[str, str]]:
+def unite(table: Table, roles: Mapping[str, Role], user: str | None) -> tuple[str, dict[str, str]]:
     """What stands after FROM, and the roles as SQL."""
     if not table.parts:
         return table.relation, {name: role(table) for name, role in roles.items()}
@@ -68,7 +68,7 @@ def _told_apart(parts: Sequence[Table], people: Sequence[str | None], user: str)
     kinds = [None if person is None else part.columns[user] for part, person in zip(parts, people, strict=True)]
     types = {"a whole number" if kind in _WHOLE else kind for kind in kinds if kind is not None}
 
-    def told(kind: str | None, person: str | None) -> str | None:
+    def comparable_id(kind: str | None, person: str | None) -> str | None:
         if person is None or len({*kinds} - {None}) == 1:
             return person
         if kind in _WHOLE:
@@ -78,7 +78,7 @@ def _told_apart(parts: Sequence[Table], people: Sequence[str | None], user: str)
         text = f"hex({person})" if kind == "BLOB" else f"CAST({person} AS VARCHAR)"
         return f"({literal('a whole number' if kind in _WHOLE else str(kind))} || chr(31) || {text})"
 
-    return [told(kind, person) for kind, person in zip(kinds, people, strict=True)]
+    return [comparable_id(kind, person) for kind, person in zip(kinds, people, strict=True)]
 
 
 def _comparable(parts: Sequence[Table], predicates: Sequence[str | None]) -> list[str | None]:
@@ -96,7 +96,7 @@ def _comparable(parts: Sequence[Table], predicates: Sequence[str | None]) -> lis
 
 
 def _binds(con: duckdb.DuckDBPyConnection, part: Table, predicate: str) -> bool:
-    known = {quoted(name): kind for name, kind in part.columns.items() if quoted(name) in predicate}
+    known = {quote_name(name): kind for name, kind in part.columns.items() if quote_name(name) in predicate}
     nulls = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in known.items()) or "NULL"
     try:
         con.execute(f"EXPLAIN SELECT {predicate} FROM (SELECT {nulls})")

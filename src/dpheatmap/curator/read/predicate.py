@@ -58,12 +58,12 @@ def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: boo
 def columns_of(text: str) -> frozenset[str]:
     """The names of the columns that a predicate looks at, as far as it can be read."""
     try:
-        return frozenset(column.name for column in _parsed(text).find_all(exp.Column))
+        return frozenset(column.name for column in _parse(text).find_all(exp.Column))
     except RecursionError:  # `row_predicate` tells of it
         return frozenset()
 
 
-def _parsed(text: str) -> exp.Expr:
+def _parse(text: str) -> exp.Expr:
     try:
         text.encode()  # a terminal's bytes that are no text can't be told to any engine
         parsed = sqlglot.parse(text, dialect="duckdb")
@@ -77,7 +77,7 @@ def _parsed(text: str) -> exp.Expr:
 
 
 def _safe(text: str, columns: Mapping[str, str] | None, listed: bool) -> exp.Expr:
-    tree = _parsed(text)
+    tree = _parse(text)
     for node in tree.walk():
         if not isinstance(node, _ALLOWED) or (isinstance(node, exp.DataType) and node.this not in _TYPES):
             raise PrivacyRefusal(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A column's name as SQL."""
     return '"' + name.replace('"', '""') + '"'
 

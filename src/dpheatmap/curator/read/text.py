@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dpheatmap.curator.read.blocks import Block, Opened
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile, column
-from dpheatmap.curator.read.sql_text import literal, quoted
+from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import Table
 from dpheatmap.errors import DataError, ParameterError
 
@@ -129,7 +129,7 @@ def open_csv(
     known = {*header.columns, *folders}
     is_header = question is None or len(question.columns - known) <= 1  # a row, if there is no header, has other words
     listed = is_header and not looks_like_data(header.columns)
-    return Table(_renamed(wanted, folders), columns, name, listed, frozenset(folders), stream=stream)
+    return Table(_rename_columns(wanted, folders), columns, name, listed, frozenset(folders), stream=stream)
 
 
 def open_json(
@@ -153,7 +153,7 @@ def open_json(
     while as_id in {key.lower() for key in keys}:
         as_id += "_"
     ids = {} if user is None else {user: as_id}
-    relation = _renamed([*keys, *ids.values()], folders)
+    relation = _rename_columns([*keys, *ids.values()], folders)
     columns = dict.fromkeys([*keys, *folders], "VARCHAR")
     return Table(relation, columns, name, False, frozenset(folders), ids=ids, stream=stream)
 
@@ -166,11 +166,11 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _renamed(names: Sequence[str], folders: Mapping[str, Sequence[str | None]]) -> str:
+def _rename_columns(names: Sequence[str], folders: Mapping[str, Sequence[str | None]]) -> str:
     """The stream with the names of its columns, and with the values of folders by a row's file, as a relation."""
-    columns = [f"{column(k)} AS {quoted(name)}" for k, name in enumerate(names)]
+    columns = [f"{column(k)} AS {quote_name(name)}" for k, name in enumerate(names)]
     for folder, of_files in folders.items():
-        columns.append(f"([{', '.join(map(_text, of_files))}])[CAST({FILE} AS INTEGER)] AS {quoted(folder)}")
+        columns.append(f"([{', '.join(map(_text, of_files))}])[CAST({FILE} AS INTEGER)] AS {quote_name(folder)}")
     return f"(SELECT {', '.join(columns)} FROM {EVENTS})"
 
 

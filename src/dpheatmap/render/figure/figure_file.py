@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpheatmap._util.extras import needed
+from dpheatmap._util.extras import import_extra
 from dpheatmap.render.figure.canvas import PillowCanvas
 from dpheatmap.render.figure.figure import Figure
 
@@ -25,4 +25,4 @@ def write_figure(figure: Figure, path: Path, suffix: str) -> None:
 def refuse_picture(suffix: str) -> None:
     """Refuse SVG and PDF without matplotlib."""
     if suffix != ".png":
-        needed("matplotlib", "plot", "An SVG or PDF file")
+        import_extra("matplotlib", "plot", "An SVG or PDF file")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpheatmap._util.extras import needed
+from dpheatmap._util.extras import import_extra
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain, Floats
@@ -54,7 +54,7 @@ def refuse_areas(domain: Domain, h3: int | None) -> None:
     """Refuse hexagons that are not on the ground, or without their package."""
     if h3 is not None:
         refuse_without_ground(domain, "H3", "a map of a box")
-        needed("h3", "geo", "A list of hexagons")
+        import_extra("h3", "geo", "A list of hexagons")
 
 
 def measured_areas(heat: Heatmap) -> Areas:

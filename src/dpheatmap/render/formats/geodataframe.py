@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpheatmap._util.extras import needed
+from dpheatmap._util.extras import import_extra
 from dpheatmap._util.parameters import check
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.render.formats.features import Areas, areas_of
@@ -24,8 +24,8 @@ def to_h3(heat: Heatmap, h3: int) -> Any:
 
 def frame(heat: Heatmap, areas: Areas) -> Any:
     """Areas as a ``GeoDataFrame``; ``attrs`` has how the map was made."""
-    geopandas = needed("geopandas", "geo", "A GeoDataFrame")
-    shapely = needed("shapely", "geo", "A GeoDataFrame")
+    geopandas = import_extra("geopandas", "geo", "A GeoDataFrame")
+    shapely = import_extra("shapely", "geo", "A GeoDataFrame")
     table = geopandas.GeoDataFrame(
         areas.columns(),
         geometry=[shapely.Polygon(ring) for ring in areas.rings],

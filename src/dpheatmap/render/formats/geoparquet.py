@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpheatmap._util.extras import needed
+from dpheatmap._util.extras import import_extra
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.formats.features import areas_of, refuse_areas
@@ -20,5 +20,5 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
 def refuse(domain: Domain, *, h3: int | None = None) -> None:
     """Hexagons are on the ground."""
     refuse_areas(domain, h3)
-    needed("geopandas", "geo", "A GeoParquet file")
-    needed("pyarrow", "geo", "A GeoParquet file")
+    import_extra("geopandas", "geo", "A GeoParquet file")
+    import_extra("pyarrow", "geo", "A GeoParquet file")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpheatmap._util.extras import needed
+from dpheatmap._util.extras import import_extra
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
@@ -45,7 +45,7 @@ def write(heat: Heatmap, path: Path) -> None:
 def refuse(domain: Domain) -> None:
     """Images and unit squares lie nowhere."""
     refuse_without_ground(domain, "A GeoTIFF", ".npz or .png")
-    needed("rasterio", "geo", "A GeoTIFF")
+    import_extra("rasterio", "geo", "A GeoTIFF")
 
 
 def mercator_bounds(heat: Heatmap) -> tuple[float, float, float, float]:

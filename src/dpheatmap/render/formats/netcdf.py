@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dpheatmap._util.extras import needed
+from dpheatmap._util.extras import import_extra
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.formats.features import density_name
@@ -26,13 +26,13 @@ def write(heat: Heatmap, path: Path) -> None:
 
 def refuse(domain: Domain) -> None:
     """Two packages are needed."""
-    needed("xarray", "geo", "A NetCDF file")
-    needed("h5netcdf", "geo", "A NetCDF file")
+    import_extra("xarray", "geo", "A NetCDF file")
+    import_extra("h5netcdf", "geo", "A NetCDF file")
 
 
 def to_xarray(heat: Heatmap) -> Any:
     """The map by latitude and longitude (evenly spaced on the Mercator map), or by y and x."""
-    xarray = needed("xarray", "geo", "A Dataset of xarray")
+    xarray = import_extra("xarray", "geo", "A Dataset of xarray")
     ground = heat.domain.geographic
     down, across = ("lat", "lon") if ground else ("y", "x")
     density = heat.density * heat.domain.place.units.area

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from dpheatmap._util.extras import needed
+from dpheatmap._util.extras import import_extra
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smooth
@@ -91,7 +91,7 @@ def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) ->
 def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None) -> None:
     """Images and unit squares lie nowhere, and a file has room for so many tiles."""
     refuse_without_ground(domain, "A PMTiles file", ".png or .npz")
-    needed("pmtiles", "geo", "A PMTiles file")
+    import_extra("pmtiles", "geo", "A PMTiles file")
     last = 0 if zooms is None else zooms[1]
     tiles = domain.count(min(last, domain.depth)) * 4 ** max(0, last - domain.depth)
     if tiles > _MOST_TILES:
