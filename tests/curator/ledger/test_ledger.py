@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
+from dpheatmap.curator import RowReport
 from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.ledger.chain import Account
 from dpheatmap.curator.publish import release_from
@@ -23,7 +25,7 @@ from dpheatmap.releases.release import LedgerEntry
 from helpers.people import nobody_in
 
 DOMAIN = dph.Domain.unit(2)
-NOBODY = nobody_in(DOMAIN)
+NOBODY = replace(nobody_in(DOMAIN), report=RowReport(0, 0, 0, 0, 0, 0, 0.0))
 
 
 # Sums
@@ -213,7 +215,7 @@ def test_somebody_else_may_spend_while_the_table_is_read(place: str, drawn: list
     ledger = dph.Ledger(place)
     ledger.limit("riders", 1)
     with pytest.raises(PrivacyRefusal, match="Nothing fits"):
-        watched(drawn, place, seen=lambda counts: ledger.charge("riders", 1))
+        watched(drawn, place, seen=lambda report: ledger.charge("riders", 1))
     assert drawn == []
     assert ledger.accounts()["riders"].charges == 1
 

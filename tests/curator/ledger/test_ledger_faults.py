@@ -230,6 +230,6 @@ def test_a_database_that_is_gone_refuses(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match=r"postgresql:///db can't be used \(OperationalError\)"):
         dph.release(
             counts, epsilon=1, ledger=f"postgresql:///db?host={tmp_path}", population="riders",
-            seen=lambda counts: drawn.append(1),
+            seen=lambda report: drawn.append(1),
         )  # fmt: skip
     assert drawn == []

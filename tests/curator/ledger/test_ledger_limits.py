@@ -239,7 +239,7 @@ def test_a_limit_that_comes_while_the_table_is_read_counts(way: Callable[..., An
     """The first look at the ledger is a courtesy; the charge after the reading decides."""
     unnamed: dict[str, Any] = {"ledger": dph.Ledger(place, limits_needed=False), "population": "people.csv"}
     with pytest.raises(PrivacyRefusal, match="must name its population"):
-        way(PEOPLE, **unnamed, seen=lambda counts: dph.Ledger(place).limit("riders", 1))
+        way(PEOPLE, **unnamed, seen=lambda report: dph.Ledger(place).limit("riders", 1))
     assert [row.kind for row in dph.Ledger(place).entries()] == ["limit"]
 
 

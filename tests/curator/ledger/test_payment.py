@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.curator import RowReport
 from dpheatmap.curator.core.noise import DiscreteLaplace
 from dpheatmap.curator.ledger import payment
 
@@ -45,11 +46,11 @@ def charged(folder: Path, limit: int) -> tuple[dph.Ledger, dict[str, Any]]:
 def test_a_part_is_what_is_read_and_what_is_charged(way: Callable[..., Any], tmp_path: Path) -> None:
     """Read but not charged as such it costs too much; charged but not read as such, far too little."""
     ledger, options = charged(tmp_path, 1)
-    seen: list[dph.Counts] = []
+    seen: list[RowReport] = []
     for part in ("north", "south"):
         way(**options, partition={"home": ["north", "south"]}, part=part, seen=seen.append)
     assert ledger.accounts()["riders"].parts == {"home": {"north": 1, "south": 1}}
-    assert [counts.report.people for counts in seen if counts.report is not None] == [2, 1]
+    assert [report.people for report in seen] == [2, 1]
 
 
 @each_way
@@ -77,7 +78,7 @@ def test_the_time_is_that_of_asking(way: Callable[..., Any], tmp_path: Path, mon
     clock = [asked]
     ledger, options = charged(tmp_path, 1)
     monkeypatch.setattr(payment, "datetime", SimpleNamespace(now=lambda zone: clock[-1]))
-    made = way(**options, seen=lambda counts: clock.append(asked + timedelta(hours=1)))
+    made = way(**options, seen=lambda report: clock.append(asked + timedelta(hours=1)))
     assert len(clock) == 2
     assert ledger.entries()[-1].made == asked.isoformat()
     for release in made.values() if isinstance(made, dict) else [made]:
