@@ -143,7 +143,7 @@ class Uncertainty:
 
 def _strength(release: Release) -> float:
     """Epsilon, or the epsilon of a curator with as strong a noise if no curator added it."""
-    return Observations.every(release).strength if release.trust.collected else float(release.epsilon)
+    return Observations.every(release).strength if release.trust.collected else float(release.loss.epsilon)
 
 
 def _nearest_pixels(size: int, count: int) -> NDArray[np.int64]:

@@ -88,8 +88,8 @@ def warnings_of(made: Heatmap | Release, *, empty: bool) -> tuple[str, ...]:
 
 def promise_in_words(made: Heatmap | Release) -> str:
     """Epsilon, and delta if there is one."""
-    epsilon = f"epsilon = {epsilon_in_words(made.epsilon)}"
-    return f"{epsilon}, delta = {epsilon_in_words(made.delta)}" if made.delta else epsilon
+    epsilon = f"epsilon = {epsilon_in_words(made.loss.epsilon)}"
+    return f"{epsilon}, delta = {epsilon_in_words(made.loss.delta)}" if made.loss.delta else epsilon
 
 
 def trust_in_words(made: Heatmap | Release) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class Observations:
         m = release.measurements
         law, stretch = law_of(release.noise)
         if m.deviations is None:
-            scales = stretch * SHARES / (float(release.epsilon) * m.shares.astype(np.float64))
+            scales = stretch * SHARES / (float(release.loss.epsilon) * m.shares.astype(np.float64))
         else:
             scales = m.deviations / release.units
         return cls(release.domain, m.levels, m.codes, m.counts / release.units, scales, law)
