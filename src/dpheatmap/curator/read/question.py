@@ -24,12 +24,12 @@ class Question:
     @classmethod
     def of(cls, reading: Reading, grouping: Grouping | None = None) -> Question:
         """What a reading names, its ``where`` and its grouping included."""
-        coordinates = (reading.x, reading.y, reading.geometry)
-        by = (one.column for one in (reading.people, grouping) if one is not None)
-        given = (reading.user, *coordinates, reading.weight, *by)
-        named = frozenset(name for name in given if name is not None)
-        looked_at = frozenset[str]() if reading.where is None else columns_of(reading.where)
-        return cls(named | looked_at, reading.user, points=all(name is None for name in coordinates))
+        named = set(reading.columns)
+        if grouping is not None:
+            named.add(grouping.column)
+        if reading.where is not None:
+            named |= columns_of(reading.where)
+        return cls(frozenset(named), reading.user, points=reading.x is None and reading.geometry is None)
 
     def among(self, names: Iterable[str], points: Iterable[str] = ()) -> list[str]:
         """Those of a table's names that are asked for, in its order; ``points`` are those that it describes."""

@@ -94,6 +94,12 @@ class Reading:
         object.__setattr__(self, "people", Part.of(self.partition, self.part))
 
     @property
+    def columns(self) -> list[str]:
+        """The columns that are named, but those of ``where``."""
+        named = [self.user, self.x, self.y, self.geometry, self.weight, self.people and self.people.column]
+        return [name for name in named if name is not None]
+
+    @property
     def given(self) -> list[str]:
         """The options that differ from their defaults."""
         return [name for name, one in options_of(Reading).items() if getattr(self, name) != one.default]
