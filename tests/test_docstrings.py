@@ -17,7 +17,7 @@ from dpheatmap import testing
 from dpheatmap.collect.collection import Party
 from dpheatmap.collect.local import Report
 from dpheatmap.curator import RowReport
-from dpheatmap.planning.plan import LevelPlan, Theory
+from dpheatmap.planning.plans import LevelPlan, Theory
 from dpheatmap.releases.noise_law import GaussianNoise, LaplaceNoise
 from dpheatmap.releases.release import LedgerEntry, Measurements
 from dpheatmap.releases.trust import Trust

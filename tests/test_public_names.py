@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import types
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,6 +78,19 @@ def test_no_module_has_the_name_of_a_public_function() -> None:
             with pytest.raises(ModuleNotFoundError):
                 importlib.import_module(f"dpheatmap.{name}")
             assert inspect.isfunction(getattr(dph, name))
+
+
+@pytest.mark.parametrize(
+    "folder", ["place", "design", "releases", "heatmap", "planning", "estimate", "curator", "collect"]
+)
+def test_a_folder_exports_what_is_public_of_it(folder: str) -> None:
+    """By names that no module inside has: importing a module would hide what is exported by its name."""
+    package = importlib.import_module(f"dpheatmap.{folder}")
+    modules = {path.stem for path in Path(str(package.__file__)).parent.glob("*.py")}
+    assert set(package.__all__) <= set(package._HOMES)
+    assert not modules & set(package._HOMES)
+    for name in package._HOMES:
+        assert getattr(package, name) is not None
 
 
 def test_completion_offers_the_public_names_alone() -> None:

@@ -9,26 +9,14 @@ from dpheatmap._util.lazy import lazy_names
 
 if TYPE_CHECKING:
     from dpheatmap import collect, errors
-    from dpheatmap.curator import (
-        Counts,
-        Ledger,
-        aggregate,
-        discover,
-        read_counts,
-        release,
-        release_images,
-        sql,
-    )
-    from dpheatmap.estimate.kmedian import Places, kmedian
+    from dpheatmap.curator import Counts, Ledger, aggregate, discover, read_counts, release, release_images, sql
+    from dpheatmap.estimate import Places, kmedian
     from dpheatmap.evaluate import metrics
     from dpheatmap.evaluate.baselines import baseline
-    from dpheatmap.heatmap.difference import Difference, difference
-    from dpheatmap.heatmap.heatmap import Heatmap
-    from dpheatmap.place.domain import Domain
-    from dpheatmap.planning import bounds
-    from dpheatmap.planning.plan import Plan, plan
-    from dpheatmap.releases.discovery import Discovery
-    from dpheatmap.releases.release import Release, load
+    from dpheatmap.heatmap import Difference, Heatmap, difference
+    from dpheatmap.place import Domain
+    from dpheatmap.planning import Plan, bounds, plan
+    from dpheatmap.releases import Discovery, Release, load
 
 __version__ = "0.1.0"
 
@@ -61,25 +49,25 @@ __all__ = [
 
 _HOMES = {
     "Counts": "dpheatmap.curator",
-    "Difference": "dpheatmap.heatmap.difference",
-    "Discovery": "dpheatmap.releases.discovery",
-    "Domain": "dpheatmap.place.domain",
-    "Heatmap": "dpheatmap.heatmap.heatmap",
+    "Difference": "dpheatmap.heatmap",
+    "Discovery": "dpheatmap.releases",
+    "Domain": "dpheatmap.place",
+    "Heatmap": "dpheatmap.heatmap",
     "Ledger": "dpheatmap.curator",
-    "Places": "dpheatmap.estimate.kmedian",
-    "Plan": "dpheatmap.planning.plan",
-    "Release": "dpheatmap.releases.release",
+    "Places": "dpheatmap.estimate",
+    "Plan": "dpheatmap.planning",
+    "Release": "dpheatmap.releases",
     "aggregate": "dpheatmap.curator",
     "baseline": "dpheatmap.evaluate.baselines",
     "bounds": ":dpheatmap.planning.bounds",
     "collect": ":dpheatmap.collect",
-    "difference": "dpheatmap.heatmap.difference",
+    "difference": "dpheatmap.heatmap",
     "discover": "dpheatmap.curator",
     "errors": ":dpheatmap.errors",
-    "kmedian": "dpheatmap.estimate.kmedian",
-    "load": "dpheatmap.releases.release",
+    "kmedian": "dpheatmap.estimate",
+    "load": "dpheatmap.releases",
     "metrics": ":dpheatmap.evaluate.metrics",
-    "plan": "dpheatmap.planning.plan",
+    "plan": "dpheatmap.planning",
     "read_counts": "dpheatmap.curator",
     "release": "dpheatmap.curator",
     "release_images": "dpheatmap.curator",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpheatmap._util.parameters import check
-from dpheatmap.heatmap.difference import difference
+from dpheatmap.heatmap.differences import difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.releases.release import Release, load
 from dpheatmap.render import options_of

@@ -17,7 +17,7 @@ from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
-from dpheatmap.planning.plan import plan
+from dpheatmap.planning.plans import plan
 from dpheatmap.releases.label import odds_in_words
 from dpheatmap.render.figure.thumbnail import thumbnail
 from dpheatmap.render.web.picture import picture_of

@@ -23,7 +23,7 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
     """Invent a city of people, release where they are, and draw the map."""
     from dpheatmap.curator import release
     from dpheatmap.place.domain import Domain
-    from dpheatmap.planning.plan import plan
+    from dpheatmap.planning.plans import plan
     from dpheatmap.testing import CITY, generated_people
 
     place = Path(folder)

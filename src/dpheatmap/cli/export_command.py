@@ -10,7 +10,7 @@ from dpheatmap.cli.release_command import write_outputs
 from dpheatmap.cli.shared_options import check_outputs, json_option, look_from, map_options
 from dpheatmap.cli.terminal import answer, progress
 from dpheatmap.errors import ParameterError
-from dpheatmap.heatmap.difference import difference
+from dpheatmap.heatmap.differences import difference
 from dpheatmap.releases.release import load
 from dpheatmap.render.figure.change import FORMATS as CHANGES
 

@@ -8,7 +8,7 @@ import click
 
 from dpheatmap.cli.shared_options import PLACE, domain_from, json_option, place_options, pop_choices
 from dpheatmap.cli.terminal import answer
-from dpheatmap.planning.plan import plan
+from dpheatmap.planning.plans import plan
 
 
 @click.command("plan")

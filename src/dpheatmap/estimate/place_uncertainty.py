@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpheatmap.estimate.kmedian import Plane, nearest_centre, points_of
+from dpheatmap.estimate.places import Plane, nearest_centre, points_of
 from dpheatmap.estimate.posterior.posterior import draws, posterior, seed_of
 from dpheatmap.place.domain import Floats
 from dpheatmap.releases.release import Release

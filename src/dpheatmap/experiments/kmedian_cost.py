@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpheatmap import __version__
-from dpheatmap.estimate.kmedian import weighted_points
+from dpheatmap.estimate.places import weighted_points
 from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.evaluate.methods import METHODS
 from dpheatmap.evaluate.scores import Mean, mean_of

@@ -1,1 +1,29 @@
 """A release, the only thing that crosses the wall: the noisy tree, its label, its file, and who was trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpheatmap._util.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from dpheatmap.releases.discovery import Discovery
+    from dpheatmap.releases.release import Measurements, Release, load
+    from dpheatmap.releases.trust import Trust
+
+__all__ = [
+    "Discovery",
+    "Measurements",
+    "Release",
+    "Trust",
+    "load",
+]
+
+_HOMES = {
+    "Discovery": f"{__name__}.discovery",
+    "Measurements": f"{__name__}.release",
+    "Release": f"{__name__}.release",
+    "Trust": f"{__name__}.trust",
+    "load": f"{__name__}.release",
+}
+__getattr__ = lazy_names(__name__, _HOMES)

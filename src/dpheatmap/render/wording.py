@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpheatmap.design.privacy_loss import PrivacyLoss
-from dpheatmap.heatmap.difference import Difference
+from dpheatmap.heatmap.differences import Difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.release import Release

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 import dpheatmap
 from dpheatmap.errors import ParameterError
-from dpheatmap.estimate.kmedian import kmedian
-from dpheatmap.heatmap.difference import Difference
+from dpheatmap.estimate.places import kmedian
+from dpheatmap.heatmap.differences import Difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.release import Release

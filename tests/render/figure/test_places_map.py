@@ -16,7 +16,7 @@ from shapely.ops import unary_union
 import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.errors import ParameterError
-from dpheatmap.estimate.kmedian import Places, kmedian
+from dpheatmap.estimate.places import Places, kmedian
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.figure.canvas import Box
 from dpheatmap.render.figure.catchments import catchments

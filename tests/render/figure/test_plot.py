@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import dpheatmap as dph
 from dpheatmap.errors import MissingDependency
-from dpheatmap.heatmap.difference import Difference
+from dpheatmap.heatmap.differences import Difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.testing import generated_people

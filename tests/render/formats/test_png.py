@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from dpheatmap.design.privacy_loss import PureLoss
-from dpheatmap.heatmap.difference import Difference
+from dpheatmap.heatmap.differences import Difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.figure.canvas import PillowCanvas

@@ -11,7 +11,7 @@ from dpheatmap.place.projection import latitudes_of_rows
 from dpheatmap.place.quadtree import Ints
 
 if TYPE_CHECKING:
-    from dpheatmap.estimate.kmedian import Places
+    from dpheatmap.estimate.places import Places
 
 
 def catchments(places: Places, columns: int, rows: int) -> Ints:

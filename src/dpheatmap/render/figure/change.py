@@ -17,7 +17,7 @@ from dpheatmap.render.web.picture import picture_of_difference
 from dpheatmap.render.wording import words_of_difference
 
 if TYPE_CHECKING:
-    from dpheatmap.heatmap.difference import Difference
+    from dpheatmap.heatmap.differences import Difference
 
 FORMATS = (".html", *PICTURES)
 """Suffixes of the files a difference can be saved as."""

@@ -16,7 +16,7 @@ from dpheatmap.render.figure.lettering import Colour
 from dpheatmap.render.figure.outline import outlines
 
 if TYPE_CHECKING:
-    from dpheatmap.estimate.kmedian import Places
+    from dpheatmap.estimate.places import Places
 
 _MARK = 9.0  # radius of a centre's ring, in units, as long as there is room
 _NUMBER = 1.2 * LABEL  # size of a centre's number, in units

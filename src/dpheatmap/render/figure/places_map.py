@@ -17,7 +17,7 @@ from dpheatmap.render.formats.places_table import columns_of
 from dpheatmap.render.wording import length_in_words
 
 if TYPE_CHECKING:
-    from dpheatmap.estimate.kmedian import Places
+    from dpheatmap.estimate.places import Places
 
 __all__ = ["FORMATS", "columns_of", "figure_of_places", "refuse", "save"]
 

@@ -16,7 +16,7 @@ from dpheatmap.render.web.picture import Picture, picture_of, picture_of_differe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpheatmap.heatmap.difference import Difference
+    from dpheatmap.heatmap.differences import Difference
     from dpheatmap.heatmap.heatmap import Heatmap
 
 _QUIET = "#d9dade"

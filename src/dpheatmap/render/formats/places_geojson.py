@@ -16,7 +16,7 @@ from dpheatmap.render.formats.metadata import facts_of_release, refuse_without_g
 from dpheatmap.render.formats.places_table import columns_of
 
 if TYPE_CHECKING:
-    from dpheatmap.estimate.kmedian import Places
+    from dpheatmap.estimate.places import Places
 
 GRID = 256
 """Cells on the longer side of the grid that catchments are drawn on."""

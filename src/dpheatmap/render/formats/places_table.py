@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpheatmap.estimate.kmedian import Places
+    from dpheatmap.estimate.places import Places
 
 
 def write(places: Places, path: Path) -> None:

@@ -17,7 +17,7 @@ from dpheatmap.render.web.layers import average
 from dpheatmap.render.wording import promise_in_words, unit_of_density, words_of, words_of_difference
 
 if TYPE_CHECKING:
-    from dpheatmap.heatmap.difference import Difference
+    from dpheatmap.heatmap.differences import Difference
     from dpheatmap.heatmap.heatmap import Heatmap
 
 HEADINGS = {

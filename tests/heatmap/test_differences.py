@@ -14,7 +14,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.errors import ParameterError
-from dpheatmap.heatmap.difference import Difference
+from dpheatmap.heatmap.differences import Difference
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.web.picture import picture_of_difference
 from dpheatmap.testing import generated_people

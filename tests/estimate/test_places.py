@@ -11,7 +11,7 @@ import dpheatmap as dph
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.estimate.kmedian import FINE, Plane, weighted_points
+from dpheatmap.estimate.places import FINE, Plane, weighted_points
 from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.experiments.mixtures import mixture
 from dpheatmap.place.domain import Domain
