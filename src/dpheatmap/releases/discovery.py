@@ -1,4 +1,4 @@
-"""A Discovery: a box that was found privately, what is claimed of it, and what it cost."""
+"""Discoveries: a box that was found privately, the claim about it, and its cost."""
 
 from __future__ import annotations
 
