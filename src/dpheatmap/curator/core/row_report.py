@@ -1,4 +1,4 @@
-"""What a reading of a table found: exact numbers, the only ones that leave the private side, for the data holder."""
+"""The report of a reading: the only exact numbers that leave the private side, for the data holder."""
 
 from __future__ import annotations
 
