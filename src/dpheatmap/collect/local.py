@@ -245,7 +245,7 @@ def check_numbers(n_min: int, n_max: int) -> None:
 
 
 class Report(NamedTuple):
-    """What a device sends in the local model.
+    """The report that a device sends in the local model.
 
     Attributes
     ----------

@@ -214,12 +214,13 @@ def _strip_edges(tiles: Ints, people: Floats, least: float) -> tuple[CellRange, 
 
 
 def noise_quantile(scales: Floats, confidence: float) -> float:
-    """What a sum of independent noises of these scales, in people, exceeds with probability 1 - confidence at most.
+    """The value that a sum of noises of these scales, in people, exceeds with probability at most 1 - confidence.
 
-    Each noise is rounded up to a grid and its far ends are cut at the grid's, where ``e^-30`` of it lies, so the sum
-    on the grid is never smaller but for that; its law is the convolution, by Fourier transform. The noise is discrete:
-    its tail ``q^k / (1 + q)``, with ``q = e^-a`` and a the rate, is at most ``e^(-a (k - 1)) / 2``, that of continuous
-    noise one unit further out. So a unit is added for each, at the weight that the largest has, 1 at most.
+    The noises are independent. Each is rounded up to a grid and its far ends are cut at the grid's, where ``e^-30`` of
+    it lies, so the sum on the grid is never smaller but for that; its law is the convolution, by Fourier transform. The
+    noise is discrete: its tail ``q^k / (1 + q)``, with ``q = e^-a`` and a the rate, is at most ``e^(-a (k - 1)) / 2``,
+    that of continuous noise one unit further out. So a unit is added for each, at the weight that the largest has, 1 at
+    most.
 
     >>> round(noise_quantile(np.array([1.0]), 0.95), 2), round(math.log(1 / (2 * 0.05)), 2)
     (2.31, 2.3)

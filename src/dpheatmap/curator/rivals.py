@@ -98,7 +98,7 @@ class Curator:
         return self._noisy(self._sums(ring, len(boxes) + 1), epsilon) / UNITS
 
     def deviations(self, codes: Ints, starts: Ints, epsilon: Fraction) -> Floats:
-        """How unevenly people are spread inside buckets of finest cells: noisy half deviations, in people.
+        """The unevenness of people inside buckets of finest cells: noisy half deviations, in people.
 
         Bucket k holds the cells ``codes[starts[k] : starts[k + 1]]``, the last one the rest; its half deviation is
         half the sum of ``|count - mean count|`` over its cells.

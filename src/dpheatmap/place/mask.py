@@ -43,7 +43,7 @@ class CellRange:
 
 
 class Mask(Protocol):
-    """Which cells meet a place, and how much of them lies in it."""
+    """The cells that meet a place, and how much of each lies in it."""
 
     def rectangle(self, level: int) -> CellRange:
         """The smallest rectangle that holds all cells of a level that meet the place."""

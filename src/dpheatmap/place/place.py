@@ -35,7 +35,7 @@ class Units(NamedTuple):
     length: str
     """The unit of lengths such as sigma."""
     lengths: str
-    """The same in names of columns."""
+    """The unit of lengths in names of columns."""
     density: str
     """The name of columns of densities."""
     per_area: str
@@ -109,7 +109,7 @@ class Place(ABC):
     @property
     @abstractmethod
     def lengths_of_units(self) -> tuple[float, float]:
-        """How long a step of 1 in x and in y is, about the middle of the place."""
+        """The lengths of a step of 1 in x and in y, about the middle of the place."""
 
     @abstractmethod
     def area(self, left: Floats, top: Floats, right: Floats, bottom: Floats) -> Floats:

@@ -86,7 +86,7 @@ class Theory:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a release with these settings will do; nothing in it comes from data. :func:`plan` makes one.
+    """The plan of a release with these settings, made by :func:`plan`. Nothing in it comes from data.
 
     Attributes
     ----------

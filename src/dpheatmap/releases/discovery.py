@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Discovery:
-    """What :func:`dpheatmap.discover` returns: a public place for a release, paid for with ``epsilon``.
+    """The result of :func:`dpheatmap.discover`: a public place for a release, paid for with ``epsilon``.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RowReport:
-    """What the aggregation read: exact numbers, for the data holder's eyes only.
+    """A report of what the aggregation read: exact numbers, for the data holder's eyes only.
 
     Attributes
     ----------

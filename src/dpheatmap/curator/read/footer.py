@@ -109,7 +109,7 @@ def _list_head(data: bytes, at: int) -> tuple[int, int, int]:
 
 
 def _end(data: bytes, at: int, kind: int) -> int:
-    """Where a value ends."""
+    """The end of a value."""
     if kind in _TRUTHS:
         return at
     if kind in _NUMBERS:

@@ -149,7 +149,7 @@ class RecordStream:
         self.broken, self.empty = int(tally[kernels.BROKEN]), int(tally[kernels.EMPTY])
 
     def place(self) -> str:
-        """Which line is the first broken one, and why: for the data holder's eyes only. Empty if there is none."""
+        """The first broken line, and why, for the data holder's eyes only. Empty if there is none."""
         read = self.first_broken
         if read is None:
             return ""
