@@ -1,1 +1,1 @@
-"""Files, connections and compiled kernels: what is about no map."""
+"""Helpers that know nothing of maps: files, connections, compiled functions and checks of parameters."""

@@ -1,4 +1,4 @@
-"""PostgreSQL as it is reached from here: by a URL, of which only host and name are ever shown."""
+"""URLs of PostgreSQL databases, of which only host and name are ever shown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from dpheatmap.errors import MissingDependency, ParameterError
 
 WAIT = 60
-"""Seconds to wait for a server, or for other processes there."""
+"""Seconds to wait for a server, or for other processes that use it."""
 
 _SCHEMES = ("postgresql://", "postgres://")
 
@@ -38,7 +38,7 @@ def public_url(url: str, what: str) -> str:
 
 
 def driver(purpose: str) -> Any:
-    """The package psycopg."""
+    """Import the package psycopg."""
     try:
         import psycopg
     except ImportError as error:

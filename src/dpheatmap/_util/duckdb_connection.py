@@ -1,4 +1,4 @@
-"""DuckDB as it is used everywhere here: it shows no bar, fetches nothing, and loads nothing it did not come with."""
+"""DuckDB connections that show no progress bar, download nothing, and load only built-in extensions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 """By default DuckDB would download and load an extension when a path or a function seems to need one."""
 SYNCHRONOUS = {"async_threads": "0"}
-"""With threads of its own for writing, DuckDB 2.0 waits for them for ever now and then, if a COPY fails or is ended."""
+"""Otherwise DuckDB 2.0 sometimes waits for ever for its writing threads, if a COPY fails or is ended."""
 
 
 def connect(**config: str) -> duckdb.DuckDBPyConnection:
-    """A database in memory, with these settings.
+    """Open a database in memory, with these settings.
 
     >>> with connect() as con:
     ...     con.execute("SELECT current_setting('autoinstall_known_extensions')").fetchone()
@@ -24,11 +24,11 @@ def connect(**config: str) -> duckdb.DuckDBPyConnection:
 
     try:
         con = duckdb.connect(config={**OFFLINE, **SYNCHRONOUS, **config})
-        # In a notebook without ipywidgets there is no bar, and DuckDB refuses to be told so.
+        # In a notebook without ipywidgets there is no progress bar, and DuckDB refuses to switch it off.
         if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
             con.execute("SET enable_progress_bar = false")
     except RuntimeError as error:
-        if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C in the main thread
+        if str(error) != "Query interrupted":  # DuckDB's error for Ctrl-C in the main thread
             raise
         raise KeyboardInterrupt from None
     return con

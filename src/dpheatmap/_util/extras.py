@@ -9,7 +9,7 @@ from dpheatmap.errors import MissingDependency
 
 
 def import_extra(module: str, extra: str, purpose: str) -> Any:
-    """A module of an optional package, or the error that names the extra to install."""
+    """Import a module of an optional package, or raise the error that names the extra to install."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -25,7 +25,7 @@ _ADVICE = {
 
 
 def suffix_of(path: str | PathLike[str], whose: str, known: Collection[str]) -> str:
-    """The suffix that tells the format of a file, refused if there is no such format.
+    """The suffix of a file, which names its format; refused if there is no such format.
 
     >>> suffix_of("Map.PNG", "a heatmap's file", [".png", ".svg"])
     '.png'
@@ -43,11 +43,11 @@ def suffix_of(path: str | PathLike[str], whose: str, known: Collection[str]) -> 
 def replace_whole(path: str | PathLike[str], *, private: bool = False, anew: bool = False) -> Iterator[Path]:
     """A temporary path beside ``path`` to write to; what was written takes the place of ``path`` at the end.
 
-    If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was. One
-    that a killed process left behind is removed by the next one that writes to ``path``. A file that is replaced keeps
-    its permissions, and a symbolic link keeps pointing where it did. A ``private`` file is its owner's alone to read,
-    from the first moment on. With ``anew`` none is replaced: if one is there in the end, whoever wrote it, that is a
-    FileExistsError.
+    If anything goes wrong on the way, an interrupt included, the temporary is removed and ``path`` stays as it was. A
+    temporary that a killed process left behind is removed by the next process that writes to ``path``. A file that is
+    replaced keeps its permissions, and a symbolic link keeps pointing where it did. Only its owner can read a
+    ``private`` file, from the first moment on. With ``anew`` no file is replaced: if there is one in the end, whoever
+    wrote it, FileExistsError is raised.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ def replace_whole(path: str | PathLike[str], *, private: bool = False, anew: boo
             yield temporary
             _to_disk(temporary)
             (os.link if anew else os.replace)(temporary, target)
-            with suppress(OSError):  # not every system lets a folder be synced; the file itself is safe by now
+            with suppress(OSError):  # some systems can't sync a folder; the file itself is safe by now
                 _to_disk(target.parent)
         except OSError as error:
             if anew and isinstance(error, FileExistsError):
@@ -78,14 +78,14 @@ def replace_whole(path: str | PathLike[str], *, private: bool = False, anew: boo
 
 @contextmanager
 def _place_for(target: Path) -> Iterator[Path]:
-    """Where to write what will be ``target``, after what killed writers of it left behind was removed.
+    """Give a temporary path to write ``target`` to, after removing what killed writers of it left behind.
 
-    Who writes holds a lock on the folder together with all others who write there; it ends with the process, however
-    that ends. Who gets the lock alone knows that nobody is writing, so that every temporary is a leftover. Where the
-    folder can't be locked, for one because somebody uses such a lock for ends of their own, nothing is removed, and the
-    temporary gets a name by which nobody removes it.
+    Every writer holds a shared lock on the folder, which ends with its process, however that ends. A process that gets
+    the lock exclusively knows that nobody is writing, so every temporary is a leftover. Where the folder can't be
+    locked, for example because somebody else uses such a lock, nothing is removed, and the temporary gets a name by
+    which nobody removes it.
     """
-    # A part of the name is enough to recognise it by, and leaves room for the rest in 255 bytes.
+    # A part of the name is enough to recognise the file, and leaves room for the rest in 255 bytes.
     name, ending = f".{target.stem[:40]}", f"-dpheatmap-{secrets.token_hex(4)}{target.suffix}"
     leftover = re.compile(rf"(tmp_)?{re.escape(name)}-dpheatmap-[0-9a-f]{{8}}{re.escape(target.suffix)}")
     with _open_folder(target.parent) as folder:
@@ -111,7 +111,7 @@ def _open_folder(folder: Path) -> Iterator[int | None]:
 
 
 def _lock(folder: int | None, alone: bool) -> bool:
-    """Whether a lock on the folder could be had at once, for this process alone or together with others."""
+    """Try to lock the folder at once, for this process alone or shared with others; tell whether it worked."""
     if folder is None:
         return False
     import fcntl
@@ -124,7 +124,7 @@ def _lock(folder: int | None, alone: bool) -> bool:
 
 
 def check_writable(path: str | PathLike[str]) -> None:
-    """Find out whether a file can be written there, by writing a megabyte beside it and removing it again."""
+    """Check that a file can be written there, by writing a megabyte beside it and removing it again."""
     with suppress(_TriedOut), replace_whole(path) as temporary:
         temporary.write_bytes(bytes(2**20))
         _to_disk(temporary)
@@ -132,11 +132,11 @@ def check_writable(path: str | PathLike[str]) -> None:
 
 
 class _TriedOut(Exception):  # noqa: N818
-    """Ends a trial, so that nothing takes the file's place."""
+    """Ends the trial of `check_writable`, so that the file is not replaced."""
 
 
 def data_folder() -> Path:
-    """Where this user's ledger and stored releases are, unless they are told to be elsewhere."""
+    """The default folder of this user's ledger and stored releases."""
     if sys.platform == "win32":
         folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -147,7 +147,7 @@ def data_folder() -> Path:
 
 
 def matching(path: str) -> list[str]:
-    """The file, those that match the pattern, or all in the folder but what writers keep for themselves."""
+    """The file, those that match the pattern, or all below the folder whose names don't begin with . or _."""
     if Path(path).is_file():
         return [path]
     if path and Path(path).is_dir():
@@ -166,7 +166,7 @@ def not_a_pattern(path: str | PathLike[str]) -> str:
 
 
 def _create_like(target: Path, temporary: Path, private: bool) -> None:
-    """An empty file with the permissions of the one it will replace, or those of any new file, or of a private one."""
+    """Create an empty file with the permissions of the one it will replace, of any new file, or of a private one."""
     mode = None
     if target.exists():
         mode = target.stat().st_mode

@@ -1,9 +1,9 @@
-"""Ctrl-C while the command is still loading: the same line and the same exit code as later.
+"""Ctrl-C while the command is still loading, which gives the same line and the same exit code as later.
 
 Python loads the whole package before the first line of a command can run, and shows a traceback if it is interrupted in
 that half second. Nothing is open or written by then, so the process may end where it stands. This is set up when the
-module is loaded, as the package's first. A program that uses the library keeps its own way with signals: they are
-touched in the command's process alone, which is told by how Python was started.
+module is loaded, as the package's first. A program that uses the library keeps its own signal handling: signals are
+touched only in the command's process, which is recognised by how Python was started.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SAYING = "Interrupted; nothing half-written was left behind."
 
 
 def restore_interrupt() -> None:
-    """The command begins; from here on Ctrl-C is an exception, which cleans up on its way."""
+    """Make Ctrl-C an exception again, which cleans up on its way; called when the command begins."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -30,7 +30,7 @@ def _end(number: int, frame: object) -> None:
 
 
 def _is_the_command() -> bool:
-    """Whether this is ``python -m dpheatmap``, which is "-m" to itself while the package loads, or the script."""
+    """Whether this is the script, or ``python -m dpheatmap``, whose name is "-m" while the package loads."""
     if sys.argv[:1] == ["-m"]:
         return ("-m", "dpheatmap") in itertools.pairwise(sys.orig_argv)
     script = Path(getattr(sys.modules["__main__"], "__file__", None) or "")

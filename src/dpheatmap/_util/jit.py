@@ -1,4 +1,4 @@
-"""Compiled functions, kept on disk for the next process where that can be; imports numba, so it is imported late."""
+"""Compiled functions, cached on disk where that is possible. The module imports numba, so it is imported late."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def njit(**options: Any) -> Callable[[Function], Function]:
-    """numba's ``njit``, whose ``cache=True`` is a wish: where nothing can be kept, a function is compiled each time.
+    """numba's ``njit`` with an optional ``cache=True``: where nothing can be cached, a function is compiled each time.
 
-    numba itself stops where it finds no folder to write to, as in a container that is read-only, and where the disk
-    is full. It does so on a function's first call: of a release, that is after its budget was charged.
+    numba itself stops where it finds no folder to write to, as in a container that is read-only, and where the disk is
+    full. It does so on a function's first call, which in a release comes after the budget was charged.
 
     >>> @njit(cache=True)
     ... def double(n):
@@ -30,7 +30,7 @@ def njit(**options: Any) -> Callable[[Function], Function]:
 
     def decorator(function: Function) -> Function:
         compiled: Any = numba.njit(**options)(function)
-        if wanted and compiled is not function:  # the same, if compiling is switched off
+        if wanted and compiled is not function:  # they are the same if compiling is switched off
             with suppress(RuntimeError):  # no folder can be written to
                 compiled._cache = _WhereThereIsRoom(function)
         return compiled  # type: ignore[no-any-return]
@@ -40,7 +40,7 @@ def njit(**options: Any) -> Callable[[Function], Function]:
 
 @numba.extending.intrinsic  # type: ignore[untyped-decorator]
 def load_eight(context: Any, array: Any, at: Any) -> Any:
-    """Eight bytes from any place of an array as a number, the first byte lowest."""
+    """Load eight bytes from any place of an array as a little-endian number."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array_type, _ = signature.args
@@ -55,7 +55,7 @@ def load_eight(context: Any, array: Any, at: Any) -> Any:
 
 @numba.extending.intrinsic  # type: ignore[untyped-decorator]
 def trailing_zeros(context: Any, word: Any) -> Any:
-    """How many low bits of a number, which is not 0, are 0."""
+    """The number of trailing zero bits of a number that is not 0."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -64,7 +64,7 @@ def trailing_zeros(context: Any, word: Any) -> Any:
 
 
 class _WhereThereIsRoom(FunctionCache):  # type: ignore[misc]
-    """numba's cache, which goes on without if a compiled function can't be written."""
+    """numba's cache, which ignores that a compiled function can't be written."""
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first asked for."""
+"""Names of a package that are loaded on first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """The ``__getattr__`` of a package whose names live in other modules: ``homes`` tells where.
 
-    A home is a module's name, which holds the name asked for; or, after a colon, nothing but the module is meant.
+    A home is the name of the module that holds the name; with a colon before it, it is the module itself.
 
     >>> lookup = lazy_names("dpheatmap", {"Domain": "dpheatmap.place.domain", "bounds": ":dpheatmap.planning.bounds"})
     >>> lookup("Domain").__name__, lookup("bounds").__name__

@@ -11,7 +11,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def options_of(kind: type) -> dict[str, Field[Any]]:
-    """The fields of a dataclass that its maker may give, by name."""
+    """The fields of a dataclass that its constructor takes, by name."""
     return {one.name: one for one in fields(kind) if one.init}
 
 

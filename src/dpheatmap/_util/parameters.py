@@ -1,7 +1,7 @@
-"""The rules that parameters keep, as data: one name means one thing in the whole interface.
+"""The rules of parameters, as data: a name has one meaning in the whole interface.
 
-``check(width=width, depth=depth)`` looks each name up in :data:`RULES` and raises one uniform
-:class:`~dpheatmap.errors.ParameterError` for whatever does not fit. A test goes through the table and proves
+``check(width=width, depth=depth)`` looks each name up in :data:`RULES` and raises the same kind of
+:class:`~dpheatmap.errors.ParameterError` for every value that breaks its rule. A test goes through the table and proves
 that every public function that takes a name refuses what its rule refuses.
 """
 
@@ -36,7 +36,7 @@ LONGEST_NUMBER = 1000
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter must be, in words and as a test, and what to do about it otherwise."""
+    """What a parameter must be, in words and as a test, and advice if it is not."""
 
     words: str
     holds: Callable[[object], bool]
@@ -56,14 +56,14 @@ def _real(words: str, inside: Callable[[float], bool], advice: str) -> Rule:
             return False
         try:
             return math.isfinite(value) and inside(float(value))
-        except OverflowError:  # a whole number or a fraction beyond all floats
+        except OverflowError:  # a whole number or a fraction too large for a float
             return False
 
     return Rule(words, holds, advice)
 
 
 def one_of(*options: str) -> Rule:
-    """A text that is one of these."""
+    """The rule of a text that is one of these."""
     words = "one of " + ", ".join(repr(option) for option in options)
     return Rule(words, lambda value: isinstance(value, str) and value in options, "Pick one of these.")
 
@@ -120,19 +120,19 @@ def as_epsilon(value: object) -> Fraction:
     """
     if isinstance(value, bool) or not isinstance(value, (int, str, Fraction, Decimal, numbers.Real)):
         raise TypeError(f"{type(value).__name__} is not a number")
-    if isinstance(value, str) and len(value) > LONGEST_NUMBER:  # of which the arithmetic would take for ever
+    if isinstance(value, str) and len(value) > LONGEST_NUMBER:  # its arithmetic would take for ever
         raise ValueError("too long")
     if isinstance(value, str) and "/" not in value:
         value = Decimal(value)
     if isinstance(value, Decimal) and len(value.as_tuple().digits) > LONGEST_NUMBER:
         raise ValueError("too long")
-    if isinstance(value, Decimal) and abs(value.adjusted()) > MOST_DIGITS:  # or it could not be written out
+    if isinstance(value, Decimal) and abs(value.adjusted()) > MOST_DIGITS:  # it could not be written out
         raise ValueError("out of range")
     return Fraction(value if isinstance(value, (int, str, Fraction, Decimal)) else repr(float(value)))
 
 
 def _is_partition(value: object) -> bool:
-    """One column with a list of different texts."""
+    """Whether a value is one column with a list of different texts."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return False
     ((column, values),) = value.items()
@@ -252,7 +252,7 @@ RULES: dict[str, Rule] = {
     ),
     "trusted": one_of("curator", "shuffler", "servers", "nobody"),
 }
-"""Every checked parameter of the interface and its rule; those of designs are added where these are listed."""
+"""Every checked parameter of the interface and its rule; `design/registry.py` adds those of designs."""
 
 
 def check(**values: object) -> None:
@@ -272,7 +272,7 @@ cells kept at each level; the paper uses 20.
 
 
 def _as_text(value: object) -> str:
-    """A value as it is written, cut short if it is long; of a whole column or list, which may be people's, its type."""
+    """A value as text, cut short if it is long; only the type of a column or list, which may hold people's data."""
     if value is not None and not isinstance(value, (str, numbers.Number, PathLike)):
         return f"of the type {type(value).__name__}"
     try:

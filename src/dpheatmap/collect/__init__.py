@@ -1,10 +1,10 @@
-"""No trusted curator: people's devices send, nobody learns more than the release. On the private side of the wall.
+"""Collections without a trusted curator: nobody learns more than the release. On the private side of the wall.
 
-* Secure aggregation: :mod:`~dpheatmap.collect.server`. Two or more servers of which one is honest.
+* Secure aggregation: :mod:`~dpheatmap.collect.server`. Two or more servers, of which one is honest.
 * Shuffle model: :mod:`~dpheatmap.collect.shuffler` and :mod:`~dpheatmap.collect.analyser`, who don't collude.
 * Local model: :mod:`~dpheatmap.collect.local` and :mod:`~dpheatmap.collect.collector`. One noisy report a person.
 
-This is the only door: nothing outside imports what is inside but by the names below.
+Code outside imports only the names below.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Client", "Collection", "LocalTerms", "Terms"]
 
-# For devices, and for whoever opens a collection: public terms in, sealed contributions and noisy sums out.
+# For devices, and for whoever opens a collection: from public terms to sealed contributions and noisy sums.
 _PUBLIC = {"Client": "client", "Collection": "collection", "LocalTerms": "local", "Terms": "terms"}
 # The processes of a collection, which `dpheatmap collect` starts.
 _PROCESSES = {
@@ -69,5 +69,5 @@ __getattr__ = lazy_names(__name__, {name: f"{__name__}.{home}" for name, home in
 
 
 def __dir__() -> list[str]:
-    """What completion offers: the public names."""
+    """The public names, for completion."""
     return [*__all__, "__doc__", "__file__"]

@@ -1,4 +1,4 @@
-"""Additive shares: uniform numbers modulo a power of two that add up to a value, and nothing when one is missing.
+"""Additive shares: uniform numbers modulo a power of two that add up to a value; all but one reveal nothing of it.
 
 All but the last share are uniform and independent of the value, and so are any r - 1 of the r shares: for any values of
 these there is one value of the missing share for each secret.
@@ -18,7 +18,7 @@ Words = NDArray[np.uint64]
 
 
 def split(values: Ints, shares: int, bits: int, source: Source = os.urandom) -> Words:
-    """Each value in so many shares mod ``2**bits``, as rows: row r has the r-th share of every value.
+    """Split each value into so many shares mod ``2**bits``, as rows: row r has the r-th share of every value.
 
     >>> (split(np.array([7, -1]), 3, 64).sum(axis=0, dtype=np.uint64).astype(np.int64)).tolist()
     [7, -1]
@@ -33,7 +33,7 @@ def split(values: Ints, shares: int, bits: int, source: Source = os.urandom) -> 
 
 
 def signed_integers(sums: Words, bits: int, largest: int) -> Ints:
-    """Sums mod ``2**bits`` to the integers that they stand for: those above the largest possible one are negative.
+    """Map sums mod ``2**bits`` to the integers that they stand for: those above the largest possible one are negative.
 
     >>> signed_integers(np.array([3, 15], dtype=np.uint64), 4, 12).tolist()
     [3, -1]

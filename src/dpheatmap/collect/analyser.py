@@ -1,7 +1,7 @@
-"""The analyser: it opens what the shuffler has mixed, sums the shares by coordinate, and publishes the noisy sums.
+"""The analyser, which opens the shuffled messages, sums the shares by coordinate, and publishes the noisy sums.
 
 It learns nothing beyond the noisy sums that it publishes anyhow, up to delta (`shuffle_bound.py`), as long as the
-shuffler does not tell it who sent what. What can't be opened, or comes twice, does not count; if some of a
+shuffler does not tell it who sent what. A message that can't be opened, or comes twice, does not count. If some of a
 contribution's messages are missing, the sums can't be decoded, and it says so instead of publishing. Either way it
 deletes the messages.
 """
@@ -28,7 +28,7 @@ class Analyser(Role):
     name = "analyser"
 
     def accept(self, body: bytes) -> None:
-        """Take one batch from the shuffler; the same one again is fine."""
+        """Take one batch from the shuffler; the same batch may come again."""
         batch = self.collection.parties[0].key.verify(body, self.collection.purpose("batch"))
         if batch is None or len(batch) < HEADER:
             raise Refused(403, "Only the shuffler of this collection can send batches.")
@@ -38,7 +38,7 @@ class Analyser(Role):
             self.state.learn("count", count.to_bytes(4, "little"))
 
     def step(self) -> bool:
-        """Publish, or say why not, once all batches are there; then they are of no more use."""
+        """Publish the sums, or say why not, once all batches are there; then delete their content."""
         if self.state.fact("outcome") is not None:
             return True
         count = self.state.fact("count")

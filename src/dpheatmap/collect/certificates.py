@@ -1,4 +1,4 @@
-"""TLS certificates for processes on this machine, for demos and tests: an authority that exists for an hour."""
+"""TLS certificates for processes on this machine, for demos and tests, by an authority that is valid for an hour."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ except ImportError as error:
 
 
 class Certificates(NamedTuple):
-    """Files: whom clients trust, and a certificate of 127.0.0.1 with its key."""
+    """Files: the authority that clients trust, and a certificate of 127.0.0.1 with its key."""
 
     authority: Path
     certificate: Path
@@ -27,7 +27,7 @@ class Certificates(NamedTuple):
 
 
 def make_certificates(folder: Path) -> Certificates:
-    """A certificate of this machine, signed by an authority whose key is thrown away."""
+    """Make a certificate of this machine, signed by an authority whose key is thrown away."""
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     issuer, subject = (
         x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("dpheatmap demo", "127.0.0.1")

@@ -1,12 +1,12 @@
-"""A device: it turns one person's points into a contribution that reveals nothing, and sends it to the receivers.
+"""The device, which turns one person's points into a contribution that reveals nothing, and sends it.
 
 A contribution is sealed for each receiver, with the ticket and a nonce. Each server gets its uniform share. The
-shuffler gets all messages (coordinate, share); each of them is first sealed for the analyser by itself, because two
-messages in one text would be known to come from one person. TLS alone would not do: it may end at somebody else's
+shuffler gets all messages (coordinate, share). Each message is first sealed for the analyser by itself, because two
+messages in one text would be known to come from one person. TLS alone is not enough: it may end at somebody else's
 machine, and whoever watches the line there could tell the analyser whose messages are whose.
 
 In the local model a contribution is a report that anybody might read, and that must be made *once*: epsilon is the
-price of one report, and a second one costs epsilon again. So a contribution can be kept in a file, and sent again from
+price of one report, and a second one costs epsilon again. So a contribution can be kept in a file and sent again from
 there.
 """
 
@@ -156,7 +156,7 @@ class Client:
             with replace_whole(path, private=True, anew=True) as temporary:
                 temporary.write_bytes(b"".join(bodies))
         except FileExistsError:
-            return self.kept(path) or self.keep(bodies, path)  # again, if it is gone by now
+            return self.kept(path) or self.keep(bodies, path)  # again, if the file is gone by now
         return bodies
 
     def kept(self, path: str | PathLike[str]) -> list[bytes] | None:
@@ -205,7 +205,7 @@ class Client:
         ]
 
     def _contents(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
-        """What is sealed for each receiver."""
+        """The texts that are sealed for each receiver."""
         terms = self.collection.terms
         if isinstance(terms, LocalTerms):
             return [report_of(terms, codes, weights, source).to_padded_bytes(terms)]
@@ -232,7 +232,7 @@ class Client:
 
 
 def contribution_info(collection: Collection, ticket: bytes, nonce: bytes) -> bytes:
-    """The context that a contribution is sealed with, so that no part of it passes for a part of another."""
+    """The context that a contribution is sealed with, so that no part of it passes as a part of another."""
     return collection.purpose("contribution") + ticket + nonce
 
 

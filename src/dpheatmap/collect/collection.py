@@ -1,8 +1,8 @@
-"""A collection: its terms, who takes part in running it, and when it closes; public, and signed by whoever opens it.
+"""Collections: their terms, parties and closing time, which are public and signed by the operator.
 
-One JSON file tells a device everything that its contribution follows from. The device gets the operator's public key by
+One JSON file holds everything that a device's contribution depends on. The device gets the operator's public key by
 other means (with the app, say), and takes part only in what that key has signed. Some numbers in the file follow from
-others, and are there for people to read; a reader computes the whole file again and compares.
+others, and are there for people to read. A reader computes the whole file again and compares.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ class Collection:
 
     @classmethod
     def _from_document(cls, document: dict[str, Any], operator: PublicKey) -> Collection | None:
-        """The collection of a document, or None if it is not signed by the operator or contradicts itself."""
+        """Make the collection of a document; None if it is not signed by the operator or contradicts itself."""
         import base64
 
         from dpheatmap.collect.keys import PublicKey
@@ -281,7 +281,7 @@ def terms_of(model: str, domain: Domain, *, epsilon: object, n_min: int, n_max: 
 
 
 def _canonical(document: dict[str, Any]) -> bytes:
-    """One text for one document, whatever the order of its keys."""
+    """The canonical text of a document, whatever the order of its keys."""
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 

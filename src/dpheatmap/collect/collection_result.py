@@ -1,4 +1,4 @@
-"""The release of a collection: what its parties have published, checked and added up. Anybody may do this."""
+"""The release of a collection, from the sums that its parties have published. Anybody may compute it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _HEADER = 8 + 32
 
 
 def fetch_release(collection: Collection, network: Network) -> Release:
-    """The release, as soon as it is there; an error if there will be none, or not within the network's patience."""
+    """Wait for the release; an error if there will be none, or not within the network's patience."""
     end = time.monotonic() + network.patience
     published = publishers(collection)
     found: dict[Party, bytes] = {}
     while any(party not in found for party in published):
-        for party in collection.parties:  # also the shuffler, who publishes nothing, can say that there will be nothing
+        for party in collection.parties:  # the shuffler publishes nothing, but can say that there will be no result
             body = None if party in found else network.fetch(party, "/sum")
             if body is not None:
                 found[party] = body
@@ -37,7 +37,7 @@ def fetch_release(collection: Collection, network: Network) -> Release:
 
 
 def _why_missing(collection: Collection, network: Network, parties: list[Party]) -> str:
-    """Why there is no result yet."""
+    """A sentence about why there is no result yet."""
     silent = [party.address for party in parties if network.fetch(party, "/status") is None]
     if silent:
         return f"There is no result without {' and '.join(silent)}, and nobody answers there. Check that it runs."
@@ -46,14 +46,14 @@ def _why_missing(collection: Collection, network: Network, parties: list[Party])
 
 
 def publishers(collection: Collection) -> tuple[Party, ...]:
-    """Who publishes sums: every server, or the analyser."""
+    """The parties that publish sums: every server, or the analyser."""
     return collection.parties[1:] if collection.terms.model == "shuffle" else collection.parties
 
 
 def combine_sums(collection: Collection, bodies: list[bytes]) -> Release:
-    """The release that signed sums are: one of each server, about the same contributions, or that of the analyser.
+    """Make the release from signed sums: one of each server, about the same contributions, or that of the analyser.
 
-    What the server of the local model publishes is its tally.
+    The server of the local model publishes its tally instead.
     """
     terms, purpose = collection.terms, collection.purpose("sum")
     signed_by = zip(publishers(collection), bodies, strict=True)

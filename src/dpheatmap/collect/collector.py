@@ -1,10 +1,10 @@
-"""The server of the local model: it gathers reports that tell little, and publishes how often each answer was given.
+"""The server of the local model, which gathers noisy reports and publishes how often each answer was given.
 
-It need not be trusted: a report is epsilon-DP against whoever reads it (`local.py`), so are sums of reports, and it
-adds no noise of its own. What it must do is count everybody once: a ticket is good for one report, and the same report
-sent again is that report.
+It need not be trusted: a report is epsilon-DP against whoever reads it (`local.py`), and so are sums of reports. It
+adds no noise of its own. It must count everybody once: a ticket is valid for one report, and the same report sent again
+counts as that one.
 
-It publishes its tally, once, when the collection is closed, and deletes the reports; whoever has the tally can make the
+When the collection is closed, it publishes its tally, once, and deletes the reports. Whoever has the tally can make the
 release, and check it.
 """
 
@@ -26,13 +26,13 @@ class Collector(Receiver):
 
     @property
     def terms(self) -> LocalTerms:
-        """What reports are made by."""
+        """The terms of the collection, by which reports are made."""
         if not isinstance(self.collection.terms, LocalTerms):
             raise TypeError("not a collection of the local model")
         return self.collection.terms
 
     def _open(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
-        """The report, if it is one of this collection."""
+        """Open a report; refuse one that is not of this collection."""
         text = super()._open(ticket, nonce, sealed)
         try:
             Report.from_padded_bytes(text, self.terms)

@@ -6,8 +6,8 @@ level i by B in L1 norm.
 
 **Why sums of `noisy_vector` are private.** With n_min or more honest people, the noise of level i is discrete Laplace
 of rate eps_i / B, plus independent noise (`polya.py`): for any integers, moving the true sums by d multiplies the
-probability of level i's values by at most ``exp(|d|_1 eps_i / B) = exp(eps_i)``, levels are independent, and the eps_i
-add up to epsilon. That the shuffled shares tell hardly more than these sums is shown in `shuffle_bound.py`.
+probability of level i's values by at most ``exp(|d|_1 eps_i / B) = exp(eps_i)``. Levels are independent, and the eps_i
+add up to epsilon. `shuffle_bound.py` shows that the shuffled shares reveal hardly more than these sums.
 
 **Why sums of servers are private.** `server_noise` is a whole discrete Laplace of rate eps_i / B for each coordinate.
 Take one honest server and let all others, and everybody else, collude. Of a person's vector z they know all shares but
@@ -31,12 +31,12 @@ from dpheatmap.place.quadtree import Ints
 
 
 def vector_of(terms: Terms, codes: Ints, weights: Ints, source: Source = os.urandom) -> Ints:
-    """One person's weights of cells of the last level, in Morton order, to units of 1/B in all cells of all levels."""
+    """Turn one person's weights of last-level cells, in Morton order, into units of 1/B in all cells of all levels."""
     return terms.tree.sum_levels(codes, round_weights(weights, terms.units, source))
 
 
 def noisy_vector(terms: Terms, vector: Ints, source: Source = os.urandom) -> Ints:
-    """One person's vector with their part of the noise."""
+    """Add a person's part of the noise to their vector."""
     vector = vector.copy()
     for level, rate in terms.rates.items():
         here = terms.tree.part(level)
@@ -51,16 +51,17 @@ def messages(terms: Terms, vector: Ints, source: Source = os.urandom) -> Words:
 
 
 def server_noise(terms: Terms, source: Source = os.urandom) -> Words:
-    """One server's noise for all coordinates, mod 2^64."""
+    """Draw one server's noise for all coordinates, mod 2^64."""
     parts = [(discrete_laplace(rate), terms.tree.part(level)) for level, rate in terms.rates.items()]
     return np.concatenate([wrapped_noise(law, here.stop - here.start, source) for law, here in parts])
 
 
 def wrapped_noise(law: DiscreteLaplace, size: int, source: Source, largest: int = LARGEST) -> Words:
-    """Discrete Laplace noise mod 2^64.
+    """Draw discrete Laplace noise mod 2^64.
 
-    The sampler returns magnitudes from ``largest`` on as that, and a sum mod 2^64 can't saturate as a curator's counts
-    do. A geometric variable has no memory: beyond it, as from 0 on, what follows is one less than a magnitude above 0.
+    The sampler returns magnitudes from ``largest`` on as ``largest``, and a sum mod 2^64 can't saturate as a curator's
+    counts do. A geometric variable has no memory: the excess over ``largest`` has the law of a magnitude above 0, less
+    one.
     """
     noise = law.sample(size, source)
     words = noise.astype(np.uint64)
@@ -73,5 +74,5 @@ def wrapped_noise(law: DiscreteLaplace, size: int, source: Source, largest: int 
 
 
 def decode_shares(sums: list[Words]) -> Ints:
-    """What the published sums of all servers add up to."""
+    """Add up the published sums of all servers, and decode them."""
     return signed_integers(np.sum(sums, axis=0, dtype=np.uint64), WORD, 0)

@@ -1,4 +1,4 @@
-"""A whole collection on this machine: every party a process with a folder of its own, speaking HTTPS; and devices."""
+"""A whole demo collection on this machine: devices, and for every party a process with its own folder, over HTTPS."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Stage:
             self.collection.save(own / "collection.json")
 
     def folder_of(self, number: int) -> Path:
-        """Where a party has its files."""
+        """The folder of a party's files."""
         return self._folder / self.collection.roles[number].replace(" ", "-")
 
     def start(self, number: int) -> None:
@@ -121,7 +121,7 @@ def _free_ports(count: int) -> list[int]:
 def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None]) -> Release:
     """Invent people, let their devices contribute to a collection of that model, and return its release.
 
-    A message of the shuffle model takes a seal of its own, so that it is run on coarse cells only.
+    A message of the shuffle model needs a seal of its own, so that model runs on coarse cells only.
     """
     domain = Domain.bbox(*CITY, resolution=COARSE if model == "shuffle" else FINE)
     terms = terms_of(model, domain, epsilon=epsilon, n_min=devices * 4 // 5, n_max=devices)
@@ -139,7 +139,7 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
 
 
 def _people(count: int) -> list[tuple[Floats, Floats]]:
-    """Invented people of an invented city: the x and y of each."""
+    """Generate people of an invented city: the x and y of each."""
     table = generated_people(count, extent=CITY).fetchnumpy()
     order = np.argsort(table["person"], kind="stable")
     cuts = np.flatnonzero(np.diff(table["person"][order])) + 1

@@ -1,9 +1,9 @@
-"""Keys: who can open what was sealed for them, and who said what. All of it is RFC 9180 and RFC 8032 by `cryptography`.
+"""Keys for sealing and signing, by RFC 9180 and RFC 8032 as implemented in `cryptography`.
 
 A *sealed* text (HPKE: X25519, HKDF-SHA256, ChaCha20-Poly1305) can be opened by the owner of one key only, and only with
 the ``info`` that it was sealed with. It is 48 bytes longer than the text. A *signed* text carries an Ed25519 signature.
-Every signature and every info starts with what it is for and with the collection's digest, so that nothing that was
-said in one place counts in another.
+Every signature and every info starts with its purpose and the collection's digest, so that it is not valid for another
+purpose or collection.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class BadSeal(Exception):  # noqa: N818
 
 
 class PublicKey:
-    """What others know of a key: how to seal for its owner, and how to check what they signed."""
+    """A public key: it seals for the owner, and verifies the owner's signatures."""
 
     def __init__(self, text: str) -> None:
         try:
@@ -52,11 +52,11 @@ class PublicKey:
         self.text = text
 
     def seal(self, text: bytes, info: bytes) -> bytes:
-        """For the owner of the key alone."""
+        """Seal a text for the owner of the key alone."""
         return _SUITE.encrypt(text, self._seals, info)
 
     def verify(self, body: bytes, purpose: bytes) -> bytes | None:
-        """The text that its owner signed for this purpose, or None."""
+        """The text, if the owner signed it for this purpose; else None."""
         signature, text = body[:SIGNATURE], body[SIGNATURE:]
         try:
             self._signs.verify(signature, purpose + b"\0" + text)
@@ -75,7 +75,7 @@ class PublicKey:
 
 
 class PrivateKey:
-    """A key of one's own."""
+    """A private key, with its public key."""
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
@@ -84,12 +84,12 @@ class PrivateKey:
 
     @classmethod
     def make(cls) -> PrivateKey:
-        """A new one."""
+        """Make a new key."""
         return cls(X25519PrivateKey.generate().private_bytes_raw() + Ed25519PrivateKey.generate().private_bytes_raw())
 
     @cached_property
     def public(self) -> PublicKey:
-        """What others may know of it."""
+        """The public key of this private key."""
         return PublicKey(
             as_text(self._opens.public_key().public_bytes_raw() + self._signs.public_key().public_bytes_raw())
         )
@@ -106,11 +106,11 @@ class PrivateKey:
         return unseal
 
     def sign(self, text: bytes, purpose: bytes) -> bytes:
-        """The text with a signature before it."""
+        """Sign a text: the signature, followed by the text."""
         return self._signs.sign(purpose + b"\0" + text) + text
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to a file that only its owner may read."""
+        """Write the key to a file that only its owner may read."""
         from dpheatmap._util.files import replace_whole
 
         with replace_whole(path, private=True) as temporary:
@@ -118,7 +118,7 @@ class PrivateKey:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> PrivateKey:
-        """The key that `save` wrote."""
+        """Read the key that `save` wrote."""
         try:
             raw = base64.urlsafe_b64decode(json.loads(Path(path).read_text())["private key"] + "==")
             if len(raw) != 64:
@@ -131,5 +131,5 @@ class PrivateKey:
 
 
 def as_text(raw: bytes) -> str:
-    """Bytes as letters and digits that fit into an address."""
+    """Encode bytes as text that fits into an address."""
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")

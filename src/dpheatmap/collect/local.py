@@ -4,12 +4,12 @@
 It answers for the cell of that level which the point lies in, by randomised response with all of epsilon. A device
 without a point in the domain answers for nothing, by the same rule.
 
-**Why it is private.** The level is drawn whatever the data is, so it tells nothing. Given the level, a device's data
-decides with which probabilities each value is handed to the response. For any two values, or none, the probabilities of
-an answer differ by a factor of at most e^epsilon (`randomised_response.py`), hence also those of any two mixtures of
-values. So for any two people's data, or none, ``P(report) <= e^epsilon P'(report)``: epsilon-DP against everybody, the
-collector included, for one report. A second report of the same person costs epsilon again; `report` can't know of the
-first.
+**Why it is private.** The level is drawn independently of the data, so it reveals nothing. Given the level, a device's
+data decides the probability with which each value is passed to the response. For any two values, or none, the
+probabilities of an answer differ by a factor of at most e^epsilon (`randomised_response.py`), hence also those of any
+two mixtures of values. So for any two people's data, or none, ``P(report) <= e^epsilon P'(report)``: epsilon-DP against
+everybody, the collector included, for one report. A second report of the same person costs epsilon again, and `report`
+can't know of the first.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class LocalTerms:
         width: int = PAPER_WIDTH,
         depth: int | None = None,
     ) -> LocalTerms:
-        """Make the terms, after every refusal that they call for.
+        """Make the terms; refuse values that don't fit.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ def check_numbers(n_min: int, n_max: int) -> None:
 
 
 class Report(NamedTuple):
-    """What a device sends in the local model.
+    """The report that a device sends in the local model.
 
     Attributes
     ----------

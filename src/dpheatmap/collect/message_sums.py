@@ -12,7 +12,7 @@ from dpheatmap.place.quadtree import Ints
 
 
 class MessageSums:
-    """Sums of messages by coordinate, for whoever reads what the shuffler has mixed."""
+    """Sums of messages by coordinate, for the reader of shuffled messages."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
@@ -24,9 +24,9 @@ class MessageSums:
         add_messages(found, self.terms.modulus_bits, self._sums, self._numbers)
 
     def participants(self) -> int:
-        """How many people's messages were added; an error if the messages of some are not all there.
+        """The number of people whose messages were added; an error if some messages are missing.
 
-        A share that is missing leaves the sum of its coordinate uniform, and nobody can tell whose it was.
+        A missing share leaves the sum of its coordinate uniform, and nobody can tell whose it was.
         """
         people, rest = divmod(int(self._numbers[0]), self.terms.shares)
         if rest or np.any(self._numbers != self._numbers[0]):
@@ -43,7 +43,7 @@ class MessageSums:
 
 @njit(cache=True)
 def add_messages(messages: Words, modulus_bits: int, sums: Words, numbers: Ints) -> None:
-    """Add shares to the sums of their coordinates, mod 2^64, and count them; coordinates that are none are ignored."""
+    """Add shares to the sums of their coordinates, mod 2^64, and count them; invalid coordinates are ignored."""
     mask = (np.uint64(1) << np.uint64(modulus_bits)) - np.uint64(1)
     for message in messages:
         coordinate = message >> np.uint64(modulus_bits)

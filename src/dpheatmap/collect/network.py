@@ -1,7 +1,7 @@
-"""Talking to the parties of a collection over HTTP.
+"""HTTP requests to the parties of a collection.
 
 Addresses with https are checked against the system's authorities, or those of a file. No proxy and no environment
-variable is asked, nothing is logged: who sent what, and from where, is not written down anywhere.
+variable is used. Nothing is logged: who sent what, and from where, is not written down anywhere.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dpheatmap.errors import DataError, DpheatmapError, MissingDependency, Priva
 
 TIMEOUT = 30.0
 LONGEST = 300.0
-"""Seconds that an answer may take in all, however little of it comes at a time."""
+"""Seconds that an answer may take in total, however slowly it comes."""
 PAUSE = 0.5
 LARGEST = 2**26
-"""Bytes of the largest answer: sums of all coordinates that there may be have half of that."""
+"""Bytes of the largest answer: sums of the most coordinates that are allowed take half of that."""
 
 
 class Answer(NamedTuple):
-    """What a party said."""
+    """The answer of a party."""
 
     status: int
     content: bytes
@@ -56,19 +56,19 @@ class Network:
             time.sleep(PAUSE)
 
     def offer(self, party: Party, path: str, body: bytes) -> bool:
-        """Send something once; whether it was taken."""
+        """Send something once, and tell whether it was taken."""
         answer = self._request("POST", party, path, body)
         return answer is not None and answer.status == 200
 
     def fetch(self, party: Party, path: str) -> bytes | None:
-        """Ask once; None if there is nothing yet. What there will never be is an error."""
+        """Ask once; None if there is nothing yet, and an error if there will never be anything."""
         answer = self._request("GET", party, path)
         if answer is not None and answer.status == 410:
             raise PrivacyRefusal(f"{party.address}: {_sentence(answer)}")
         return answer.content if answer is not None and answer.status == 200 else None
 
     def _request(self, method: str, party: Party, path: str, body: bytes | None = None) -> Answer | None:
-        """An answer, as it came over the line; None if there is none, or one that has no end."""
+        """Send a request; the raw answer, or None if there is none, or one that does not end."""
         import httpx
 
         end, content = time.monotonic() + LONGEST, bytearray()
@@ -94,12 +94,12 @@ class Network:
         except (OSError, ssl.SSLError):
             raise DataError(f"{self.authority} is not a file of certificates in PEM. Check the path.") from None
         one_each = httpx.Limits(max_keepalive_connections=0)
-        plain = {"accept-encoding": "identity"}  # no bytes that become many more
+        plain = {"accept-encoding": "identity"}  # no compression, by which few bytes could become many
         return httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False, limits=one_each, headers=plain)
 
 
 def _refuse_forever(party: Party, reason: str) -> None:
-    """An error for what trying again can't mend."""
+    """Raise the error for what trying again can't mend."""
     if "CERTIFICATE_VERIFY_FAILED" in reason:
         why = reason.rpartition("failed: ")[2].partition(" (")[0]
         raise DataError(
@@ -114,6 +114,6 @@ def _refuse_forever(party: Party, reason: str) -> None:
 
 
 def _sentence(answer: Answer) -> str:
-    """What a party said, as far as it is something to print."""
+    """The text of a party's answer, as far as it can be printed."""
     text = "".join(c for c in answer.content[:300].decode("utf-8", "replace") if c.isprintable())
     return text or f"status {answer.status}."

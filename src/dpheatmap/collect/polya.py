@@ -1,9 +1,9 @@
-"""Exact Polya differences: noise of which n people's add up to discrete Laplace noise.
+"""Exact sampler of Polya differences: n people's noise of this law adds up to discrete Laplace noise.
 
 **What is drawn.** Discrete Laplace noise of rate a is the difference of two geometric variables of ratio ``q =
 exp(-a)``. A geometric variable is a sum of n independent Polya (negative binomial) variables of shape 1/n, whose
 generating function is ``((1 - q) / (1 - q z))^(1/n)``. So the sum of n Polya differences is discrete Laplace, exactly.
-Further ones added to it are independent noise on top, which can't weaken what the first n promise.
+Further ones are additional independent noise, which can't weaken the guarantee of the first n.
 
 **How.** The logarithm of that generating function is ``(L / n) (S(z) - 1)`` with ``L = -ln(1 - q)`` and ``S(z) = sum
 over k >= 1 of q^k / (k L) z^k``: a Polya variable is a Poisson number, of mean L / n, of *parts* with the logarithmic
@@ -36,7 +36,7 @@ from dpheatmap.place.quadtree import Ints
 
 TAIL_BITS = 128
 TOTAL_VARIATION = Fraction(1, 2**118)
-"""How far, at most, the law of one coordinate's noise is from the exact one."""
+"""The total variation distance of one coordinate's noise from the exact law, at most."""
 
 SMALLEST_RATE, LARGEST_RATE = Fraction(1, 2**40), Fraction(1)
 
@@ -66,7 +66,7 @@ def _doubled_artanh(f: int, bits: int) -> Interval:
         term_low = term_low * z_low * z_low >> 2 * bits
         term_high = (term_high * z_high * z_high >> 2 * bits) + 1
         k += 2
-    return 2 * low, 2 * (high + 2)  # what is left of the series is below twice its first term
+    return 2 * low, 2 * (high + 2)  # the rest of the series is below twice its first term
 
 
 def mean_interval(rate: Fraction, people: int, bits: int) -> Interval:
@@ -78,7 +78,7 @@ def mean_interval(rate: Fraction, people: int, bits: int) -> Interval:
 
 
 def _poisson_cuts(rate: Fraction, people: int) -> Callable[[int], list[Interval]]:
-    """Values of the distribution function of the number of parts, up to where next to nothing is left."""
+    """Values of the distribution function of the number of parts, up to a negligible tail."""
 
     def cuts(bits: int) -> list[Interval]:
         mean = mean_interval(rate, people, bits)
@@ -107,7 +107,7 @@ def _most_parts(rate: Fraction, people: int) -> int:
 
 
 def _proposal_cuts(rate: Fraction) -> Callable[[int], list[Interval]]:
-    """Values of the distribution function of j, of weight ``q^(2^j)``, up to where next to nothing is left."""
+    """Values of the distribution function of j, of weight ``q^(2^j)``, up to a negligible tail."""
     count = 1
     while rate * 2**count < TAIL_BITS:  # then q^(2^j) < e^-TAIL_BITS, and those that follow are far smaller
         count += 1
@@ -138,7 +138,7 @@ class PolyaDifference:
         self._laplace = discrete_laplace(rate)
 
     def sample(self, size: int, source: Source = os.urandom) -> Ints:
-        """Independent draws."""
+        """Draw independent samples."""
         where = np.repeat(np.arange(size), self._number.draw(size, source))
         parts = self._parts(len(where), source)
         signs = (random_words(len(where), 1, source) * 2).astype(np.int64) - 1
@@ -147,7 +147,7 @@ class PolyaDifference:
         return noise
 
     def _parts(self, size: int, source: Source) -> Ints:
-        """Draws of the logarithmic law, by rejection."""
+        """Draw from the logarithmic law, by rejection."""
         parts = np.empty(size, dtype=np.int64)
         waiting = np.arange(size)
         while len(waiting):
@@ -162,7 +162,7 @@ class PolyaDifference:
 
 
 def uniform_below(limits: Ints, source: Source) -> Ints:
-    """For each limit a uniform integer from 0 to one less."""
+    """Draw for each limit a uniform integer from 0 to one less."""
     masks = (np.int64(1) << np.frexp(limits.astype(np.float64))[1]) - 1  # a power of two above the limit, less one
     drawn = np.empty(len(limits), dtype=np.int64)
     waiting = np.arange(len(limits))
@@ -174,5 +174,5 @@ def uniform_below(limits: Ints, source: Source) -> Ints:
 
 @lru_cache(maxsize=64)
 def polya_difference(rate: Fraction, people: int) -> PolyaDifference:
-    """The noise of that rate for that many people, with its tables kept for the next time."""
+    """The noise of that rate for that many people; its tables are cached."""
     return PolyaDifference(rate, people)

@@ -1,9 +1,9 @@
-"""What a process must not forget: a SQLite file of its own.
+"""The durable state of a process, in a SQLite file of its own.
 
 **Contract.** What was written in a transaction is on disk, whole, when it ends, or not there at all. One process at a
 time has the file open: two that share a key could publish two sums. What is deleted is overwritten, in the file and in
-its journal: there SQLite puts what was on a page before it changes it, so that an interrupted change can be undone, and
-leaves it there afterwards.
+its journal. In the journal SQLite keeps the former content of a page, to undo an interrupted change, and leaves it
+there afterwards.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _PIECE = 2**20  # bytes that are overwritten at a time
 
 
 class State:
-    """The memory of one process in one collection."""
+    """The state of one process in one collection."""
 
     def __init__(self, path: str | PathLike[str], collection: Collection, role: str) -> None:
         name = Path(fspath(path)).name
         self._journal = Path(f"{fspath(path)}-journal")
         try:
             Path(path).touch(0o600)
-            Path(path).chmod(0o600)  # also if it was there
+            Path(path).chmod(0o600)  # also if the file existed
             self._con = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
             for pragma in (
                 "locking_mode = EXCLUSIVE",
@@ -60,7 +60,7 @@ class State:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is written inside, or nothing; one thread at a time. Inside another one, a part of that."""
+        """Store all writes inside, or none; one thread at a time. A nested transaction is a part of the outer one."""
         with self._lock:
             if self._inside:
                 yield
@@ -72,14 +72,14 @@ class State:
                 self._con.execute("COMMIT")
                 self._overwrite_journal()
             except BaseException:
-                with suppress(sqlite3.Error):  # some failures have undone it already
+                with suppress(sqlite3.Error):  # some failures have rolled it back already
                     self._con.execute("ROLLBACK")
                 raise
             finally:
                 self._inside = False
 
     def _overwrite_journal(self) -> None:
-        """Leave nothing of what was there before the transaction that has just ended, and can't be undone any more."""
+        """Overwrite the former content in the journal, after a transaction that can't be undone any more."""
         with suppress(OSError), self._journal.open("r+b") as file:
             left = os.fstat(file.fileno()).st_size
             while left > 0:
@@ -89,22 +89,22 @@ class State:
             file.truncate(0)
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """What is written, or has just been in a transaction of this thread; others wait for its end."""
+        """Read rows, including those of an open transaction of this thread; other threads wait for its end."""
         with self._lock:
             return self._con.execute(sql, values).fetchall()
 
     def write(self, sql: str, *values: object) -> None:
-        """Change something."""
+        """Execute a statement that changes the state."""
         with self.transaction():
             self._con.execute(sql, values)
 
     def fact(self, name: str) -> bytes | None:
-        """What was learnt under a name."""
+        """The value that was stored under a name, or None."""
         found = self.rows("SELECT value FROM facts WHERE name = ?", name)
         return bytes(found[0][0]) if found else None
 
     def learn(self, name: str, value: bytes) -> None:
-        """Write something down, once: what is known stays as it was."""
+        """Store a value under a name, once: a stored value stays as it was."""
         self.write("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, value)
 
     def count_contributions(self) -> int:
@@ -112,6 +112,6 @@ class State:
         return int(self.rows("SELECT count(*) FROM contributions")[0][0])
 
     def close(self) -> None:
-        """Let others have the file."""
+        """Close the file, so that another process can open it."""
         with self._lock:
             self._con.close()

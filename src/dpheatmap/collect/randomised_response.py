@@ -1,4 +1,4 @@
-"""Randomised response: one of so many values, told by a device so that nobody can be sure of it.
+"""Randomised response: a device reports one of so many values with noise.
 
 **Contract.** For any two values x and x' (None among them: nothing to tell), and any answer,
 ``P(answer | x) <= exp(epsilon) P(answer | x')``. All probabilities are whole multiples of 2^-`BITS`, drawn by comparing
@@ -13,13 +13,14 @@ ratio is at most ``max(1 / 2q, 2 (1 - q))``, which is less, as q <= 1/2. The var
 
 **Hadamard response**: an answer is one of K = B b symbols, B blocks of b, both powers of two. A value x has a block and
 a row r, not 0, of the b x b matrix ``H[r, j] = (-1)^(number of common bits of r and j)``; its own symbols are those of
-its block where its row is +1: s = b / 2. With probability h a symbol of these is told, else any of all K, each time a
-uniform one. Two laws are at most in the ratio ``(h / s + (1 - h) / K) / ((1 - h) / K) = 1 + 2 B h / (1 - h)``, which is
-at most exp(epsilon) if ``h <= (1 - t) / (2 B t + 1 - t)``: rounded down. None is told as any of all K, a law between
-these two. Rows are orthogonal to each other and to row 0, so the sum of H[r, j] over the answers in x's block is on
-average h times the number of those who told x. Its variance is the number of answers in the block, 1 / B of all if they
-are spread evenly, so B h^2 should be large: B is the power of two nearest to (exp(epsilon) - 1) / 2. An answer has
-log2 K bits.
+its block where its row is +1: s = b / 2. With probability h one of its own symbols is told, else any of all K,
+uniformly in both cases. Two laws are at most in the ratio
+``(h / s + (1 - h) / K) / ((1 - h) / K) = 1 + 2 B h / (1 - h)``, which is at most exp(epsilon) if
+``h <= (1 - t) / (2 B t + 1 - t)``: rounded down. None is told as any of all K, uniformly: a law between these two. Rows
+are orthogonal to each other and to row 0, so the sum of H[r, j] over the answers in x's block is on average h times the
+number of those who told x. Its variance is the number of answers in the block, 1 / B of all if they are spread evenly,
+so B h^2 should be large: B is the power of two nearest to (exp(epsilon) - 1) / 2. An answer has log2 K
+bits.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ LONGEST = 2**12
 """The most bits of a unary answer; above that, Hadamard response has a few bytes and a little more noise."""
 
 Answers = NDArray[Any]
-"""Answers, one an entry: rows of bits, or numbers of symbols."""
+"""Answers, one per entry: rows of bits, or numbers of symbols."""
 
 
 class Unary:
@@ -56,7 +57,7 @@ class Unary:
         self.answer_bytes = -(-size // 8)
 
     def answers(self, values: Ints, source: Source) -> Answers:
-        """An answer for each value, one a row."""
+        """Draw an answer for each value, one per row."""
         words = random_words(len(values) * self.size, self.bits, source).reshape(-1, self.size)
         limits = np.full(words.shape, self.flips, dtype=np.uint64)
         told = np.flatnonzero(values != NOTHING)
@@ -69,13 +70,13 @@ class Unary:
         return found
 
     def simulate_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
-        """A tally of the same law as that of everybody's answers, without the answers: sums of bits are binomial."""
+        """Draw a tally of the law of everybody's answers without the answers: sums of bits are binomial."""
         told = np.bincount(values[values != NOTHING], minlength=self.size)
         drawn: Ints = rng.binomial(told, 0.5) + rng.binomial(len(values) - told, self.flips / 2**self.bits)
         return drawn
 
     def estimate(self, tally: Ints, number: int) -> tuple[Floats, Floats]:
-        """For each value the part of so many people who told it, unbiased, and the standard deviation of that."""
+        """Estimate for each value the part of so many people who told it, unbiased, and its standard deviation."""
         q = self.flips / 2**self.bits
         chance = tally / number
         spread = np.clip(chance, q, 0.5)
@@ -86,7 +87,7 @@ class Unary:
         return np.packbits(answer).tobytes()
 
     def unpack(self, answer: bytes) -> Answers:
-        """An answer from bytes; what none can be is an error."""
+        """An answer from bytes; raises an error if they can't be one."""
         found = np.unpackbits(np.frombuffer(answer, dtype=np.uint8))
         if len(answer) != self.answer_bytes or found[self.size :].any():
             raise malformed_report()
@@ -112,10 +113,10 @@ class Hadamard:
         return values % self.blocks, values // self.blocks + 1
 
     def answers(self, values: Ints, source: Source) -> Answers:
-        """An answer for each value.
+        """Draw an answer for each value.
 
-        A uniform symbol of the block whose sign is wrong becomes one whose sign is right by changing the row's lowest
-        bit in it: one to one, so uniform on the symbols of the right sign.
+        A uniform symbol of the block with the wrong sign becomes one with the right sign by flipping the row's lowest
+        bit in it. The map is one to one, so the result is uniform on the symbols of the right sign.
         """
         symbols = random_words(len(values), self.symbols.bit_length() - 1, source).astype(np.int64)
         words = random_words(len(values), self.bits, source)
@@ -131,11 +132,11 @@ class Hadamard:
         return np.bincount(answers, minlength=self.symbols)
 
     def simulate_tally(self, values: Ints, rng: np.random.Generator) -> Ints:
-        """A tally of everybody's answers."""
+        """Draw a tally of everybody's answers."""
         return self.tally(self.answers(values, rng.bytes))
 
     def estimate(self, tally: Ints, number: int) -> tuple[Floats, Floats]:
-        """For each value the part of so many people who told it, unbiased, and the standard deviation of that."""
+        """Estimate for each value the part of so many people who told it, unbiased, and its standard deviation."""
         by_block = tally.reshape(self.blocks, self.block)
         block, row = self._place(np.arange(self.size))
         h = self.honest / 2**self.bits
@@ -148,7 +149,7 @@ class Hadamard:
         return int(answer).to_bytes(self.answer_bytes)
 
     def unpack(self, answer: bytes) -> int:
-        """An answer from bytes; what none can be is an error."""
+        """An answer from bytes; raises an error if they can't be one."""
         found = int.from_bytes(answer)
         if len(answer) != self.answer_bytes or found >= self.symbols:
             raise malformed_report()
@@ -156,17 +157,17 @@ class Hadamard:
 
 
 def response(size: int, epsilon: Fraction) -> Unary | Hadamard:
-    """The response for so many values: unary while an answer is short, else Hadamard's."""
+    """The response for so many values: unary encoding while an answer is short, else Hadamard response."""
     return Unary(size, epsilon) if size <= LONGEST else Hadamard(size, epsilon)
 
 
 def malformed_report() -> DataError:
-    """What is said of bytes that are no report."""
+    """The error for bytes that are not a report."""
     return DataError("A report is not one of this collection. Leave it out, and check the device's version.")
 
 
 def _walsh(values: Floats) -> Floats:
-    """Each row times the matrix H, by halves."""
+    """Multiply each row by the matrix H, by the fast Walsh-Hadamard transform."""
     rows, size = values.shape
     half = 1
     while half < size:

@@ -1,7 +1,7 @@
-"""What the shuffler and the servers have in common: they admit contributions until the collection is closed.
+"""The receivers, shuffler and servers, which admit contributions until the collection is closed.
 
-A contribution that is malformed, late, one too many, or of a ticket that was used is refused with a sentence and
-changes nothing. The same contribution sent again is fine: a device that got no answer may repeat itself.
+A contribution that is malformed, late, beyond n_max, or of a used ticket is refused with a sentence and changes
+nothing. The same contribution may be sent again, for example by a device that got no answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENTRY = 24
 
 
 class Refused(Exception):  # noqa: N818
-    """What is answered to somebody who sent something that can't be taken: a status of HTTP, and a sentence."""
+    """The answer to something that can't be taken: an HTTP status, and a sentence."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -30,7 +30,7 @@ class Refused(Exception):  # noqa: N818
 
 
 class Role(ABC):
-    """A process with a key and a state, and an outcome in the end. ``waiting`` tells its operator what for."""
+    """A process with a key and a state, and an outcome in the end. ``waiting`` tells its operator what it waits for."""
 
     name: str
     waiting: str = ""
@@ -41,18 +41,18 @@ class Role(ABC):
 
     @abstractmethod
     def step(self) -> bool:
-        """Do what can be done now; whether all is done."""
+        """Do what can be done now, and tell whether all is done."""
 
     def publish(self, payload: bytes) -> None:
-        """Write down, for good, what everybody may have."""
+        """Store the result that everybody may have, for good."""
         self.state.learn("outcome", b"+" + self.key.sign(payload, self.collection.purpose("sum")))
 
     def give_up(self, sentence: str) -> None:
-        """Write down, for good, why there will be nothing."""
+        """Store the reason why there will be no result, for good."""
         self.state.learn("outcome", b"-" + sentence.encode())
 
     def outcome(self) -> bytes:
-        """What was published; refused while there is nothing, or if there will be nothing."""
+        """The published result; refused while there is none, or if there will be none."""
         found = self.state.fact("outcome")
         if found is None:
             raise Refused(404, "There is no result yet. Ask again later.")
@@ -61,7 +61,7 @@ class Role(ABC):
         return found[1:]
 
     def phase(self) -> str:
-        """How far it is, for everybody to know."""
+        """The public phase of the process."""
         found = self.state.fact("outcome")
         return "working" if found is None else "refused" if found[:1] == b"-" else "published"
 
@@ -74,14 +74,14 @@ class Receiver(Role):
         self.largest_body = body_size(collection)
 
     def step(self) -> bool:
-        """Wait until nothing more is taken, then do what is to be done with it."""
+        """Wait until the collection is closed, then conclude it."""
         if self.state.fact("outcome") is not None:
             return True
         return self.closed() and self._conclude()
 
     @abstractmethod
     def _conclude(self) -> bool:
-        """Do what can be done after the closing; whether all is done."""
+        """Do what can be done after the closing, and tell whether all is done."""
 
     def accept(self, body: bytes) -> None:
         """Take one contribution."""
@@ -97,14 +97,14 @@ class Receiver(Role):
             self._admit(serial, digest, entry_of(serial, nonce), content)
 
     def serial_of(self, body: bytes) -> int:
-        """The number of the ticket that a contribution begins with; refused if it is none."""
+        """The number of the ticket that a contribution begins with; refused if it is not valid."""
         serial = serial_of(self.collection, body[:SIZE])
         if serial is None:
             raise Refused(403, "The operator has not signed this ticket. Ask for another one.")
         return serial
 
     def _open(self, ticket: bytes, nonce: bytes, sealed: bytes) -> bytes:
-        """What a contribution holds; it must be sealed for this receiver, with this ticket and nonce."""
+        """Open a contribution, which must be sealed for this receiver, with this ticket and nonce."""
         try:
             return self.key.opener(contribution_info(self.collection, ticket, nonce))(sealed)
         except BadSeal:
@@ -142,11 +142,11 @@ class Receiver(Role):
         return self.state.fact("closed") is not None or datetime.now(UTC) >= self.collection.closes
 
     def phase(self) -> str:
-        """Open until it is closed."""
+        """The phase: open until it is closed."""
         return super().phase() if self.closed() else "open"
 
     def too_few(self, there: int) -> bool:
-        """Whether there are too few contributions; then all are deleted, and there will be no result."""
+        """Tell whether there are too few contributions; then delete all, and there will be no result."""
         if there >= self.collection.terms.n_min:
             return False
         with self.state.transaction():
@@ -163,15 +163,15 @@ class Receiver(Role):
 
 
 def entry_of(serial: int, nonce: bytes) -> bytes:
-    """What a contribution is called in a server's list, which everybody may fetch.
+    """The entry of a contribution in a server's list, which everybody may fetch.
 
-    Devices, and those they send to, know its random nonce and can tell; to anybody else it does not say whose it is.
+    Devices and their receivers know the random nonce and can recognise it; to others it does not reveal whose it is.
     """
     return hashlib.sha256(serial.to_bytes(8, "little") + nonce).digest()[:ENTRY]
 
 
 def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:
-    """Tell all receivers, as the operator, to close now; those that don't answer are named once all others know."""
+    """Tell all receivers, as the operator, to close now; then name those that did not answer."""
     silent = []
     for party in collection.receivers:
         try:

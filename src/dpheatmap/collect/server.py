@@ -1,14 +1,15 @@
-"""A server of secure aggregation: it keeps one share of each contribution, and publishes one noisy sum.
+"""The server of secure aggregation, which keeps one share of each contribution and publishes one noisy sum.
 
 1. *Open.* Each share is opened, checked for its size, and kept with its entry: a hash of ticket number and nonce.
 2. *Closed.* The list of entries is frozen: nothing is admitted any more, and the other servers can fetch it, signed.
-3. *Agreed.* Once all lists are there, what is on all of them is summed. An entry is of one contribution, so that
-   a device that started over and reached two servers with different contributions is in none of the sums.
+3. *Agreed.* Once all lists are there, the contributions on all of them are summed. An entry belongs to one
+   contribution, so a device that started over and reached two servers with different contributions is in none of the
+   sums.
 4. *Published.* Sum and noise are written down in one step before anybody can fetch them, and the shares are deleted. A
-   server that is restarted publishes the same sum again, and never one with other noise: from two sums of one set the
-   noise would average out, and from sums of two sets somebody's difference would show.
+   restarted server publishes the same sum again, never one with other noise: two sums of one set would average out the
+   noise, and sums of two sets would show the difference of somebody.
 
-Why the sum is private, even if all other servers lie about their lists: see `contribution.py`.
+`contribution.py` shows why the sum is private, even if all other servers lie about their lists.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Server(Receiver):
     name = "server"
 
     def entries(self) -> bytes:
-        """The frozen list of what has arrived, signed; refused while the collection is open."""
+        """The frozen list of received contributions, signed; refused while the collection is open."""
         frozen = self.state.fact("entries")
         if frozen is None:
             raise Refused(404, "The collection is still open. Ask again later.")
@@ -53,7 +54,7 @@ class Server(Receiver):
         return False
 
     def _list_of(self, number: int, party: Party) -> Entries | None:
-        """A server's list, once it is there; what it has said once is written down and holds."""
+        """A server's list, once it is there; the first one received is stored and stays."""
         name, purpose = f"entries of {number}", self.collection.purpose("entries")
         body = self.entries() if number == self.number else self.state.fact(name)
         if body is None:
@@ -74,7 +75,7 @@ class Server(Receiver):
             self.forget()
 
     def _sum_of(self, agreed: Entries) -> Words:
-        """The sum of these contributions' shares, one after the other."""
+        """Sum these contributions' shares, read one after the other."""
         total = np.zeros(self.collection.summed.tree.size, dtype=np.uint64)
         for serial, entry in self.state.rows("SELECT serial, entry FROM contributions"):
             if entry in agreed:

@@ -1,7 +1,7 @@
-"""How many shares hide a value among n people's: a certified bound, and the paper's formula beside it.
+"""The number of shares that hide a value among those of n people: a certified bound, and the paper's formula.
 
 **Setting.** Each of n honest people splits a value x_i of Z_Q into r shares: r - 1 uniform ones, and one that makes
-their sum x_i. All nr shares are shuffled. How much more than the sum of the x_i do they tell?
+their sum x_i. All nr shares are shuffled. How much more than the sum of the x_i do they reveal?
 
 **Step 1: label one share of each.** Whoever also sees who sent the last share u_i of each person knows more. The u_i
 are uniform, and the other k = r - 1 shares are a uniform splitting of ``y_i = x_i - u_i``. So y is uniform on Z_Q^n and
@@ -29,9 +29,9 @@ then for any event P(view) <= P(ideal) + m tau <= e^eps P'(ideal) + m tau <= e^e
 ``delta = (1 + e^eps) m tau``.
 
 **Computing it.** There are (jk)! matchings of j vertices, so ``sum over matchings of Q^C = n! [x^n] G(x)^Q`` with
-``G = sum over j of (jk)! / j! x^j`` (components with weight Q are ``exp(Q log G)``). That is exact and slow, and tests
-compare. Here: let kappa_j be the probability that j vertices are connected. The component of vertex 1 has size j with
-``p(n, j) = C(n-1, j-1) / C(nk, jk) kappa_j``, and the rest is such a graph on n - j vertices, so
+``G = sum over j of (jk)! / j! x^j`` (components with weight Q are ``exp(Q log G)``). That is exact and slow; tests
+compare with it. Here, let kappa_j be the probability that j vertices are connected. The component of vertex 1 has size
+j with ``p(n, j) = C(n-1, j-1) / C(nk, jk) kappa_j``, and the rest is such a graph on n - j vertices, so
 ``E_n - 1 = sum over j < n of p(n, j) (Q E_(n-j) - 1)`` for ``E_n = E[Q^(C-1)]``: positive terms, and nothing cancels.
 
 More honest people than n only help: the bound for n of them holds whatever else is shuffled in, because whoever gets
@@ -51,7 +51,7 @@ from dpheatmap.place.quadtree import Ints
 MOST_PEOPLE = 1000
 MOST_SHARES = 64
 ROUNDING = 1.001
-"""Far above the rounding errors of the recursion: logarithms of factorials are good to 1e-9, and 1000 add up."""
+"""Far above the rounding errors of the recursion: logarithms of factorials are exact to 1e-9, and 1000 add up."""
 
 
 @lru_cache(maxsize=256)
@@ -82,12 +82,12 @@ def _log_choose(log_factorials: Floats, n: int, j: Ints) -> Floats:
 
 
 def certified_delta(people: int, shares: int, modulus_bits: int, coordinates: int, epsilon: float) -> float:
-    """The delta that so many shares of each coordinate give, for so many honest people."""
+    """The certified delta of so many shares of each coordinate, for so many honest people."""
     return (1.0 + math.exp(epsilon)) * coordinates * distance(people, shares - 1, modulus_bits)
 
 
 def least_shares(people: int, modulus_bits: int, coordinates: int, epsilon: float, delta: float) -> int | None:
-    """The least number of shares that gives delta or less; none if even `MOST_SHARES` don't.
+    """The least number of shares that gives delta or less; None if even `MOST_SHARES` are too few.
 
     >>> least_shares(50, 17, 102_400, 5.0, 1e-5)
     16

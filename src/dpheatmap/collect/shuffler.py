@@ -1,10 +1,10 @@
-"""The shuffler: it waits for n_min contributions, mixes all their messages, forwards them, and forgets.
+"""The shuffler, which waits for n_min contributions, mixes all their messages, forwards them, and deletes them.
 
-What devices seal for it are messages that each are sealed for the analyser, all of one size: it can't open them, and
-nobody else can tell who sent which. What it keeps of a sender is the ticket, until it has mixed. Before n_min
-contributions have arrived nothing is forwarded, and there is no way round that: with fewer the noise would be too
-small. The order is drawn once, from the operating system's randomness, and written down before the first batch leaves;
-after a restart the rest of the same batches follows.
+Devices seal messages for it that are each sealed for the analyser, all of one size: it can't open them, and nobody else
+can tell who sent which. Of a sender it keeps only the ticket, until it has mixed. Before n_min contributions have
+arrived nothing is forwarded, without exception: with fewer the noise would be too small. The order is drawn once, from
+the operating system's randomness, and written down before the first batch leaves; after a restart it sends the rest of
+the same batches.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Shuffler(Receiver):
         return self._forward()
 
     def _mix(self) -> None:
-        """All messages in one random order; then nobody's are told apart any more, not even here."""
+        """Put all messages in one random order; after that not even the shuffler can tell whose they are."""
         size = message_size(self.collection) + OVERHEAD
         per_batch = max(1, BATCH // size)
         with self.state.transaction():
@@ -52,7 +52,7 @@ class Shuffler(Receiver):
             self.forget()
 
     def _forward(self) -> bool:
-        """Send the batches that the analyser does not have yet; whether it has all."""
+        """Send the batches that the analyser does not have yet, and tell whether it has all."""
         analyser = self.collection.parties[1]
         numbers = self.state.rows("SELECT number, sent FROM batches ORDER BY number")
         for number in (number for number, sent in numbers if not sent):
@@ -67,12 +67,12 @@ class Shuffler(Receiver):
 
     @property
     def purpose(self) -> bytes:
-        """What batches are signed for."""
+        """The purpose that batches are signed for."""
         return self.collection.purpose("batch")
 
 
 def random_order(count: int, source: Source = os.urandom) -> Ints:
-    """A uniformly random order: that of random keys. Keys that are not all different are drawn again."""
+    """Draw a uniformly random order, by sorting random keys. Keys that are not all different are drawn again."""
     while True:
         keys = random_words(count, 64, source)
         order = np.argsort(keys, kind="stable")

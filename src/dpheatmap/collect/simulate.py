@@ -1,4 +1,4 @@
-"""Collections without the network, for experiments: the same arithmetic, with shares left out where they cancel."""
+"""Simulated collections without the network, for experiments; shares are left out where they cancel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpheatmap.releases.release import Release
 
 
 def simulate(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source = os.urandom) -> Release:
-    """The release of these people, each given by the x and y of their points, on these terms.
+    """Simulate the release of these people, each given by the x and y of their points, on these terms.
 
     >>> from dpheatmap.place.domain import Domain
     >>> terms = Terms.of("servers", Domain.unit(4), epsilon=1, n_min=2, n_max=100)
@@ -40,13 +40,13 @@ def simulate(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source
 
 
 def simulate_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], rng: np.random.Generator) -> Release:
-    """The release of exactly n_min people, with all noise drawn at once; of the law of `simulate`, but not private.
+    """Simulate the release of exactly n_min people with all noise drawn at once: the law of `simulate`, not private.
 
     The parts of n_min people add up to a discrete Laplace (`polya.py`), and each server's noise is one. If E is
     exponential, ``floor(E / a)`` is geometric of ratio exp(-a), and the difference of two such is a discrete Laplace of
     rate a. So one pair of E for each coordinate gives the noise of every B: with a = eps_i / B it is, in people,
     ``(E - E') / eps_i`` to within 1 / B. From a generator in the same state all terms on a domain have the *same* noise
-    up to that; the first of several servers adds what would be the only one's.
+    up to that; the first of several servers adds the noise of a single one.
 
     >>> from dpheatmap.place.domain import Domain
     >>> coarse, fine = (
@@ -74,7 +74,7 @@ def simulate_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]
 
 
 def simulate_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Release:
-    """The release of so many people, given by the code of one finest cell each or `NOTHING`, all at once; not private.
+    """Simulate the release of people given by the code of one finest cell each, or `NOTHING`; not private.
 
     >>> from dpheatmap.place.domain import Domain
     >>> terms = LocalTerms.of(Domain.unit(3), epsilon=4)
@@ -83,7 +83,7 @@ def simulate_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator) 
     True
     """
     tally = Tally(terms)
-    cells = finest >> 2 * (terms.domain.depth - terms.design.last)  # which leaves `NOTHING` as it is
+    cells = finest >> 2 * (terms.domain.depth - terms.design.last)  # `NOTHING` stays as it is
     levels = terms.drawn_levels(len(cells), rng.bytes)
     for level, how in terms.responses.items():
         told = terms.values(level, cells[levels == level])

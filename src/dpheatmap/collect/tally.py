@@ -1,9 +1,9 @@
-"""A tally of the local model: sums of reports, and the noisy tree that they make.
+"""The tally of the local model: sums of reports, and the noisy tree made from them.
 
-With n reports, of which n_i are of level i, a cell's part of the n_i people is estimated without bias,
-and n times that is its noisy count. Its variance is that of the responses *and* of which people, and which of their
-points, were drawn for the level: the answers are independent draws, and their variance is estimated by what was seen.
-The sums are over many reports, so their law is nearly normal.
+With n reports, of which n_i are of level i, a cell's part of the n_i people is estimated without bias, and n times that
+is its noisy count. Its variance includes that of the responses *and* that of the draw of people, and of their points,
+for the level: the answers are independent draws, and their variance is estimated from the tally. The sums are over many
+reports, so their law is nearly normal.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Tally:
 
     @classmethod
     def of_words(cls, terms: LocalTerms, words: NDArray[np.int64]) -> Tally:
-        """The tally that :meth:`words` wrote."""
+        """Make the tally from :meth:`words`."""
         tally, at = cls(terms), 0
         for level, how in terms.responses.items():
             tally.add_many(level, words[at + 1 : at + 1 + how.symbols], int(words[at]))
@@ -54,16 +54,16 @@ class Tally:
         return tally
 
     def words(self) -> NDArray[np.int64]:
-        """All there is to know of it: for each level the number of reports, and how often each symbol was told."""
+        """The whole tally as numbers: for each level the number of reports, and how often each symbol was told."""
         parts = [np.append(number, self.tallies[level]) for level, number in self.numbers.items()]
         return np.concatenate(parts).astype(np.int64)
 
     def add(self, sent: Report) -> None:
-        """Add a report; one that is none of this collection is an error and changes nothing."""
+        """Add a report; one that does not fit this collection is an error and changes nothing."""
         self.add_all([sent])
 
     def add_all(self, sent: Iterable[Report]) -> None:
-        """Add many reports; if one of them is none of this collection, that is an error and none is added."""
+        """Add many reports; if one of them does not fit this collection, that is an error and none is added."""
         answers: dict[int, list[object]] = {}
         for level, answer in sent:
             how = self.terms.responses.get(level)
@@ -80,11 +80,11 @@ class Tally:
 
     @property
     def participants(self) -> int:
-        """How many reports were added."""
+        """The number of reports that were added."""
         return sum(self.numbers.values())
 
     def release(self, *, seeded: bool = False) -> Release:
-        """The noisy tree, with the deviations of its noise; reports that come later need a new one."""
+        """Make the release: the noisy tree, with the deviations of its noise. Later reports need a new one."""
         people = self.participants
         if people == 0:
             raise ParameterError("A tally must have one report at least to be released; it had none. Add reports.")

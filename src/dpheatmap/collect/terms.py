@@ -1,11 +1,11 @@
-"""The public terms of a collection: everything that its arithmetic follows from.
+"""The public terms of a collection, which determine its arithmetic.
 
-**Shuffle model.** n_min honest contributions set the noise (each brings 1 / n_min of a Laplace) and the number r of
-shares; n_max that may arrive set the modulus. A sum lies between -T and B n_max + T up to a probability of `BETA`, with
-T from the tail of the noise of n_max people, and Q is the power of two above B n_max + 2T. Wrapping round would spoil a
-value and tell nothing. Delta pays for what r shares leave open (`shuffle_bound.py`) and for the law of the noise being
-within a total variation of the exact one (`polya.py`): that much, for each coordinate of each of n_min people, moves
-the probability of any event on either side of the comparison, so it counts ``1 + e^epsilon`` times.
+**Shuffle model.** The number n_min of honest contributions sets the noise (each has 1 / n_min of a Laplace) and the
+number r of shares. The number n_max that may arrive sets the modulus. A sum lies between -T and B n_max + T up to a
+probability of `BETA`, with T from the tail of the noise of n_max people, and Q is the power of two above B n_max + 2T.
+Wrapping around would spoil a value and reveal nothing. Delta covers what r shares reveal (`shuffle_bound.py`) and the
+total variation distance of the noise from its exact law (`polya.py`). That distance, for each coordinate of each of
+n_min people, moves the probability of any event on either side of the comparison, so it counts ``1 + e^epsilon`` times.
 
 **Servers.** Shares are mod 2^64, which holds n_max people and any noise; delta is 0.
 
@@ -48,7 +48,7 @@ LARGEST_EPSILON = 100
 WORD = 64
 MOST_BITS = 56
 UNITS = {"servers": 2**30, "shuffle": 256}
-"""How many units one person's weight is counted in by default: the paper's B."""
+"""The default number of units that one person's weight is counted in: the paper's B."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Terms:
         decay: float | Fraction = PAPER_DECAY,
         depth: int | None = None,
     ) -> Terms:
-        """Make the terms, after every refusal that they call for.
+        """Make the terms; refuse values that don't fit.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
-"""Tickets: one contribution each. The operator signs as many as there are devices and hands them out.
+"""Tickets, each valid for one contribution. The operator signs one for each device and hands them out.
 
-Without them anybody could send any number of contributions, drown the others, or make up the n_min that the shuffler
-waits for. A ticket tells the receivers, who see the sender's address anyhow, that a sender is one of the enrolled; it
-is never forwarded.
+Without them anybody could send any number of contributions, outnumber the others, or fake the n_min that the shuffler
+waits for. A ticket shows the receivers, who see the sender's address anyhow, that the sender is enrolled. It is never
+forwarded.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _PURPOSE = "ticket"
 
 
 def make_tickets(collection: Collection, key: PrivateKey, count: int) -> list[str]:
-    """So many tickets for a collection, as text."""
+    """Make so many tickets for a collection, as text."""
     purpose = collection.purpose(_PURPOSE)
     return [as_text(key.sign(serial.to_bytes(8, "little"), purpose)) for serial in range(count)]
 
 
 def ticket_bytes(ticket: str) -> bytes:
-    """A ticket as it is sent."""
+    """The bytes of a ticket, as it is sent."""
     try:
         raw = base64.urlsafe_b64decode(ticket.strip() + "==")
     except (ValueError, UnicodeError):

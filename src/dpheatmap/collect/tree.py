@@ -1,4 +1,4 @@
-"""One person's points as a vector over all cells of all levels: what a contribution, a share and a sum are.
+"""The coordinates of all cells of all levels, over which contributions, shares and sums are vectors.
 
 Nobody sees a noisy value before all contributions are in, so no level can be chosen by looking at the one above: every
 cell of every level that meets the domain has a coordinate. They are ordered by level, then by Morton code.
@@ -33,7 +33,7 @@ class Tree:
         return int(self._starts[-1])
 
     def part(self, level: int) -> slice:
-        """Where a level lies in the vector."""
+        """The slice of a level in the vector."""
         return slice(int(self._starts[level - self.first]), int(self._starts[level - self.first + 1]))
 
     def leaves(self, x: ArrayLike, y: ArrayLike) -> tuple[Ints, Ints]:
@@ -56,7 +56,7 @@ class Tree:
         return found, points.astype(np.int64)
 
     def sum_levels(self, codes: Ints, values: Ints) -> Ints:
-        """Values of cells of the last level, summed up to every level: a vector over all coordinates."""
+        """Sum values of cells of the last level up to every level: a vector over all coordinates."""
         vector = np.zeros(self.size, dtype=np.int64)
         for level in range(self.first, self.last + 1):
             at = np.searchsorted(self._codes[level - self.first], codes >> 2 * (self.last - level))
@@ -66,12 +66,12 @@ class Tree:
 
 @lru_cache(maxsize=16)
 def tree_of(domain: Domain, first: int, last: int) -> Tree:
-    """The coordinates of these levels, kept for the next time."""
+    """The coordinates of these levels, cached."""
     return Tree(domain, first, last)
 
 
 def round_weights(weights: Ints, units: int, source: Source = os.urandom) -> Ints:
-    """Weights of cells to whole units with the sum ``units`` exactly; no weights at all stay nothing.
+    """Round weights of cells to whole units with the sum ``units`` exactly; no weights at all stay nothing.
 
     *Systematic rounding.* Lay the cells along a line, each as long as its part of ``units``, and count the marks
     ``k + U`` in each, one random U for all: with prefix sums C of the weights and T their sum, cell c gets
@@ -88,7 +88,7 @@ def round_weights(weights: Ints, units: int, source: Source = os.urandom) -> Int
     if total == 0:
         return np.zeros(len(weights), dtype=np.int64)
     sums = np.cumsum(weights)
-    if total * units >= 2**63:  # beyond 64 bits: weights of a table, in units of a curator's, not numbers of points
+    if total * units >= 2**63:  # beyond 64 bits: a table's weights in a curator's units, not numbers of points
         sums = sums.astype(object)
     ends = sums * units - uniform_below(np.array([total]), source)
     whole: Ints = np.diff(-(-ends // total), prepend=0).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The roles as processes: a small web application each, and a thread that takes the next step whenever it can."""
+"""The processes of the roles: a small web application each, and a thread that takes the next step when it can."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ except ImportError as error:
 PAUSE = 0.25
 _SIGNED_CLOSE = 2**10
 MOST_CONNECTIONS = 500
-"""Beyond them, devices are told to try again."""
+"""The most connections; further devices are told to try again."""
 
 Finished = Callable[[Role], None]
 
 
 def kind_of(name: str, collection: Collection) -> type[Role]:
-    """What a shuffler, analyser or server of this collection is."""
+    """The class of a shuffler, analyser or server of this collection."""
     server = Collector if collection.terms.model == "local" else Server
     return {"shuffler": Shuffler, "analyser": Analyser, "server": server}[name]
 
 
 def application(role: Role, finished: Finished) -> Starlette:
-    """What a role answers to: devices, other parties, and whoever wants to know how far it is."""
+    """The web application of a role, for devices, other parties, and whoever asks for its phase."""
     routes = [
         Route("/status", _answering_endpoint(lambda: {"role": role.name, "phase": role.phase()})),
         Route("/sum", _answering_endpoint(role.outcome)),
@@ -83,11 +83,11 @@ def serve(
     listening: Callable[[], None],
     finished: Finished,
 ) -> None:
-    """Run until told to stop; ``listening`` is called once devices can connect."""
+    """Serve a role until told to stop; ``listening`` is called once devices can connect."""
     if certificate is not None:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
-        except OSError as error:  # which errors of SSL are, too
+        except OSError as error:  # errors of SSL are OSErrors, too
             raise DataError(
                 f"{certificate} and its key are no certificate that can be used: {error}. Give both, in PEM."
             ) from None
@@ -103,12 +103,12 @@ def serve(
         application(role, finished), ssl_certfile=certificate, ssl_keyfile=key,
         log_level="warning", access_log=False, server_header=False, limit_concurrency=MOST_CONNECTIONS,
     )  # fmt: skip
-    with bound, suppress(KeyboardInterrupt):  # Ctrl-C is how it is stopped
+    with bound, suppress(KeyboardInterrupt):  # Ctrl-C stops it
         uvicorn.Server(config).run(sockets=[bound])
 
 
 def _work(role: Role, stop: threading.Event, finished: Finished) -> None:
-    """Take steps until all is done; what fails, or is waited for, is said once, and tried again."""
+    """Take steps until all is done; a failure or a wait is reported once, and the step tried again."""
     said = {""}
     while not stop.is_set():
         try:
@@ -116,7 +116,7 @@ def _work(role: Role, stop: threading.Event, finished: Finished) -> None:
                 finished(role)
                 return
             news = role.waiting
-        except (DpheatmapError, sqlite3.Error) as problem:  # another party that lies, or a disk that is full
+        except (DpheatmapError, sqlite3.Error) as problem:  # for example another party that lies, or a full disk
             news = str(problem)
         if news not in said:
             print(news, file=sys.stderr, flush=True)
@@ -134,7 +134,7 @@ def _answering_endpoint(make: Callable[[], Any]) -> Callable[[Request], Any]:
 def _upload_route(
     path: str, take: Callable[[bytes], None], largest: int, begin: Callable[[bytes], object] = len
 ) -> Route:
-    """A place to send bodies to that are no larger than that; ``begin`` may refuse one by its first bytes.
+    """A route that takes bodies of at most ``largest`` bytes; ``begin`` may refuse one by its first bytes.
 
     So nobody without a ticket can make a receiver hold a large contribution in memory.
     """

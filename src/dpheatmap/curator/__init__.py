@@ -1,12 +1,12 @@
-"""THE PRIVATE SIDE: the only code that sees people's data. This is its only door.
+"""THE PRIVATE SIDE: the only code that sees people's data. It is imported through this module alone.
 
-Inside, one folder for each question of a reviewer:
+Each folder answers one question of a reviewer:
 
 * ``core/``: is one release epsilon-DP? ``docs/explanation/core.md`` leads through it.
 * ``ledger/``: do releases together stay within the limit?
 * ``read/`` and ``engines/``: is a row its own person's, and are the integers the same everywhere?
 
-Nothing outside imports what is inside but by the names below, and a test holds everybody to it.
+Code outside imports only the names below, and a test enforces it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dpheatmap.curator.rivals import Curator
     from dpheatmap.curator.statement import read_counts, sql
 
-# For everybody: a table in, and out come noisy values, which are paid for, or counts, which say that they are private.
+# For everybody: from a table to noisy values, which are paid for, or to counts, which say that they are private.
 _PUBLIC = {
     "Counts": "core.counts",
     "Ledger": "ledger.ledger",
@@ -50,9 +50,9 @@ _PUBLIC = {
     "release_images": "groups",
     "sql": "statement",
 }
-# Other mechanisms' way to people: noisy answers, each paid for.
+# For other mechanisms: noisy answers about people, each paid for.
 _RIVALS = {"Curator": "rivals"}
-# The data holder's look at their own table.
+# For the data holder: a look at their own table.
 _HOLDER = {"inspect_table": "read.inspection"}
 # The check of a path's budget, for whoever loads a release: it sees no people.
 _CHECKS = {"public_domain": "aggregation", "walk": "core.walk"}

@@ -1,4 +1,4 @@
-"""People's events to counts: of one place, and of several groups of events there."""
+"""Aggregation of people's events to counts, for one place or for several groups of events there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Progress = Callable[[float, float], None]
 def aggregate(
     events: Any, domain: Domain, *, progress: Progress | None = None, **options: Unpack[ReadingOptions]
 ) -> Counts:
-    """People's events to integer weights per cell. The result is private: it holds exact counts.
+    """Aggregate people's events to integer weights per cell. The result is private: it holds exact counts.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def count(
 
 
 def public_domain(domain: object) -> Domain:
-    """The public domain, or the refusal to go on without one."""
+    """Check that a domain is given, and return it."""
     if not isinstance(domain, Domain):
         raise PrivacyRefusal(
             "No public domain was given, and one taken from the data would tell where people are. "
@@ -97,7 +97,7 @@ def public_domain(domain: object) -> Domain:
 
 
 def _verify(counts: Sequence[Counts], report: RowReport) -> None:
-    """Stop if the query broke its contract: this is about the engine, not about the data."""
+    """Stop if the query broke its contract, which would be a fault of the engine and not of the data."""
     adds_up = report.rows == report.without_person + report.invalid + report.outside + report.inside
     if not adds_up or sum(of_group.total for of_group in counts) > UNITS * report.people:
         raise AssertionError("the aggregation broke its contract: rows or weights don't add up; please report this")

@@ -1,16 +1,16 @@
-"""Where in the world are they? A bounding box of map tiles, found for a small part of the budget.
+"""The private search for a bounding box of map tiles, for a small part of the budget.
 
 **Contract of `find_box`.** (1) Privacy: what it returns is a function of public settings and of the answers of a
 :class:`~dpheatmap.curator.rivals.Curator` to questions that cost epsilon together, hence epsilon-DP for adding or
-removing one person's whole data. It looks at nothing else of people, never refuses, and asks of everybody what it asks
-of nobody. (2) The claim: if it returns a box, then for every data set, with probability at least ``confidence`` over
-the noise, the box holds at least ``share`` of the weight of all people in the world.
+removing one person's whole data. It looks at nothing else of people, never refuses, and treats a table with nobody in
+it like any other. (2) The claim: if it returns a box, then for every data set, with probability at least
+``confidence`` over the noise, the box holds at least ``share`` of the weight of all people in the world.
 
-**The walk** goes down the world's quadtree, two levels at a time, each question about the tiles inside those that
-seemed occupied, for a twelfth of epsilon. A tile seems occupied if its noisy number of people is beyond what noise
-makes of nobody. The box of a level is the one around such tiles, after stripping edges that hold next to nobody. So the
-boxes are nested, and the walk ends when tiles are small beside the box, or hold too few people each to be seen. It only
-proposes: however bad the proposals, the claim holds.
+**The walk** goes down the world's quadtree, two levels at a time. Each question is about the tiles inside those that
+seemed occupied, and costs a twelfth of epsilon. A tile seems occupied if its noisy number of people is larger than
+noise alone would make it. The box of a level is the one around such tiles, after stripping edges that hold next to
+nobody. So the boxes are nested, and the walk ends when tiles are small beside the box, or hold too few people each to
+be seen. The walk only proposes boxes: however bad the proposals, the claim holds.
 
 **The claim** is made by one last question, for all that is left: how many people are in the innermost box, and in each
 ring between a box and the next, and outside. Rings are disjoint, so one question answers for all of them. Let I be the
@@ -63,21 +63,21 @@ from dpheatmap.releases.release import LedgerEntry
 DEEPEST = 14
 """The finest tiles are those of zoom 14, 2.4 km wide at the equator."""
 STRIDE = 2
-"""How many levels a question of the walk goes down."""
+"""The number of levels that a question of the walk goes down."""
 STEP = Fraction(1, 12)
-"""What a question of the walk takes of epsilon; there are at most seven."""
+"""The part of epsilon that a question of the walk costs; there are at most seven questions."""
 ENOUGH_TILES = 8
 """The walk ends when a side of the box has so many tiles: finer ones would hardly shrink it."""
 SURE = 2.0
 """Beyond ``ln K``, in units of the noise's scale: one of K empty tiles seems occupied with probability e^-2 / 2."""
 
 MOST = FARTHEST // UNITS // 2
-"""People in a ring: of so many, or more, it is not sure that all were counted."""
+"""People in a ring: from this number on, it is not certain that all were counted."""
 
 GRID, END = 64, 30
-"""Steps of the grid for the noise's law to a scale, and how many scales it reaches."""
+"""Steps per scale of the grid for the noise's law, and the number of scales that it reaches."""
 ROUNDING = 1e-12
-"""What floats, and the cut at the grid's ends, may have done to a probability."""
+"""The error of a probability by floats and by the cut at the grid's ends, at most."""
 
 
 @shows_options(Reading)
@@ -93,7 +93,7 @@ def discover(
     seen: Callable[[RowReport], None] | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Discovery:
-    """Find a box around people privately, for those who don't know where theirs are; it costs ``epsilon``.
+    """Find a box around people privately, if it is not known where they are; it costs ``epsilon``.
 
     A box does not cross the antimeridian: people on both sides of it get one that is as wide as the world. Whoever is
     north or south of 85 degrees, where maps of tiles end, does not count. The release is paid for on top of it.
@@ -145,7 +145,7 @@ def discover(
 def box_around(
     counts: Counts, loss: PureLoss, share: float, confidence: float, entry: LedgerEntry | None = None
 ) -> Discovery:
-    """Counts of the world across the wall: the box, and what is claimed of it, for epsilon. See the contract above."""
+    """Make the box and the claim about it from counts of the world, for epsilon. See the contract above."""
     box, people = find_box(Curator(counts, loss.epsilon), share, confidence)
     domain = _world() if box is None else _of_tiles(box)
     return Discovery(domain, box is not None, share, confidence, loss, people, entry)
@@ -157,7 +157,7 @@ def searched_world() -> Domain:
 
 
 def find_box(curator: Curator, share: float, confidence: float) -> tuple[CellRange | None, float]:
-    """The box that is claimed, in finest tiles, or None; and the noisy number of people. See the contract above."""
+    """Find the claimed box, in finest tiles, or None, and the noisy number of people. See the contract above."""
     boxes = _nested_boxes(curator, share)
     scale = float(1 / curator.rest)
     rings = curator.rings(boxes, curator.rest)
@@ -186,7 +186,7 @@ def _nested_boxes(curator: Curator, share: float) -> list[CellRange]:
         least = keep * people.sum() if least is None else least
         noise = 6 * scale * np.sqrt(len(tiles))
         if len(tiles) == 0 or people.sum() < least - noise:
-            break  # too many people are in tiles that hold too few
+            break  # too many people are in tiles with too few to be seen
         box, inside = _strip_edges(tiles, people, least)
         tiles = tiles[inside]
         boxes.append(CellRange(*(edge << (domain.depth - level) for edge in (box.x0, box.y0, box.x1, box.y1))))
@@ -198,7 +198,7 @@ def _nested_boxes(curator: Curator, share: float) -> list[CellRange]:
 def _strip_edges(tiles: Ints, people: Floats, least: float) -> tuple[CellRange, NDArray[np.bool_]]:
     """The box around tiles, and which are inside, after taking off outer columns and rows that hold next to nobody.
 
-    As long as the rest holds ``least`` people, of the four sides the one with the fewest people a tile goes first.
+    As long as the rest holds ``least`` people, of the four sides the one with the fewest people a tile is taken off.
     """
     x, y = decode(tiles)
     inside = np.ones(len(tiles), np.bool_)
@@ -214,12 +214,13 @@ def _strip_edges(tiles: Ints, people: Floats, least: float) -> tuple[CellRange, 
 
 
 def noise_quantile(scales: Floats, confidence: float) -> float:
-    """What a sum of independent noises of these scales, in people, exceeds with probability 1 - confidence at most.
+    """The value that a sum of noises of these scales, in people, exceeds with probability at most 1 - confidence.
 
-    Each noise is rounded up to a grid and its far ends are cut at the grid's, where ``e^-30`` of it lies, so the sum
-    on the grid is never smaller but for that; its law is the convolution, by Fourier transform. The noise is discrete:
-    its tail ``q^k / (1 + q)``, with ``q = e^-a`` and a the rate, is at most ``e^(-a (k - 1)) / 2``, that of continuous
-    noise one unit further out. So a unit is added for each, at the weight that the largest has, 1 at most.
+    The noises are independent. Each is rounded up to a grid and its far ends are cut at the grid's, where ``e^-30`` of
+    it lies, so the sum on the grid is never smaller but for that; its law is the convolution, by Fourier transform. The
+    noise is discrete: its tail ``q^k / (1 + q)``, with ``q = e^-a`` and a the rate, is at most ``e^(-a (k - 1)) / 2``,
+    that of continuous noise one unit further out. So a unit is added for each, at the weight that the largest has, 1 at
+    most.
 
     >>> round(noise_quantile(np.array([1.0]), 0.95), 2), round(math.log(1 / (2 * 0.05)), 2)
     (2.31, 2.3)

@@ -1,13 +1,13 @@
-"""Counts on disk. Private: exact weights of people.
+"""Files of counts. Private: they hold exact weights of people.
 
-``city.counts.npy`` is a NumPy array of two rows of 64-bit integers, and ``city.counts.json`` beside it tells what they
-are about. The rows are the two arrays of `Counts`: the Morton codes of the occupied cells, and the weight of all cells
-before each; at their end stand the code after the last cell and the weight of everybody, and then, in both, a number
-that the JSON carries too, so that one save's array is not taken for another's. Nothing has to be decoded: the array is
-mapped into memory, and a release reads the pages of the disk that its bisections touch, however large the file is.
+``city.counts.npy`` is a NumPy array of two rows of 64-bit integers, and ``city.counts.json`` beside it describes them.
+The rows are the two arrays of `Counts`: the Morton codes of the occupied cells, and the weight of all cells before
+each. They end with the code after the last cell and the weight of everybody. Then both have a number that the JSON has
+too, so that one save's array is not taken for another's. Nothing has to be decoded: the array is mapped into memory,
+and a release reads only the pages that its bisections touch, however large the file is.
 
-``city.counts.parquet`` holds the same as a table of one file, written and read by DuckDB, for other tools and as
-earlier versions wrote it. It is read into memory.
+``city.counts.parquet`` holds the same as a table in one file, written and read by DuckDB. It is for other tools, and
+for files of earlier versions. It is read into memory.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def save(counts: Counts, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str]) -> Counts:
-    """The counts of a file, those of an array mapped into memory; refuses what `save` did not write."""
+    """Read the counts of a file, an array mapped into memory; refuse what `save` did not write."""
     name = Path(fspath(path)).name
     if not Path(path).is_file():
         raise DataError(f"There is no file {fspath(path)!r}. Check the path.")
@@ -95,7 +95,7 @@ def _save_array(counts: Counts, path: str | PathLike[str]) -> None:
     rows, token = len(counts.sums), secrets.randbits(62)
     with replace_whole(path, private=True) as temporary, replace_whole(_beside(path), private=True) as beside:
         columns = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.int64, shape=(2, rows + 1))
-        for start in range(0, rows, _PIECE):  # what is mapped is not held in memory
+        for start in range(0, rows, _PIECE):  # a mapped array is not held in memory
             codes, sums = (column[start : start + _PIECE] for column in (counts.codes, counts.sums))
             columns[0, start : start + len(codes)], columns[1, start : start + len(sums)] = codes, sums
         columns[0, rows - 1] = 4**counts.domain.depth

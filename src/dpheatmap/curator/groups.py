@@ -14,7 +14,8 @@ shares W units over all of a person's events in all listed groups. Hence each gr
 and the promise for all of them together is epsilon.
 
 **Why, if epsilon is split.** Each group has a release of its own, of epsilon / k for k groups, in which a person weighs
-up to 1; the parts are exact fractions that add up to epsilon. Better only for people who are in nearly all groups.
+up to 1; the parts are exact fractions that add up to epsilon. This is better only for people who are in nearly all
+groups.
 
 The list of groups is public: one found in the data would tell which groups occur. Every group of the list gets a
 release, also one that nobody is in, and events in other groups are as if outside the domain.
@@ -120,10 +121,10 @@ def release_groups(
     seen: Callable[[RowReport], None] | None,
     **options: Unpack[ReleaseOptions],
 ) -> dict[str, Release]:
-    """A release for each group. See the contract above."""
+    """Make a release for each group. See the contract above."""
     check(split=split)
     names, whole = grouping.names, PureLoss.read(epsilon)
-    # Refuses what its file could not hold.
+    # This refuses an epsilon that the release's file could not hold.
     each = PureLoss.read(whole.epsilon / (len(names) if split == "epsilon" else 1))
     settings, reading = told_apart(options)
     design = checked_design(public_domain(domain), each, settings)

@@ -1,4 +1,4 @@
-"""From a table, or its counts, to a release: refused, paid for and measured in this order."""
+"""Releases from a table or its counts: first every refusal, then the payment, then the measurement."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def release_from(
 ) -> Release:
     """`release`, with the source of randomness given. Anything but os.urandom is stamped as NOT PRIVATE.
 
-    Everything that can be refused is refused before the table is read, let alone noise drawn. The ledger is asked
-    then, too, and charged after the reading: in between, others may have spent what was left.
+    Everything that can be refused is refused before the table is read and noise is drawn. The ledger is checked then,
+    too, and charged after the reading: in between, others may have spent what was left.
     """
     if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
         raise PrivacyRefusal(NOT_ADDED)
@@ -122,14 +122,14 @@ def release_from(
 
 
 def told_apart(options: ReleaseOptions) -> tuple[Settings, Reading]:
-    """The settings and the reading among the options of a release."""
+    """Split the options of a release into the design's settings and the reading."""
     given: dict[str, Any] = dict(options)
     settings = Settings(**{name: given.pop(name) for name in options_of(Settings) if name in given})
     return settings, Reading(**given)
 
 
 def checked_design(domain: Domain, loss: PureLoss, settings: Settings) -> Design:
-    """The design that the settings name, after every refusal that they and its noise call for."""
+    """Choose the design that the settings name; refuse settings that don't fit, and noise that can't be exact."""
     design = choose_design(domain, loss.epsilon, settings)
     check_noise(loss, design, domain)
     return design
@@ -143,7 +143,7 @@ def measured_release(
     made: datetime,
     entry: LedgerEntry | None,
 ) -> Release:
-    """Counts across the wall: noisy values, when and how they were made, and what was charged for them."""
+    """Measure counts and make the release: noisy values, how and when they were made, and the charge for them."""
     return Release(
         domain=counts.domain,
         loss=loss,
@@ -156,7 +156,7 @@ def measured_release(
 
 
 def _refuse_reading(counts: Counts, domain: Domain | None, reading: Reading) -> None:
-    """Refuse another domain, and columns, for counts that have theirs."""
+    """Refuse another domain, and columns, for counts, which have their own."""
     if reading.given or (domain is not None and domain != counts.domain):
         raise ParameterError(
             f"Counts already have their domain and columns, and {', '.join(reading.given) or 'another domain'} was "

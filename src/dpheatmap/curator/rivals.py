@@ -1,7 +1,7 @@
-"""Any other mechanism than ours, as questions to a curator who answers with noise until epsilon is spent.
+"""A curator for other mechanisms, who answers questions about counts with noise until epsilon is spent.
 
-Rivals and baselines live outside the wall. What they get to see of people are the answers of a :class:`Curator`, each
-paid for, so what they make of them is post-processing, and their privacy is that of the questions below.
+Rivals and baselines are outside the wall. All they see of people are the answers of a :class:`Curator`, each paid for.
+What they compute from them is post-processing, so their privacy is that of the questions below.
 
 **Contract.** Everything a Curator answers, taken together, is epsilon-DP for adding or removing one person's whole
 data, whatever is asked and however questions depend on earlier answers: each answer is DP for the part of epsilon that
@@ -34,7 +34,7 @@ LOG_BRANCHES = Fraction("1.38629436111989062")  # ln 4, rounded up
 
 
 class Curator:
-    """Answers questions about counts with noise, as long as epsilon lasts."""
+    """A curator who answers questions about counts with noise, as long as epsilon lasts."""
 
     def __init__(self, counts: Counts, epsilon: object, source: Source | None = None) -> None:
         self._counts = counts
@@ -98,7 +98,7 @@ class Curator:
         return self._noisy(self._sums(ring, len(boxes) + 1), epsilon) / UNITS
 
     def deviations(self, codes: Ints, starts: Ints, epsilon: Fraction) -> Floats:
-        """How unevenly people are spread inside buckets of finest cells: noisy half deviations, in people.
+        """The unevenness of people inside buckets of finest cells: noisy half deviations, in people.
 
         Bucket k holds the cells ``codes[starts[k] : starts[k + 1]]``, the last one the rest; its half deviation is
         half the sum of ``|count - mean count|`` over its cells.
@@ -125,9 +125,9 @@ class Curator:
         t, which is the largest of the others' noisy scores (plus one for those that come first) minus i's score. One
         unit more moves every score by at most one, so t by at most two, and the probability that discrete Laplace noise
         of rate r reaches a threshold changes by a factor of at most exp(2 r) = exp(eps / W). This holds whatever the
-        others' noise, hence on average over it. Sums are held at no bound, where all would tie: scores up to 2^61 and
-        noise up to 2^62 fit into 64 bits. (Noise is cut there, with probability below exp(-1000) for an epsilon of 1e-6
-        or more.)
+        others' noise, hence on average over it. Sums are not clipped, since clipped ones would tie: scores up to 2^61
+        and noise up to 2^62 fit into 64 bits. (Noise is cut there, with probability below exp(-1000) for an epsilon of
+        1e-6 or more.)
         """
         guess = np.rint(np.clip(people, 0, 2**30) * UNITS).astype(np.int64)
         scores = np.abs(self._exact(levels, codes) - guess)
@@ -175,7 +175,8 @@ class Curator:
     def _sums(self, label: Ints, count: int) -> Ints:
         """The weights of so many groups of the occupied cells; a label below 0 is no group.
 
-        In two halves, so that no number of people is too large to be added up, and then held at the noise's limit.
+        They are added up in two halves, so that no number of people is too large, and then clipped at the noise's
+        limit.
         """
         weights, some = np.diff(self._counts.sums), label >= 0
         low, high = np.zeros((2, count), np.int64)
@@ -198,11 +199,11 @@ class Curator:
         return counts
 
     def _noisy(self, counts: Ints, epsilon: Fraction) -> Ints:
-        """Counts with noise, within what the noise can hide."""
+        """Add noise to counts; sums are clipped at the noise's limit."""
         return saturating_add(counts, self._noise(len(counts), epsilon))
 
     def _noise(self, size: int, epsilon: Fraction, sensitivity: int = 1) -> Ints:
-        """Noise of rate eps / (sensitivity W), after paying for it."""
+        """Draw noise of rate eps / (sensitivity W), after paying for it."""
         self._spend(epsilon)
         return discrete_laplace(epsilon / (sensitivity * UNITS)).sample(size, self._source)
 

@@ -1,4 +1,4 @@
-"""Warehouses, told by hand: the aggregation as a statement, and its answer as counts."""
+"""The aggregation as a statement to run in a warehouse by hand, and its answer as counts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sql(
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
 ) -> str:
-    """The aggregation as a statement for a warehouse, to be run there; :func:`read_counts` takes its answer back.
+    """Write the aggregation as a statement to run in a warehouse; :func:`read_counts` reads its answer.
 
     Parameters
     ----------
@@ -71,10 +71,10 @@ def read_counts(
     partition: Mapping[str, Sequence[str]] | None = None,
     part: str | None = None,
 ) -> Counts:
-    """The answer of a warehouse to the statement of :func:`sql` for this domain.
+    """Read the answer of a warehouse to the statement of :func:`sql` for this domain.
 
-    It is checked as far as that can be done from here: that it is whole and about this place, that rows and people add
-    up, and that people weigh at most 1 each.
+    It is checked as far as possible: that it is whole and about this place, that rows and people add up, and that
+    people weigh at most 1 each.
 
     Parameters
     ----------

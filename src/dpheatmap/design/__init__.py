@@ -1,4 +1,4 @@
-"""What is measured, with which part of the budget, as a function of published values alone. Checked by the core."""
+"""Designs: which cells are measured with which part of the budget, by published values alone. The core checks it."""
 
 from __future__ import annotations
 

@@ -1,19 +1,19 @@
-"""The adaptive design: epsilon follows people down the tree, along each path as far as it is worth.
+"""The adaptive design: epsilon is spent down the quadtree along the paths that hold people, as deep as is useful.
 
-The budget of a path is spent from the top down. What counts is a cell's *signal*: its noisy count times what its paths
-have left of epsilon. The noise of a measurement with all that is left is 1 in these terms.
+The budget of a path is spent from the top down. Decisions use a cell's *signal*: its noisy count times the epsilon that
+its paths have left. In this unit, a measurement with all that is left has noise of scale 1.
 
 1. *The total.* One count of everybody, with a hundredth of epsilon, chooses the level to start at: the deepest one
    whose cells hold, on average, START people times epsilon; not above ``first``.
-2. *A level.* Its cells are measured with a quarter of what is left. Then each cell is, by its signal,
+2. *A level.* Its cells are measured with a quarter of what is left. Then a cell's signal decides whether it is
 
    * *closed* up to CLOSING: measured once more, with all that is left;
    * *finished* up to OPENING: its children are measured with all that is left, and nothing below them;
    * *opened* above: its children are measured like this level.
 
    The last level, and what is finished or closed, takes all that is left.
-3. *Even maps.* If the cells of the start hold nearly the same, looking for the busy ones is of no use. All of them are
-   finished at once, at the level where a cell's signal is about EVEN_SIGNAL. The evenness of K cells is
+3. *Even maps.* If the cells of the start level hold nearly the same, searching for busy ones is of no use. All of them
+   are finished at once, at the level where a cell's signal is about EVEN_SIGNAL. The evenness of K cells is
    (sum of y)^2 / (K sum of y^2), with the noise's part taken off the squares: 1 if all are the same, 1/K if all people
    are in one cell.
 
@@ -66,14 +66,14 @@ class AdaptiveDesign(Ruled):
 
     @classmethod
     def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
-        """From the level of a few cells to the last; if the first level is given, no total has to choose one."""
+        """The design from the level of a few cells to the last; if the first level is given, no total is needed."""
         levels = settings.levels(domain, FIRST_CELLS)
         if settings.first_level is not None:
             return cls(levels[0], levels[-1], total=Fraction(0))
         return cls(levels[0], levels[-1])
 
     def begin(self, domain: Domain) -> Question:
-        """Everybody; or where there is nothing to choose, all cells of the only level."""
+        """Ask for the total; where there is nothing to choose, for all cells of the only level."""
         if self.first == self.last or self.total == 0:
             return self._level(self.first, domain.codes(self.first), SHARES)
         top = min(domain.first_level(1), self.first)
@@ -94,7 +94,7 @@ class AdaptiveDesign(Ruled):
                 return [_spend_the_rest(domain, asked, asked.cells, deeper)]
         low, high = (self._count(c, epsilon, asked.left) for c in (self.closing, self.opening))
         closed, opened = noisy <= low, noisy > high
-        if asked.level == self.last - 1:  # to open is to finish
+        if asked.level == self.last - 1:  # opening a cell is the same as finishing it
             opened[:] = False
         below = domain.children(asked.level, asked.cells[opened])
         return [
@@ -104,7 +104,7 @@ class AdaptiveDesign(Ruled):
         ]
 
     def possible_shares(self, domain: Domain) -> set[int]:
-        """The total's, and for each number of levels on a path, what a level takes and what it leaves."""
+        """The total's share, and for each number of levels on a path, what a level takes and what it leaves."""
         return {self.begin(domain).share, *(share for step in self._steps for share in step)}
 
     @property
@@ -125,7 +125,7 @@ class AdaptiveDesign(Ruled):
         return self.total > 0 and asked.left == self._left_at_start
 
     def _level(self, level: int, cells: Ints, left: int) -> Question:
-        """A level takes its part of what is left; the last one takes all."""
+        """Ask for a level with its part of what is left; the last level takes all."""
         share = left if level == self.last else int(left * self.spent)
         return Question(level, cells, share, left - share)
 
@@ -135,11 +135,11 @@ class AdaptiveDesign(Ruled):
         return max([self.first, *(k for k in range(self.first, self.last) if domain.count(k) <= most)])
 
     def _count(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
-        """The largest count, in units, of at most a signal."""
+        """The largest count, in units, whose signal is at most ``signal``."""
         return min(signal * UNITS * SHARES // (epsilon * left), FARTHEST)
 
     def _levels_if_even(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> int | None:
-        """How many levels deeper an even map is measured, or None if it isn't even, or too large for that."""
+        """The number of levels deeper that an even map is measured; None if the map is not even or too large."""
         counts = [int(y) for y in noisy]
         noise = 2 * (UNITS * SHARES / (epsilon * asked.share)) ** 2  # variance of a count, in units
         squares = sum(y * y for y in counts) - len(counts) * noise
@@ -154,7 +154,7 @@ class AdaptiveDesign(Ruled):
 
 
 def _spend_the_rest(domain: Domain, asked: Question, cells: Ints, deeper: int) -> Question:
-    """Cells themselves, or all cells some levels down inside them, with all that is left."""
+    """Ask for cells, or for all cells ``deeper`` levels down inside them, with all that is left."""
     for level in range(asked.level, asked.level + deeper):
         cells = domain.children(level, cells)
     return Question(asked.level + deeper, cells, asked.left, 0)

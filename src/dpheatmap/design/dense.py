@@ -1,14 +1,14 @@
-"""The dense design: all cells of one level, once. The paper's second algorithm, for maps that are not sparse.
+"""The dense design: all cells of one level, once. It is the paper's second algorithm, for maps that are not sparse.
 
-Where people are everywhere there is nothing to look for, and following busy cells down the tree is of no use. The
-paper snaps everybody to a grid of side 2^l, l = log2 sqrt(epsilon n) rounded, and measures its cells with all of
-epsilon: with about epsilon n cells, what snapping loses and what the noise adds are of the same size.
+Where people are everywhere, following busy cells down the tree is of no use. The paper snaps everybody to a grid of
+side 2^l, l = log2 sqrt(epsilon n) rounded, and measures its cells with all of epsilon: with about epsilon n cells, the
+error of snapping and that of the noise are of the same size.
 
 In terms of cells: the grid is the level whose number of cells in the domain is nearest, as a ratio, to epsilon n. On a
 square that is the paper's; on other domains it has as many cells as the paper's would on a square of its own.
 
-1. *The number of people.* Declared public, the level is known before anything is measured, and ``first`` is ``last``.
-   Otherwise one count of everybody, with a twentieth of epsilon, chooses the level.
+1. *The number of people.* If it is declared public, the level is known before anything is measured, and ``first`` is
+   ``last``. Otherwise one count of everybody, with a twentieth of epsilon, chooses the level.
 2. *The grid.* All its cells, with all that is left.
 
 A path meets the total and one cell of the grid, so its shares add up to epsilon: the first is ``total``, the second
@@ -32,12 +32,12 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
 MOST_CELLS = 2**16
-"""The most cells that a grid has, 256 x 256 on a square: finer ones would show what smoothing takes away again."""
+"""The most cells that a grid has, 256 x 256 on a square: smoothing would remove the detail of finer ones."""
 
 
 @dataclass(frozen=True)
 class DenseDesign(Ruled):
-    """One level of ``first .. last``, chosen by a noisy total unless there is but one."""
+    """One level of ``first .. last``, chosen by a noisy total unless there is only one."""
 
     first: int
     last: int
@@ -58,7 +58,7 @@ class DenseDesign(Ruled):
 
     @classmethod
     def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
-        """All levels; with a declared number of people there is one level and nothing to choose."""
+        """The design with all levels, or with one level if the number of people is declared."""
         levels = settings.levels(domain, 1)
         if domain.count(levels[0]) > MOST_CELLS:
             raise ParameterError(
@@ -71,21 +71,21 @@ class DenseDesign(Ruled):
         return cls(level, level)
 
     def begin(self, domain: Domain) -> Question:
-        """Everybody; or where there is nothing to choose, all cells of the only level."""
+        """Ask for the total; where there is nothing to choose, for all cells of the only level."""
         if self.first == self.last:
             return Question(self.first, domain.codes(self.first), SHARES, 0)
         top = min(domain.first_level(1), self.first)
         return Question(top, domain.codes(top), self._for_total, SHARES - self._for_total)
 
     def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
-        """The grid after the total."""
+        """Ask for the grid after the total."""
         if asked.left == 0:
             return []
         level = grid_level(domain, loss.epsilon * int(noisy[0]) / UNITS, self.first, self.last)
         return [Question(level, domain.codes(level), asked.left, 0)]
 
     def possible_shares(self, domain: Domain) -> set[int]:
-        """All of epsilon; or the total's, and what it leaves."""
+        """All of epsilon, or the total's share and what it leaves."""
         share = self.begin(domain).share
         return {share, SHARES - share} - {0}
 
@@ -106,6 +106,6 @@ def grid_level(domain: Domain, signal: Fraction, first: int, last: int) -> int:
 
 
 def _is_near(domain: Domain, level: int, signal: Fraction) -> bool:
-    """Whether the next level is at least as near, and not too large."""
+    """Whether the next level is at least as near to the signal, and not too large."""
     here, below = domain.count(level), domain.count(level + 1)
     return signal > 0 and here * below <= signal * signal and below <= MOST_CELLS

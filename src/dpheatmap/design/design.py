@@ -4,14 +4,14 @@ A design asks *questions*: the noisy counts of some cells of a level, each for t
 one question, and every answer leads to further ones about the same cells or cells inside them. Both sides of the wall
 walk through the same questions: the curator to answer them, and whoever reads a release to check it.
 
-**What every design keeps**, and the proof in `curator/core/measure.py` rests on: along each path from the top of the
-tree down to a finest cell, the shares of all measurements add up to at most SHARES, which stands for epsilon. It is
-kept locally. A question says what each path through its cells has left after it; what follows may use no more than
-that, and no cell may be followed by two questions side by side. `curator/core/budget.py` checks this at every step,
+**The invariant of every design**, on which the proof in `curator/core/measure.py` rests: along each path from the top
+of the tree down to a finest cell, the shares of all measurements add up to at most SHARES, which stands for epsilon. It
+is kept locally. A question states what each path through its cells has left after it. The questions that follow may use
+no more than that, and no cell may be followed by two of them. `curator/core/budget.py` checks this at every step,
 whatever the design.
 
-A design also brings how it is chosen, its form in files, and its own reconstructions. Its expected error is a forecast
-beside it (`forecast.py`), because decisions are made in whole numbers and fractions alone. `registry.py` lists them
+A design also defines how it is chosen, its form in files, and its own reconstructions. Its expected error is forecast
+separately (`forecast.py`), because decisions are made in whole numbers and fractions alone. `registry.py` lists them
 all.
 """
 
@@ -42,15 +42,15 @@ class Design(Protocol):
     """The first question and those that follow from an answer; and what is known about the design beforehand."""
 
     name: ClassVar[str]
-    """What it is called in options and files."""
+    """Its name in options and files."""
     takes: ClassVar[tuple[str, ...]]
-    """The settings that are for it and not for all."""
+    """The settings that it takes beyond those of all designs."""
     methods: ClassVar[Mapping[str, str]]
     """Its own reconstructions beside the posterior: names, and the modules whose ``reconstruct`` they are."""
 
     @property
     def first(self) -> int:
-        """The first level that may be measured, but for the total."""
+        """The first level that may be measured, apart from the total."""
 
     @property
     def last(self) -> int:
@@ -71,10 +71,10 @@ class Design(Protocol):
 
     @classmethod
     def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
-        """The design that settings name, after every refusal that they call for."""
+        """Choose the design that settings name; refuse settings that don't fit."""
 
     def to_dict(self, part: Callable[[int], Fraction]) -> dict[str, Any]:
-        """What makes it up, for the metadata of files; ``part`` tells the part of epsilon that a share stands for."""
+        """Describe the design for the metadata of files; ``part`` gives the part of epsilon that a share stands for."""
 
     @classmethod
     def from_dict(cls, metadata: Mapping[str, Any]) -> Self:
@@ -82,7 +82,7 @@ class Design(Protocol):
 
 
 class Ruled:
-    """What designs have in common that are two levels and further fractions: their form in files."""
+    """The form in files of designs that consist of two levels and further fractions."""
 
     takes: ClassVar[tuple[str, ...]] = ()
     methods: ClassVar[Mapping[str, str]] = {}

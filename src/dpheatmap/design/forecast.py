@@ -1,12 +1,12 @@
-"""How good a design will be, before any data is read: from simulations, and from the shares that its levels get.
+"""Forecasts of a design's error before any data is read, from simulations and from the shares of its levels.
 
 Errors are earth mover's distances of heatmaps smoothed by 2 % of the side, in sides of the domain. Heatmaps are those
 that a release of a design gives by default: by the posterior, which is better than the paper's own reconstructions.
 
-The errors of the adaptive and the dense design depend on people times epsilon, the signal, and hardly on anything else.
-Which design is better depends on the map, too, so there are errors by the number of places that people are in: on
-people in so many cells of 128 x 128, some busier than others, means of 4 draws, 3 of the last. All are simulated by
-`benchmarks/planning.py`.
+The errors of the adaptive and the dense design depend on the signal, which is people times epsilon, and hardly on
+anything else. Which design is better depends on the map, too, so errors are also given by the number of places that
+people are in. They are for people in so many cells of 128 x 128, some busier than others: means of 4 draws, of 3 for
+the last number. All are simulated by `benchmarks/planning.py`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ NUMBERS_OF_PLACES = (1, 4, 16, 64, 256, 1024, 4096)
 
 
 class Forecast(Protocol):
-    """What is known of a design beforehand."""
+    """The forecast of one design."""
 
     why: str
-    """When it is the better one, in words."""
+    """When this design is the better one, in words."""
     errors_by_places: Mapping[int, Sequence[float]]
     """Simulated errors by signal, for people in so many places."""
 
@@ -44,14 +44,15 @@ class Forecast(Protocol):
         """The shares of the levels of a path that is followed all the way down, if noisy totals are right."""
 
     def finest_visible(self, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
-        """The place, in a path's levels, of the last one that shows a cell with so many people; None if none does.
+        """The index, among a path's levels, of the last one that shows a cell with so many people; None if none does.
 
-        ``parts`` are the levels' parts of epsilon, and ``stands_out`` whether such a cell is above their noise.
+        ``parts`` are the levels' parts of epsilon, and ``stands_out`` tells whether such a cell is above their noise.
         """
 
 
 class _BySignal:
-    """An error by the signal alone, between means of 12 simulations, of 4 of the dense design: signal, and error."""
+    """An error interpolated by signal between pairs (signal, error): means of 12 simulations, 4 for the dense
+    design."""
 
     errors: Sequence[tuple[float, float]]
 
@@ -63,7 +64,7 @@ class _BySignal:
 
 
 class AdaptiveForecast(_BySignal):
-    """Of the adaptive design."""
+    """The forecast of the adaptive design."""
 
     why = (
         "The adaptive design follows people to where they are, and goes over to a fine grid by itself where they are "
@@ -82,7 +83,7 @@ class AdaptiveForecast(_BySignal):
     }
 
     def planned_shares(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
-        """What is spent on a path that is followed to the last level."""
+        """The shares spent on a path that is followed to the last level."""
         design = AdaptiveDesign(min(domain.first_level(FIRST_CELLS), domain.depth), domain.depth)
         first, left = design.first, SHARES
         if design.first < design.last:
@@ -94,7 +95,7 @@ class AdaptiveForecast(_BySignal):
         return {**shares, design.last: left}
 
     def finest_visible(self, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
-        """Where the path to a place with so many people ends, without noise: the walk of the design."""
+        """The index of the level at which the design's walk to a place with so many people ends, without noise."""
         left = sum(parts, Fraction(0))
         if people * left < 3 * math.sqrt(2):  # three standard deviations of a measurement with all that is left
             return None
@@ -108,7 +109,7 @@ class AdaptiveForecast(_BySignal):
 
 
 class DenseForecast(_BySignal):
-    """Of the dense design."""
+    """The forecast of the dense design."""
 
     why = (
         "One grid spends all of epsilon at once and shows any number of places; the paper's design keeps a few cells a "
@@ -127,7 +128,7 @@ class DenseForecast(_BySignal):
     }
 
     def planned_shares(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
-        """The grid's share: what a noisy total leaves."""
+        """The grid's share, which is what a noisy total leaves."""
         made = DenseDesign(domain.first_level(1), domain.depth)
         level = grid_level(domain, epsilon * users, made.first, made.last)
         return {level: made.begin(domain).left or SHARES}
@@ -138,14 +139,15 @@ class DenseForecast(_BySignal):
 
 
 class PaperForecast:
-    """Of the paper's design.
+    """The forecast of the paper's design.
 
-    Its error is FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map says no more than guessing
-    does. The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept over
-    eps_i. SCALE and POWER are fitted to means of 6 cities of generated people at width 20, from a signal of 10 to 10^5.
-    The floor is what a tree of 20 cells a level can't show even without noise. Noise is the same everywhere, but this
-    depends on the map: from 0.002 of the side for two Gaussians to 0.014 for a net of roads. It is the mean of eleven
-    kinds, real cities (0.004) among them; of people in no more places than cells kept, everything is shown.
+    Its error is FLOOR + SCALE * (noise term / people) ^ POWER, up to CEILING, where the map is no better than a guess.
+    The noise term is the paper's: the sum over levels of (side of a cell / side of the domain) * cells kept over eps_i.
+    SCALE and POWER are fitted to means of 6 cities of generated people at width 20, from a signal of 10 to 10^5. The
+    floor is what a tree of 20 cells a level can't show even without noise. Noise is the same on every map, but the
+    floor depends on the map: from 0.002 of the side for two Gaussians to 0.014 for a net of roads. FLOOR is the mean of
+    eleven kinds, real cities (0.004) among them. There is no floor for people in at most as many places as cells are
+    kept.
     """
 
     FLOOR, SCALE, POWER, CEILING = 0.007, 0.21, 0.877, 0.26
@@ -161,7 +163,7 @@ class PaperForecast:
     def expected_error(
         self, domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None
     ) -> float:
-        """The floor, for people in more places than cells are kept, and the noise."""
+        """The error of the noise, plus the floor for people in more places than cells are kept."""
         floor = 0.0 if places is not None and places <= settings.width else self.FLOOR
         finest = domain.cells(domain.depth)
         side, width = max(finest.columns, finest.rows), int(settings.width)
@@ -172,7 +174,7 @@ class PaperForecast:
         return float(floor + min(self.CEILING - self.FLOOR, self.SCALE * (term / users) ** self.POWER))
 
     def planned_shares(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
-        """Those of the levels, which are known beforehand."""
+        """The shares of the levels, which are known beforehand."""
         return split_over_levels(domain.first_level(int(settings.width)), domain.depth, settings.decay)
 
     def finest_visible(self, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
@@ -181,12 +183,12 @@ class PaperForecast:
 
 
 def _last(stands_out: Sequence[bool]) -> int | None:
-    """The last place at which something stands out."""
+    """The index of the last level that stands out; None if none does."""
     return max((k for k, visible in enumerate(stands_out) if visible), default=None)
 
 
 def between(table: Sequence[tuple[float, float]], signal: float) -> float:
-    """The error at a signal, by powers between the entries of a table.
+    """The error at a signal, interpolated by powers between the entries of a table.
 
     >>> round(between([(10, 0.2), (1000, 0.02)], 100), 6)
     0.063246

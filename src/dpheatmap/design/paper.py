@@ -23,11 +23,11 @@ from dpheatmap.place.quadtree import Ints, largest
 
 @dataclass(frozen=True)
 class PaperDesign:
-    """The paper's: all children of the ``width`` largest cells; the levels' shares fall by ``decay``.
+    """The paper's design: all children of the ``width`` largest cells; the levels' shares fall by ``decay``.
 
-    ``at_once`` is its form for devices that can't be asked twice: all cells of every level are measured, and the width
-    is what the paper's reconstruction then looks at. Where nobody is trusted, each device answers for one level with
-    all of epsilon, and the shares are those of the people.
+    ``at_once`` is its form for devices that can't be asked twice: all cells of every level are measured, and only the
+    paper's reconstruction uses the width. Where nobody is trusted, each device answers for one level with all of
+    epsilon, and the shares are those of the people.
     """
 
     shares: Mapping[int, int]
@@ -40,7 +40,7 @@ class PaperDesign:
 
     @classmethod
     def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
-        """From the deepest level with at most ``width`` cells to the last."""
+        """The design from the deepest level with at most ``width`` cells to the last."""
         width, decay = int(settings.width), as_epsilon(settings.decay)
         levels = settings.levels(domain, width)
         return cls(split_over_levels(levels[0], levels[-1], decay), width, decay)
@@ -92,11 +92,11 @@ class PaperDesign:
         return [Question(asked.level + 1, domain.children(asked.level, kept), share, asked.left - share)]
 
     def possible_shares(self, domain: Domain) -> set[int]:
-        """Those of the levels."""
+        """The shares of the levels."""
         return set(self.shares.values())
 
     def coordinates(self, domain: Domain) -> tuple[Ints, Ints]:
-        """Levels and codes of all cells of all levels, in the order of a release: what is measured at once."""
+        """Levels and codes of all cells of all levels, in the order of a release, for measuring at once."""
         cells = [domain.codes(level) for level in sorted(self.shares)]
         return np.repeat(sorted(self.shares), [len(codes) for codes in cells]), np.concatenate(cells)
 

@@ -1,6 +1,6 @@
-"""What a release may tell about one person: the kind of promise, and how strong it is.
+"""Privacy losses: the kind of guarantee that a release gives to one person, and how strong it is.
 
-Who is trusted with the data (`releases/trust.py`) and the law of the noise (`releases/noise_law.py`) are told apart
+Who is trusted with the data (`releases/trust.py`) and the law of the noise (`releases/noise_law.py`) are kept apart
 from it. A part of a loss is a whole number of shares, of which there are :data:`~dpheatmap.design.shares.SHARES`.
 """
 
@@ -16,7 +16,7 @@ from dpheatmap.design.shares import SHARES, exact_text
 
 
 class PrivacyLoss(Hashable, Protocol):
-    """A bound on what one person's data changes."""
+    """A bound on how much one person's data changes the output."""
 
     @property
     def epsilon(self) -> Fraction:
@@ -30,7 +30,7 @@ class PrivacyLoss(Hashable, Protocol):
         """The part of epsilon that a share stands for, on a path."""
 
     def __add__(self, other: PrivacyLoss) -> PrivacyLoss:
-        """What both together may tell."""
+        """The loss of both together."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class PureLoss:
 
     @classmethod
     def read(cls, value: object) -> PureLoss:
-        """The loss of an epsilon as it was written; refuses what is not a number above 0."""
+        """Read the loss of an epsilon exactly as written; refuse what is not a number above 0."""
         check(epsilon=value)
         return cls(as_epsilon(value))
 
@@ -61,7 +61,7 @@ class PureLoss:
         return self.epsilon * share / SHARES
 
     def __add__(self, other: PrivacyLoss) -> PureLoss:
-        """What both together may tell (sequential composition)."""
+        """The loss of both together, by sequential composition."""
         return loss_of(self.epsilon + other.epsilon, self.delta + other.delta)
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class PureLoss:
 
 @dataclass(frozen=True)
 class ApproximateLoss(PureLoss):
-    """The same but for a probability of at most delta, as the shuffle model promises it."""
+    """Approximate differential privacy: the same up to a probability of delta, as in the shuffle model."""
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1:

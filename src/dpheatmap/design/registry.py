@@ -32,7 +32,7 @@ RULES["method"] = one_of(*METHODS)
 
 
 def choose_design(domain: Domain, epsilon: Fraction, settings: Settings) -> Design:
-    """The design that settings name, after every refusal that they call for; one that was made already is kept.
+    """Choose the design that settings name, or refuse them; a design that was made already is kept.
 
     >>> choose_design(Domain.unit(8), Fraction(1), Settings(design="paper")).first
     2
@@ -56,7 +56,7 @@ def read_design(metadata: Mapping[str, Any]) -> Design:
 
 
 def check_method(method: str, design: str) -> None:
-    """Refuse a reconstruction that is none, or not for releases of a design."""
+    """Refuse an unknown reconstruction, or one that is not for releases of the design."""
     check(method=method)
     if method == POSTERIOR or method in DESIGNS[design].methods:
         return

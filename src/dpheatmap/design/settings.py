@@ -1,4 +1,4 @@
-"""The settings of a release: which design, and what is chosen about it. They are public, and read no data."""
+"""The settings of a release: its design and the design's options. They are public, and read no data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DesignOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Which design, and what is chosen about it.
+    """The design of a release, and its options.
 
     Parameters
     ----------
@@ -64,13 +64,13 @@ class Settings:
     sigma: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values that are none."""
+        """Refuse values that break their rules."""
         check(width=self.width, decay=self.decay)
         optional = {name: getattr(self, name) for name in ("users", "first_level", "depth", "sigma")}
         check(**{name: value for name, value in optional.items() if value is not None})
 
     def levels(self, domain: Domain, most: int) -> range:
-        """The levels that may be measured: from the deepest with at most ``most`` cells to the last that is of use."""
+        """The levels that may be measured: from the deepest with at most ``most`` cells to the last useful one."""
         last = domain.depth if self.sigma is None else domain.level_for(self.sigma * FINEST_OF_SIGMA)
         if self.depth is not None:
             last = min(last, int(self.depth))

@@ -27,7 +27,7 @@ PAPER_DECAY = Fraction(math.isqrt(2**127), 2**64)
 
 
 def read_epsilon(value: object) -> Fraction:
-    """Epsilon as the exact fraction it was written as; refuses what is not a number above 0.
+    """Read epsilon as the exact fraction it was written as; refuse what is not a number above 0.
 
     >>> read_epsilon(0.1)
     Fraction(1, 10)
@@ -37,7 +37,7 @@ def read_epsilon(value: object) -> Fraction:
 
 
 def exact_text(epsilon: Fraction) -> str:
-    """A fraction as a short decimal if it is one, else as it is: nothing is rounded.
+    """Write a fraction as a short decimal if that is exact, else as a fraction: nothing is rounded.
 
     >>> exact_text(Fraction(1, 4)), exact_text(Fraction(1, 3))
     ('0.25', '1/3')

@@ -1,4 +1,4 @@
-"""Where: public places, and the quadtree of cells laid over them."""
+"""Public places, and the quadtree of cells over them."""
 
 from __future__ import annotations
 

@@ -32,11 +32,11 @@ class Box(Place):
 
     @classmethod
     def between(cls, west: float, south: float, east: float, north: float) -> Self:
-        """A box with these edges, or the one sentence that tells what is wrong with them."""
+        """Make a box with these edges; raises DomainError if they are not a box on the map."""
         return cls(check_box(west, south, east, north))
 
     def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
-        """Web Mercator, by arithmetic alone."""
+        """Project by Web Mercator, with arithmetic alone."""
         return projection.mercator_column(x), projection.mercator_row(y, sqrt, let)
 
     def from_root(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -50,7 +50,7 @@ class Box(Place):
         return Bounds(west, south, east, north)
 
     def width_of_root(self, v: Floats) -> Floats:
-        """On Web Mercator the ground scale at a row v in [0, 1] is cos(latitude) = 1 / cosh(pi (1 - 2 v))."""
+        """The equator times Web Mercator's ground scale at rows v in [0, 1]: cos(latitude) = 1 / cosh(pi (1 - 2 v))."""
         scale: Floats = projection.EARTH_CIRCUMFERENCE / np.cosh(np.pi * (1.0 - 2.0 * v))
         return scale
 
@@ -61,13 +61,13 @@ class Box(Place):
 
     @property
     def lengths_of_units(self) -> tuple[float, float]:
-        """Metres in a degree of longitude, on the middle latitude, and of latitude."""
+        """Metres in a degree of longitude, at the middle latitude, and in a degree of latitude."""
         degree = projection.EARTH_CIRCUMFERENCE / 360.0
         middle = (self.extent.y0 + self.extent.y1) / 2
         return degree * math.cos(math.radians(middle)), degree
 
     def area(self, left: Floats, top: Floats, right: Floats, bottom: Floats) -> Floats:
-        """On the sphere, the area between two parallels is that of the cylinder around it.
+        """The areas on the sphere, where the area between two parallels is that of the cylinder around it.
 
         It grows with the sine of the latitude, which on a row v of Web Mercator is tanh(pi (1 - 2 v)).
         """
@@ -76,22 +76,22 @@ class Box(Place):
         return area
 
     def length_in_words(self, length: float) -> str:
-        """Metres or kilometres."""
+        """The length in metres or kilometres."""
         return f"{length / 1000:.2g} km" if length >= 1000 else f"{length:.3g} m"
 
     @property
     def option(self) -> str:
-        """--bbox."""
+        """The option ``--bbox`` with its four edges."""
         return "--bbox=" + ",".join(repr(edge) for edge in self.extent)
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        """Four edges."""
+        """Make the box from its four edges."""
         return cls.between(*(float(v) for v in description["extent"]))
 
 
 def check_box(west: float, south: float, east: float, north: float) -> Bounds:
-    """The four edges as floats, or the one sentence that tells what is wrong with them."""
+    """The four edges as floats; raises DomainError if they are not a box on the map."""
     try:
         if any(isinstance(v, (str, bytes, bool)) for v in (west, south, east, north)):
             raise TypeError

@@ -1,8 +1,8 @@
-"""Where: a public place, and the quadtree of cells laid over it.
+"""A domain: a public place, and the quadtree of cells over it.
 
 A domain is chosen before any data is read. Its cells at the finest level lie inside a square of ``2**depth x
 2**depth``; a cell of a coarser level *meets* the domain if it holds one of them (`mask.py`). Cells that don't meet it
-are known to be empty and are never measured. What the place is, a box on the ground, an image or the unit square, is an
+are known to be empty and are never measured. The place itself (a box on the ground, an image or the unit square) is an
 object of its own (`place.py`). Rows count from the north, the image's top, or y = 0.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Bounds", "CellRange", "Domain", "Floats"]
 
 PLACES: Mapping[str, type[Place]] = {place.kind: place for place in (Box, Image, UnitSquare)}
-"""All kinds of places, by what they are called in files."""
+"""All kinds of places, by their names in files."""
 
 _DEFAULT_CELLS = 256  # on the longer side of a box for which no resolution was given, as in the paper's experiments
 
@@ -173,7 +173,7 @@ class Domain:
 
     @property
     def kind(self) -> str:
-        """What the place is: "bbox", "image" or "unit"."""
+        """The kind of place: "bbox", "image" or "unit"."""
         return self.place.kind
 
     @property
@@ -401,7 +401,7 @@ class Domain:
 
     @property
     def unit_name(self) -> str:
-        """What lengths such as sigma are counted in."""
+        """The unit of lengths such as sigma."""
         return self.place.units.length
 
     def lengths_of_cells(self, level: int, rows: ArrayLike) -> Floats:

@@ -41,12 +41,12 @@ class Image(Planar):
 
     @property
     def option(self) -> str:
-        """--image."""
+        """The option ``--image`` with the size."""
         return f"--image {self.extent.x1:.0f}x{self.extent.y1:.0f}"
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        """From 0 to whole numbers of pixels."""
+        """Make the image from its extent: from 0 to whole numbers of pixels."""
         x0, y0, x1, y1 = (float(v) for v in description["extent"])
         if (x0, y0) != (0, 0) or not x1.is_integer() or not y1.is_integer():
             raise ValueError("not an image's extent")

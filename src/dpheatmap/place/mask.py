@@ -43,7 +43,7 @@ class CellRange:
 
 
 class Mask(Protocol):
-    """Which cells meet a place, and how much of them lies in it."""
+    """The cells that meet a place, and how much of each lies in it."""
 
     def rectangle(self, level: int) -> CellRange:
         """The smallest rectangle that holds all cells of a level that meet the place."""
@@ -55,7 +55,7 @@ class Mask(Protocol):
         """Their Morton codes, ascending."""
 
     def meets(self, level: int, codes: Ints) -> NDArray[np.bool_]:
-        """Which of some cells of a level meet the place."""
+        """Tell which of some cells of a level meet the place."""
 
     def weight(self, level: int, codes: Ints) -> Floats:
         """How much of each cell of a level is inside, in finest cells; 0 of those that don't meet the place."""
@@ -69,7 +69,7 @@ class RectangleMask:
     depth: int
 
     def rectangle(self, level: int) -> CellRange:
-        """The cells that hold one of the finest."""
+        """The cells that hold one of the finest cells."""
         finest, shift = self.finest, self.depth - level
         return CellRange(
             finest.x0 >> shift,
@@ -79,7 +79,7 @@ class RectangleMask:
         )
 
     def count(self, level: int) -> int:
-        """All cells of the rectangle."""
+        """The number of cells of the rectangle."""
         return self.rectangle(level).count
 
     def codes(self, level: int) -> Ints:
@@ -91,7 +91,7 @@ class RectangleMask:
         return np.sort(encode(x.ravel(), y.ravel()))
 
     def meets(self, level: int, codes: Ints) -> NDArray[np.bool_]:
-        """Those of the rectangle."""
+        """Tell which of the cells lie in the rectangle."""
         r = self.rectangle(level)
         if r.count == 4**level:
             return np.ones(np.shape(codes), np.bool_)
@@ -100,7 +100,7 @@ class RectangleMask:
         return inside
 
     def weight(self, level: int, codes: Ints) -> Floats:
-        """Their overlap with the rectangle of finest cells."""
+        """The overlap of each cell with the rectangle of finest cells."""
         finest, side = self.finest, 1 << (self.depth - level)
         x, y = (at * side for at in decode(codes))
         wide = np.minimum(x + side, finest.x1) - np.maximum(x, finest.x0)

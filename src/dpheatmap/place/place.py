@@ -1,8 +1,8 @@
 """A place: where the root square of the quadtree lies, and what its coordinates, lengths and areas are.
 
 Boxes on the ground, images and the unit square are places (`box.py`, `image.py`, `unit_square.py`); a new kind is a
-class of its own and a line in `PLACES` of `domain.py`. What a place computes from coordinates is arithmetic that NumPy
-and SQL do alike (`projection.py`), because a row's cell must be the same on every engine.
+class of its own and a line in `PLACES` of `domain.py`. Coordinates are converted by arithmetic that gives the same
+result in NumPy and in SQL (`projection.py`), because a row's cell must be the same on every engine.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Bounds(NamedTuple):
 
 
 class Units(NamedTuple):
-    """What lengths and areas of a place are counted in, and called."""
+    """The units of a place's lengths and areas, and their names."""
 
     length: str
     """The unit of lengths such as sigma."""
     lengths: str
-    """The same in names of columns."""
+    """The unit of lengths in names of columns."""
     density: str
     """The name of columns of densities."""
     per_area: str
@@ -43,42 +43,42 @@ class Units(NamedTuple):
     area: float
     """The area that densities are per, in squares of the unit of lengths."""
     areas: tuple[tuple[float, str], ...]
-    """Areas that people know, and what they are called; none where a density of 1 is that of an even map."""
+    """Familiar areas and their names; none where a density of 1 is that of an even map."""
 
 
 class Place(ABC):
-    """What a domain lies on. ``extent`` is the rectangle that holds all of it, edges included."""
+    """The place that a domain lies on. ``extent`` is the rectangle that holds all of it, edges included."""
 
     extent: Bounds
     kind: ClassVar[str]
-    """What it is called in files."""
+    """Its name in files."""
     geographic: ClassVar[bool] = False
     """Whether coordinates are degrees on the ground, and cells map tiles."""
     words: ClassVar[str]
-    """What it is called in sentences."""
+    """Its name in sentences."""
     units: ClassVar[Units]
     axes: ClassVar[tuple[str, str]] = ("x", "y")
-    """What the two coordinates are called in tables."""
+    """The names of the two coordinates in tables."""
 
     # Coordinates
 
     @abstractmethod
     def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
-        """Points to the root square [0, 1]^2, rows downward; of arrays, or of SQL expressions.
+        """Map points to the root square [0, 1]^2, rows downward; takes arrays or SQL expressions.
 
-        ``let`` names an intermediate result; SQL makes a column of it, NumPy has nothing to do.
+        ``let`` names an intermediate result, which is a column in SQL; in NumPy it does nothing.
         """
 
     @abstractmethod
     def from_root(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """Points of the root square to the place's coordinates."""
+        """Map points of the root square to the place's coordinates."""
 
     @abstractmethod
     def edges(self, left: float, top: float, right: float, bottom: float) -> Bounds:
         """The edges of a rectangle of the root square in the place's coordinates."""
 
     def inside(self, x: Any, y: Any) -> Any:
-        """Which points are inside; of arrays, or of SQL expressions."""
+        """Tell which points are inside; takes arrays or SQL expressions."""
         e = self.extent
         return (x >= e.x0) & (x <= e.x1) & (y >= e.y0) & (y <= e.y1)
 
@@ -99,7 +99,7 @@ class Place(ABC):
 
     @abstractmethod
     def width_of_root(self, v: Floats) -> Floats:
-        """The length of the root square's side on rows of it, in ground metres, pixels or sides."""
+        """The length of the root square's side at each row, in ground metres, pixels or sides."""
 
     @property
     @abstractmethod
@@ -109,7 +109,7 @@ class Place(ABC):
     @property
     @abstractmethod
     def lengths_of_units(self) -> tuple[float, float]:
-        """How long a step of 1 in x and in y is, about the middle of the place."""
+        """The lengths of a step of 1 in x and in y, about the middle of the place."""
 
     @abstractmethod
     def area(self, left: Floats, top: Floats, right: Floats, bottom: Floats) -> Floats:
@@ -133,7 +133,7 @@ class Place(ABC):
     @classmethod
     @abstractmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        """The place that :meth:`to_dict` described; a ValueError or a DomainError for anything else."""
+        """Make the place that :meth:`to_dict` described; raises ValueError or DomainError for anything else."""
 
 
 class Planar(Place):
@@ -145,29 +145,29 @@ class Planar(Place):
         """The side of the root square in the place's coordinates."""
 
     def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
-        """Divided by the side."""
+        """Divide by the side of the root square."""
         return x / self.root_side, y / self.root_side
 
     def from_root(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """Times the side."""
+        """Multiply by the side of the root square."""
         return u * self.root_side, v * self.root_side
 
     def edges(self, left: float, top: float, right: float, bottom: float) -> Bounds:
-        """Times the side."""
+        """Multiply by the side of the root square."""
         return Bounds(*(self.root_side * at for at in (left, top, right, bottom)))
 
     def width_of_root(self, v: Floats) -> Floats:
-        """The same on every row."""
+        """The side of the root square, the same on every row."""
         return np.full(np.shape(v), self.root_side)
 
     @property
     def widest_root(self) -> float:
-        """The side."""
+        """The side of the root square."""
         return self.root_side
 
     @property
     def lengths_of_units(self) -> tuple[float, float]:
-        """Lengths are counted in the coordinates' own unit."""
+        """1 and 1: lengths are counted in the coordinates' own unit."""
         return 1.0, 1.0
 
     def area(self, left: Floats, top: Floats, right: Floats, bottom: Floats) -> Floats:

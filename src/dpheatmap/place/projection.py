@@ -27,7 +27,7 @@ EARTH_CIRCUMFERENCE = 2 * math.pi * 6_378_137.0
 
 
 class Arithmetic(Protocol):
-    """What the projection needs of a number, an array or an SQL expression."""
+    """The operators that the projection needs of a number, an array or an SQL expression."""
 
     def __mul__(self, other: Self | float, /) -> Self: ...
     def __truediv__(self, other: Self | float, /) -> Self: ...
@@ -40,14 +40,14 @@ T = TypeVar("T", bound=Arithmetic)
 
 
 def mercator_column(longitude: T) -> T:
-    """Longitude in degrees to [0, 1], from west to east."""
+    """Map a longitude in degrees to [0, 1], from west to east."""
     return 0.5 + longitude / 360.0
 
 
 def mercator_row(latitude: T, sqrt: Callable[[T], T], let: Callable[[T], T]) -> T:
-    """Latitude in degrees to [0, 1], from north to south.
+    """Map a latitude in degrees to [0, 1], from north to south.
 
-    ``let`` names an intermediate result; SQL makes a column of it, NumPy has nothing to do.
+    ``let`` names an intermediate result, which is a column in SQL; in NumPy it does nothing.
     """
     half = let(latitude * (math.pi / 360.0))
     square = let(half * half)
@@ -71,17 +71,17 @@ def latitude_of_row(row: float) -> float:
 
 
 def highest_latitude(row: float) -> float:
-    """The northernmost float whose row, as it is computed, is not above a row: the edge that no rounding cuts off."""
+    """The northernmost float whose computed row is not above a row: an edge that rounding does not cut off."""
     return _last_at(row, NORTHERNMOST, lambda found: found >= row)
 
 
 def lowest_latitude(row: float) -> float:
-    """The southernmost float whose row, as it is computed, is not below a row."""
+    """The southernmost float whose computed row is not below a row."""
     return _last_at(row, -NORTHERNMOST, lambda found: found <= row)
 
 
 def _last_at(row: float, end: float, holds: Callable[[float], bool]) -> float:
-    """The last latitude towards an end for which something holds of its row, by bisection about where that is."""
+    """The last latitude towards ``end`` whose computed row satisfies ``holds``, by bisection around ``row``."""
     near = math.copysign(1e-9, end)
     last, beyond = latitude_of_row(row) - near, latitude_of_row(row) + near
     while (middle := (last + beyond) / 2) not in (last, beyond):

@@ -21,7 +21,7 @@ SPREAD = (
 )
 """Shifts and masks: each step doubles the gaps between bits, until 28 bits stand in every second place of 56."""
 
-# The same way back.
+# The same steps in reverse.
 _GATHER = (
     (1, 0x3333333333333333),
     (2, 0x0F0F0F0F0F0F0F0F),
@@ -78,7 +78,7 @@ def children(codes: Ints) -> Ints:
 def largest(codes: Ints, values: Ints, width: int) -> Ints:
     """Positions, ascending, of the ``width`` largest values; equal values are ranked by their Morton code.
 
-    The rule looks at published (noisy) values and at positions only, so it tells nothing that they don't.
+    The rule looks at published (noisy) values and at positions only, so it reveals nothing that they don't.
 
     >>> largest(np.array([4, 5, 6, 7]), np.array([3, 9, 3, 1]), 2).tolist()
     [0, 1]

@@ -23,12 +23,12 @@ class UnitSquare(Planar):
 
     @property
     def option(self) -> str:
-        """--unit."""
+        """The option ``--unit``."""
         return "--unit"
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        """There is but one."""
+        """Return the unit square, which has no parameters."""
         if tuple(map(float, description["extent"])) != (0, 0, 1, 1):
             raise ValueError("not the unit square's extent")
         return cls()

@@ -1,4 +1,4 @@
-"""Before any data is read: expected errors, bounds, and advice."""
+"""Expected errors, bounds and advice, before any data is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What theory says about the error: the paper's guarantees and its lower bound, with every constant worked out.
+"""Bounds on the error: the paper's guarantees and its lower bound, with every constant worked out.
 
 All errors are earth mover's distances between the released and the true distribution on the domain's finest cells, in
 sides of the domain (its longer side), and expectations over the noise. They bound the worst case: real errors are far
@@ -152,8 +152,8 @@ def expansion(domain: Domain, first: int) -> float:
     """The factor K by which X, over n, bounds the distance of the normalised maps, in sides of the domain.
 
     Let z = s - s^ with total W, N = |P_q z|, X = sum over i from q to L of 2^-i |P_i z|, and z' = s - (n / |s^|) s^, of
-    total 0, whose distance over n is wanted; |P_i z'| <= |P_i z| + |W|. Moving what a cell of level i has too much or
-    too little to the middle of its parent costs 2^-i a unit. Once everything is in the middles of level q, half of
+    total 0. Wanted is the distance of z' over n; |P_i z'| <= |P_i z| + |W|. Moving the excess or deficit of a cell of
+    level i to the middle of its parent costs 2^-i a unit. Once everything is in the middles of level q, half of
     |P_q z'| moves at most the diameter 2 h of these middles. Together
 
         n EMD <= h (N + |W|) + sum over i > q of 2^-i (|P_i z| + |W|)
@@ -237,7 +237,7 @@ def dense(domain: Domain, epsilon: Any, users: int) -> Bound:
 
 
 def _mean_of_sum(number: int) -> float:
-    """The mean absolute value of the sum of so many Laplaces of scale 1: of the difference of two gamma variables.
+    """The mean absolute value of a sum of so many Laplaces of scale 1, which is a difference of two gamma variables.
 
     >>> [round(_mean_of_sum(k), 9) for k in (1, 2)], round(_mean_of_sum(10**6) / 1000, 4)
     ([1.0, 1.5], 1.1284)
@@ -317,13 +317,13 @@ def _packing(epsilon: float, users: int, t: int) -> float:
     return best
 
 
-_DISTANCES = 64  # tried up to 3/4 of the blocks, beyond which there are no codes of that bound
+_DISTANCES = 64  # tried up to 3/4 of the blocks; beyond that the bound gives no codes
 
 
 def _people_to_change(epsilon: float, users: int, maps: float) -> tuple[int, int]:
-    """The whole numbers around the m with the largest m (1 - exp(epsilon m - maps)), one of which is the best.
+    """The two whole numbers around the real m that maximises m (1 - exp(epsilon m - maps)); one of them is the best.
 
-    y = 1 + epsilon m has y + log y = 1 + maps, and what is to be largest is concave in m.
+    y = 1 + epsilon m solves y + log y = 1 + maps, and the maximised function is concave in m.
     """
     y = 1.0 + maps
     for _ in range(6):  # Newton's steps

@@ -1,7 +1,7 @@
-"""How large the error of a release will be, and which design has the smaller one: from simulations, not from data.
+"""The expected error of a release, and the design with the smaller one: from simulations, not from data.
 
-Errors are earth mover's distances of heatmaps smoothed by 2 % of the side, in sides of the domain. Each design brings
-the errors that it had in simulations (`design/simulation.py`).
+Errors are earth mover's distances of heatmaps smoothed by 2 % of the side, in sides of the domain. `design/forecast.py`
+holds the errors of each design in simulations.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dpheatmap.design.registry import FORECASTS
 from dpheatmap.place.domain import Domain
 
 USUAL_PLACES = NUMBERS_OF_PLACES[2:]
-"""Of whom nothing is said: people in fewer places are few enough to know it."""
-# The local model's depends on people over the variance of one report: means of `dpheatmap reproduce local`, on city
-# cells, at epsilon 0.5 to 4.
+"""The numbers of places to assume if none is given: with fewer places, their number is usually known."""
+# The local model's error depends on people over the variance of one report: means of `dpheatmap reproduce local`, on
+# city cells, at epsilon 0.5 to 4.
 _MEASURED_LOCALLY = (
     (64, 0.384), (200, 0.18), (640, 0.106), (1900, 0.073), (6400, 0.051), (13_500, 0.042), (27_000, 0.0304),
     (64_000, 0.0245), (135_000, 0.0179), (270_000, 0.0143), (1_350_000, 0.0072), (13_000_000, 0.0029),
 )  # fmt: skip
 
 _CLEARLY = 1.2
-_SURE = 1.1  # by so much the means of the simulated errors may be off
+_SURE = 1.1  # the factor by which the means of the simulated errors may be off
 _SIMULATED_CELLS, _GRID_POWER, _NEITHER = 1.28, 0.085, 30  # fitted to 0.55, 1 and 1.9 times, for 4, 64 and 1024 places
 
 
@@ -46,19 +46,19 @@ def variance_of_report(epsilon: float) -> float:
 
 
 class Choice(NamedTuple):
-    """The design that is expected to be better, and why, in words."""
+    """The design with the smaller expected error, and why, in words."""
 
     design: str
     why: str
 
 
 def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, *, places: int | None = None) -> Choice:
-    """Whether the dense design or a sparse one (the one given, or else the adaptive one) has the smaller error.
+    """Choose between the dense design and a sparse one (the one given, or else the adaptive one) by expected error.
 
-    Without data, only the signal and the number of cells are known, and the number of places that people are in if
-    somebody can tell it. So the errors of the two designs on simulated maps of so many places are compared; without
-    that number, their means over the usual numbers of places. The adaptive design is kept if the difference is within
-    the error of the simulations.
+    Without data, only the signal and the number of cells are known, and perhaps the number of places that people are
+    in. The errors of the two designs on simulated maps with that number of places are compared; without the number,
+    their means over the usual numbers of places. The adaptive design is kept if the difference is within the error of
+    the simulations.
 
     >>> [sparse_or_dense(Domain.unit(8), Fraction(1), 5000, "paper", places=k).design for k in (5, 200)]
     ['paper', 'dense']
@@ -105,7 +105,7 @@ def _grid_factor(domain: Domain, signal: Fraction, places: int) -> float:
 
 
 def _sureness(sparse: str, better: str, ours: list[float], theirs: list[float]) -> str:
-    """The numbers of places for which the other design was clearly better."""
+    """A sentence with the numbers of places for which the other design was clearly better."""
     named, others, other = (ours, theirs, DenseDesign.name) if better == sparse else (theirs, ours, sparse)
     against = [str(k) for k, a, b in zip(USUAL_PLACES, named, others, strict=True) if a > _CLEARLY * b]
     if not against:

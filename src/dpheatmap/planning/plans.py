@@ -1,4 +1,4 @@
-"""What a release will do and how good it will be, before any data is read."""
+"""Plans: what a release will do, and its expected error, before any data is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TRUSTING = {
     "curator": "", "shuffler": ", who trust a shuffler," , "servers": ", who trust one of two servers,",
     "nobody": ", who trust nobody,",
 }  # fmt: skip
-_VISIBLE = 0.05  # of all people in one place: what "a busy place" means below
+_VISIBLE = 0.05  # the share of all people that makes "a busy place" below
 _CERTAIN = 3.0  # standard deviations of the noise that a count must rise above
 
 
@@ -86,7 +86,7 @@ class Theory:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a release with these settings will do; nothing in it comes from data. :func:`plan` makes one.
+    """The plan of a release with these settings, made by :func:`plan`. Nothing in it comes from data.
 
     Attributes
     ----------
@@ -256,7 +256,7 @@ def plan(
 def _levels_at_once(
     domain: Domain, epsilon: Fraction, users: int, trusted: str, settings: Settings, places: int | None
 ) -> tuple[tuple[LevelPlan, ...], float]:
-    """The levels of what is measured without a curator, all at once, and the expected error.
+    """The levels that are measured at once without a curator, and the expected error.
 
     Two servers add two Laplaces, which is the noise of epsilon / sqrt 2. In the local model a count is estimated from
     the reports about its level, with the variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.

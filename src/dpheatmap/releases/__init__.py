@@ -1,4 +1,4 @@
-"""A release, the only thing that crosses the wall: the noisy tree, its label, its file, and who was trusted."""
+"""Releases, which alone cross the wall: the noisy tree, its privacy label, its file, and the trust model."""
 
 from __future__ import annotations
 

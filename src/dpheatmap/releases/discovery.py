@@ -1,4 +1,4 @@
-"""A Discovery: a box that was found privately, what is claimed of it, and what it cost."""
+"""Discoveries: a box that was found privately, the claim about it, and its cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Discovery:
-    """What :func:`dpheatmap.discover` returns: a public place for a release, paid for with ``epsilon``.
+    """The result of :func:`dpheatmap.discover`: a public place for a release, paid for with ``epsilon``.
 
     Attributes
     ----------

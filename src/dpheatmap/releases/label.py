@@ -1,4 +1,4 @@
-"""The privacy label: what a release promises, to whom, how strongly, and what it does not, in plain words."""
+"""The privacy label of a release: what it promises, to whom, how strongly, and what it does not promise."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The law of the noise in a release's measurements.
 
 A curator adds a discrete Laplace. With n devices of which n_min would be enough, each adds the difference of two
-negative binomial variables of shape 1 / n_min; all together have the shape n / n_min, which is that many discrete
+negative binomial variables of shape 1 / n_min. Their sum has the shape n / n_min: it is a sum of that many discrete
 Laplaces, a whole number or not. Each of several servers adds a discrete Laplace, and a measurement has the sum of them.
 Sums over many reports of the local model are Gaussian, with a deviation for each measurement.
 """
@@ -68,7 +68,7 @@ LAPLACE = LaplaceNoise()
 
 
 def shuffled_noise(participants: int, enough: int) -> LaplaceNoise:
-    """The noise of all ``participants`` if that of ``enough`` of them would do.
+    """The noise of all ``participants`` if that of ``enough`` of them would suffice.
 
     >>> shuffled_noise(60, 50).summed
     Fraction(6, 5)

@@ -1,4 +1,4 @@
-"""A Release: the noisy tree and its label, the only thing that crosses the wall.
+"""The Release: the noisy tree and its label. Nothing else crosses the wall.
 
 It holds measurements (cell, noisy count, budget) and public facts about how they were made. Everything else
 (reconstruction, heatmap, files) is computed from it and costs no budget.
@@ -395,7 +395,7 @@ def load(path: str | PathLike[str]) -> Release:
 
 
 def need_release(given: object, *others: type) -> None:
-    """Refuse anything but a release, or an instance of ``others``: most often a path is given by mistake."""
+    """Refuse anything but a release or an instance of ``others``; the usual mistake is a path."""
     if not isinstance(given, (Release, *others)):
         raise ParameterError(
             f"A Release is needed, and a {type(given).__name__} was given. Use dpheatmap.load for files."

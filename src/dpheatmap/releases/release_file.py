@@ -1,4 +1,4 @@
-"""One release, one Parquet file that any tool opens; `docs/reference/release-format.md` describes it.
+"""Release files: one Parquet file a release, which any tool opens; see `docs/reference/release-format.md`.
 
 The rows are the measurements; the metadata, as JSON under the key ``dpheatmap``, holds everything public about how they
 were made. Nothing in the file depends on the data except through the noisy counts.
@@ -33,7 +33,7 @@ from dpheatmap.releases.release import LedgerEntry, Measurements, Release
 from dpheatmap.releases.trust import CURATOR, Trust
 
 FORMAT = 2
-"""The newest format; the first, which every release of a curator still has, knows no other trust model."""
+"""The newest format. A curator's releases still have format 1, which knows only that trust model."""
 KEY = "dpheatmap"
 _MEMORY = "1GB"
 _FEW_ROWS = 2**16  # a curator's noise does not compress: above so many, each row takes a byte or more
@@ -106,7 +106,7 @@ def describe(release: Release) -> dict[str, Any]:
 
 
 def _trust(metadata: Mapping[str, Any]) -> tuple[Trust, NoiseLaw]:
-    """The trust model and the law of the noise. Files of the first format don't name them: a curator, and a Laplace."""
+    """The trust model and the law of the noise. Files of format 1 don't name them: a curator, and Laplace noise."""
     if metadata["format"] < 2:
         return CURATOR, LAPLACE
     participants = metadata["participants"]
@@ -126,7 +126,7 @@ def read(path: str | PathLike[str]) -> Release:
 
 
 def release_of(metadata: Mapping[str, Any], columns: Mapping[str, Ints], name: str) -> Release:
-    """The release that metadata and columns describe, after checking them."""
+    """Make the release that metadata and columns describe, after checking them."""
     if not isinstance(metadata.get("format"), int) or metadata["format"] > FORMAT:
         raise ReleaseFileError(
             f"{name} is of format {metadata.get('format')!r}, and this version reads up to {FORMAT}. Update dpheatmap."
@@ -222,7 +222,7 @@ class _NotMeasuredError(Exception):
 
 
 def _problem(release: Release) -> str | None:
-    """The first rule of releases that this one breaks, in words, or None. The design is walked through again."""
+    """The first rule that the release breaks, in words, or None. It walks through the design's questions again."""
     from dpheatmap.curator import walk
 
     m, design = release.measurements, release.design

@@ -1,4 +1,4 @@
-"""Who was trusted with people's data, and how many devices took part.
+"""The trust model of a release: who was trusted with people's data, and how many devices took part.
 
 * ``"curator"``: somebody who sees everybody's rows and adds the noise.
 * ``"shuffler"``: somebody who mixes messages; each device adds a part of the noise before anybody sees its numbers.

@@ -1,1 +1,1 @@
-"""Is one release epsilon-DP? Everything that the answer rests on; `docs/explanation/core.md` leads through it."""
+"""The code that makes one release epsilon-DP; `docs/explanation/core.md` leads through it."""

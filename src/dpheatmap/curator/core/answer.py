@@ -1,9 +1,9 @@
-"""What an engine answers to the one aggregation, in the order of the tree, and the counts it is turned into.
+"""The engine's answer to the aggregation query, sorted in tree order, and its conversion to counts.
 
-The statement of `query.py` ends with occupied cells and, marked by a column of -1, a few counters. In the order of the
-tree they are rows (group_number, code, weight): counters come first, with codes below zero, then the cells of each
-group by their Morton codes. An engine that can sort out of core hands its rows over like this, so that nothing of the
-size of the answer is sorted or masked here; for others `Answer.of` does it.
+The statement of `query.py` returns the occupied cells and, marked by a column of -1, a few counters. In tree order they
+are rows (group_number, code, weight): counters first, with codes below zero, then the cells of each group by Morton
+code. An engine that can sort out of core sorts its own rows, so that nothing of the size of the answer is sorted or
+masked here. For other engines `Answer.of` does it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import SPREAD, Ints, encode
 
 FIRST_COUNTER = -64
-"""The code of the first counter; those of the others follow, and all are below zero."""
+"""The code of the first counter. Those of the others follow, and all are below zero."""
 
 
 def in_tree_order(sql: str, *, grouped: bool) -> str:
-    """The statement of `query.py` as one that gives (group_number, code, weight) in the tree's order; for DuckDB."""
+    """Wrap the statement of `query.py` to return (group_number, code, weight) in tree order; for DuckDB."""
     place = "group_number, " if grouped else ""
     # The bits of a counter's column, -1, could not be shifted.
     bits = "CAST(CASE WHEN cx < 0 THEN 0 ELSE cx END AS BIGINT) AS a, CAST(cy AS BIGINT) AS b"
@@ -37,7 +37,7 @@ def in_tree_order(sql: str, *, grouped: bool) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answer:
-    """Rows in the order of the tree; ``groups`` is None if there is one place alone. Private."""
+    """Rows in tree order; ``groups`` is None if there is only one place. Private."""
 
     codes: Ints
     weights: Ints
@@ -45,7 +45,7 @@ class Answer:
 
     @classmethod
     def of(cls, columns: Mapping[str, Ints]) -> Answer:
-        """The rows cx, cy, weight and perhaps group_number, in any order, as the statement gives them."""
+        """Make the answer of the statement's rows (cx, cy, weight, perhaps group_number), which come in any order."""
         cells = columns["cx"] >= 0
         codes = np.where(cells, encode(np.where(cells, columns["cx"], 0), columns["cy"]), FIRST_COUNTER + columns["cy"])
         groups = columns.get("group_number")
@@ -59,7 +59,7 @@ class Answer:
         return [int(weight) for weight in self.weights[:first]]
 
     def counts(self, domain: Domain, groups: int) -> list[Counts]:
-        """The counts of each group, of which there are so many, or of the one place."""
+        """The counts of each of ``groups`` groups, or of the one place."""
         if self.groups is None:
             starts = [len(self.counters), len(self.codes)]
         else:

@@ -7,7 +7,7 @@ the top of the tree down to a finest cell their shares add up to at most SHARES,
 them. A path is *covered* by a question if it passes through one of its cells. A question may be followed by others only
 if
 
-1. each of them spends, and leaves, together no more than the first one left;
+1. for each of them, what it spends and what it leaves add up to at most what the first one left;
 2. all their cells lie in cells of the first;
 3. no cell of the first holds cells of two of them, and none of them holds a cell twice.
 
@@ -26,14 +26,14 @@ from dpheatmap.design.design import Question
 from dpheatmap.design.shares import SHARES
 
 EVERYTHING = Question(0, np.zeros(1, np.int64), 0, SHARES)
-"""Where every path starts: the root, of which nothing was asked yet."""
+"""The start of every path: the root, about which nothing was asked yet."""
 
 
 def check_paths(asked: Question, following: Sequence[Question]) -> None:
     """Stop if questions that follow another would overspend a path: a fault of the design, not of the data.
 
     None may spend more than the paths have left; all cells must lie in those asked about before, and each of these in
-    at most one of the questions. Cells are in order, which is checked, so it takes no more than comparing neighbours.
+    at most one of the questions. Cells are in order, which is checked, so comparing neighbours is enough.
     """
     entered = [asked.cells[:0]]
     for question in following:

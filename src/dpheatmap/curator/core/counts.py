@@ -1,12 +1,12 @@
 """Integer weights per cell, as a sparse quadtree sized by the occupied cells. Private: never publish it.
 
-The tree is two sorted arrays. All descendants of a cell are one range of Morton codes, so the weight of any cell of
-any level is a difference of two prefix sums found by bisection: nothing is stored per level or per empty cell, and a
-question touches as much of the arrays as a bisection does. So they may as well lie on disk (`counts_file.py`).
+The tree is two sorted arrays. All descendants of a cell are one range of Morton codes, so the weight of any cell of any
+level is a difference of two prefix sums found by bisection: nothing is stored per level or per empty cell. A question
+touches only what a bisection reads, so the arrays may lie on disk (`counts_file.py`).
 
 Prefix sums of more than 8 billion people don't fit into 64 bits. They are kept modulo 2^64, with the few positions at
-which they turn over, so that differences are exact however many people there are: to refuse a table for its number of
-people would tell about them.
+which they wrap around, so differences are exact for any number of people. A table can't be refused for its number of
+people, because the refusal would reveal it.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Counts:
         weights = np.minimum(after - before, np.uint64(FARTHEST))
         if len(self.turns):
             passed = self.turns.searchsorted(high, side="right") - self.turns.searchsorted(low, side="right")
-            weights[passed > (after < before)] = FARTHEST  # a whole turn or more lies between
+            weights[passed > (after < before)] = FARTHEST  # the sums wrap around at least once in between
         held: Ints = weights.astype(np.int64)
         return held
 

@@ -1,4 +1,4 @@
-"""Counts to a Release: the one place where data crosses the wall.
+"""The measurement of counts for a release: the one place where data crosses the wall.
 
 **Contract of `measure_counts`.** Given counts in which one person weighs at most W units, and a design, the returned
 measurements are epsilon-DP for adding or removing one person's whole data.
@@ -54,7 +54,7 @@ from dpheatmap.releases.release import Measurements
 
 
 def measure_counts(counts: Counts, loss: PrivacyLoss, design: Design, source: Source = os.urandom) -> Measurements:
-    """Answer the questions of a design: true counts, each with its own noise of the rate that the share stands for."""
+    """Answer a design's questions by true counts, each with independent noise of the rate that its share stands for."""
     noise = _noise_of(loss, design, counts.domain)
     found: list[tuple[Ints, Ints, Ints, Ints]] = []
 

@@ -121,7 +121,7 @@ class Factor:
         return table
 
     def draw(self, size: int, source: Source) -> Ints:
-        """Independent outcomes, by all three stages."""
+        """Draw independent outcomes, by all three stages."""
         first = np.frombuffer(source(2 * size), dtype=np.uint16, count=size) & np.uint16(len(self.table) - 1)
         outcome: Ints = self.table[first].astype(np.int64)
         left = np.flatnonzero(outcome < 0)
@@ -129,7 +129,7 @@ class Factor:
         return outcome
 
     def resolve(self, first: NDArray[np.uint16], source: Source) -> Ints:
-        """Outcomes by the second and third stage, for uniform reals whose first bits are given."""
+        """Draw outcomes by the second and third stage, for uniform reals whose first bits are given."""
         fresh = np.uint64(self._word_bits - self._table_bits)
         words = (first.astype(np.uint64) << fresh) | random_words(len(first), int(fresh), source)
         outcome = np.searchsorted(self.floors, words, side="left")
@@ -155,7 +155,7 @@ class Factor:
 
 
 def random_words(size: int, bits: int, source: Source) -> NDArray[np.uint64]:
-    """Uniform words of up to 64 bits; a source that gives too few bytes is an error, never less noise."""
+    """Draw uniform words of up to 64 bits; a source that returns too few bytes is an error, never less noise."""
     return np.frombuffer(source(8 * size), dtype=np.uint64, count=size) & np.uint64((1 << bits) - 1)
 
 
@@ -231,7 +231,7 @@ class DiscreteLaplace:
         self._word_bits = word_bits
 
     def sample(self, size: int, source: Source = os.urandom) -> Ints:
-        """Independent samples; magnitudes from 2^62 on are returned as 2^62."""
+        """Draw independent samples; magnitudes from 2^62 on are returned as 2^62."""
         from dpheatmap.curator.core.noise_kernels import finish
 
         noise = np.empty(size, dtype=np.int64)
@@ -246,7 +246,7 @@ class DiscreteLaplace:
         return noise
 
     def _draw_many(self, totals: Ints, source: Source) -> None:
-        """All three stages, factor by factor."""
+        """Draw by all three stages, factor by factor."""
         from dpheatmap.curator.core.noise_kernels import look_up
 
         size = totals.shape[1]
@@ -258,7 +258,7 @@ class DiscreteLaplace:
             total[left] += weight * factor.resolve(first[left], source)
 
     def _draw_few(self, totals: Ints, source: Source) -> None:
-        """The second and third stage alone, all factors at once."""
+        """Draw by the second and third stage alone, all factors at once."""
         from dpheatmap.curator.core.noise_kernels import search
 
         size = totals.shape[1]
@@ -284,7 +284,7 @@ class DiscreteLaplace:
 
 @lru_cache(maxsize=64)
 def discrete_laplace(rate: Fraction) -> DiscreteLaplace:
-    """The noise of that rate, with its tables kept for the next time: they depend on the rate alone."""
+    """The noise of that rate. Its tables, which depend on the rate alone, are cached."""
     return DiscreteLaplace(rate)
 
 

@@ -1,4 +1,4 @@
-"""The loops of the noise sampler, compiled: integers in, integers out."""
+"""The compiled loops of the noise sampler, from integers to integers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def search(
 
 @njit(cache=True)
 def finish(totals: Ints, block: int, largest: int, noise: Ints) -> None:
-    """Heads (row 0) and digits (row 1) to signed noise: 0, or the sign times 1 + R * block + digits, up to largest."""
+    """Turn heads (row 0) and digits (row 1) into noise: 0, or sign times 1 + R * block + digits, up to largest."""
     most = largest // block
     for i in range(len(noise)):
         head = totals[0, i]
@@ -60,7 +60,7 @@ def finish(totals: Ints, block: int, largest: int, noise: Ints) -> None:
 
 
 def load() -> None:
-    """Have all of them compiled, or fetched from where they are kept: on a new machine that takes seconds."""
+    """Compile all of them, or load them from the cache; on a new machine that takes seconds."""
     one, two = np.zeros(1, np.int64), np.zeros((2, 1), np.int64)
     look_up(np.zeros(1, np.int16), np.zeros(1, np.uint16), 1, one, np.zeros(2, np.int64))
     search(np.zeros(1, np.uint64), np.zeros(2, np.int64), np.zeros((1, 1), np.uint64), one, two, one)

@@ -19,7 +19,7 @@ class Part(NamedTuple):
 
     @classmethod
     def of(cls, partition: object, part: object) -> Part | None:
-        """The part that the parameters of these names mean, checked; None if neither is given."""
+        """The part that the parameters ``partition`` and ``part`` name, checked; None if neither is given."""
         check(**{name: value for name, value in (("partition", partition), ("part", part)) if value is not None})
         if partition is None and part is None:
             return None
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Part | None:
-        """The part that an entry is about; None if it is about everybody."""
+        """The part that a ledger's entry is about; None if it is about everybody."""
         if not text:
             return None
         column, value, values = json.loads(text)

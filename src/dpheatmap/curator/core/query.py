@@ -1,26 +1,26 @@
-"""The one aggregation: people's events to integer weights per cell, written once.
+"""The aggregation query, from people's events to integer weights per cell, written once for all engines.
 
 Each person has W units. An event inside the domain of a person with t such events weighs ``W // t``; with a weight
 column, ``W * w // T`` where T is the sum of the person's weights inside. Integer division rounds down, so a person's
-events weigh at most W together, exactly: this is the whole of the sensitivity argument.
+events weigh at most W together, exactly: this is the whole sensitivity argument.
 
 **Groups.** If events are grouped (images, hours, districts), a public list of groups is given, and `group_number` is
 the number of an event's group in it. Only events in listed groups are inside, and t and T are over all of them: a
 person's events in *all* listed groups weigh at most W together. Each group has cells of its own.
 
-The statement reads the table twice, once to count each person's events and once to place them, inside one statement,
-so both readings see the same rows, as long as nothing changes the table meanwhile (files are checked for that; a data
-frame in memory must be left alone). It ends with the occupied cells ``(cx, cy, weight)`` and, marked by ``cx = -1``,
-the counters of `COUNTERS` for the data holder.
+The statement reads the table twice, once to count each person's events and once to place them. Both readings are in one
+statement, so they see the same rows, as long as nothing changes the table meanwhile (files are checked for that; a data
+frame in memory must be left alone). The statement returns the occupied cells ``(cx, cy, weight)`` and, marked by
+``cx = -1``, the counters of `COUNTERS` for the data holder.
 
-**Any engine.** The statement is text for DuckDB, which `dialects.py` carries to the others. All of them give the same
-integers, because it has only what they all compute alike:
+**Any engine.** The statement is text for DuckDB, which `engines/transpile.py` transpiles for the others. All of them
+return the same integers, because it uses only what they all compute alike:
 
 - Arithmetic that IEEE 754 rounds in one way (see `projection.py`), with constants as casts of text.
 - Integer division as ``FLOOR((P - P % T) / T + 1/2)``. Whether ``/`` divides integers, decimals or floats, the quotient
   is a whole number q <= W = 2^30 but for a float's rounding, below 2^-20, and the floor is q. P is at most W 2^31.
-- The total T of a person's weights as a decimal, which does not overflow. There is none above W 2^31, where all of the
-  person's events would weigh ``W * w // T = 0``: they are left out.
+- The total T of a person's weights as a decimal, which does not overflow. People whose T is above W 2^31 are left out,
+  since all of their events would weigh ``W * w // T = 0``.
 - No user-defined functions, and nothing that engines know by different names.
 """
 
@@ -35,14 +35,14 @@ from dpheatmap.place.domain import Domain
 COUNTERS = ("rows", "without_person", "invalid", "outside", "inside", "people")
 LARGEST_WEIGHT = 2**31
 STEP = "step"
-"""How the names of the projection's steps begin. Each uses the one before several times, so none should be inlined."""
+"""The prefix of the projection's steps. Each uses the one before several times, so none should be inlined."""
 
 _FINITE = 1.7976931348623157e308
 
 
 @dataclass(frozen=True)
 class Sql:
-    """An SQL expression that can be computed with like a number."""
+    """An SQL expression with the operators of a number."""
 
     text: str
 
@@ -88,7 +88,7 @@ def aggregation(
     """The statement, for a relation with the columns person (unless each row is one), x, y and, if weighted, weight.
 
     If it is ``grouped`` it also has the column group_number, null outside the list, and so has the answer. A ``stamp``
-    comes back behind the counters, as if it were one.
+    is returned after the counters, in the form of one.
     """
     place = "group_number, cx, cy" if grouped else "cx, cy"
     totals, placed = (_of_rows if each_row_is_a_person else _of_people)(weighted, place)
@@ -112,7 +112,7 @@ def aggregation(
 
 
 def _materialization(name: str) -> str:
-    """People's totals are needed twice and small, and worth keeping; the rest flows through."""
+    """The hint that keeps people's totals, which are small and needed twice; other steps are not materialized."""
     return "MATERIALIZED" if name == "totals" else "NOT MATERIALIZED"
 
 
@@ -148,7 +148,7 @@ def _of_people(weighted: bool, place: str) -> tuple[dict[str, str], str]:
 
 
 def _of_rows(weighted: bool, place: str) -> tuple[dict[str, str], str]:
-    """The same where each row is a person: it has all W units, unless its weight is 0."""
+    """The same where each row is a person, who has all W units unless the weight is 0."""
     units = f"CASE WHEN weight > 0 THEN {UNITS} ELSE 0 END" if weighted else f"{UNITS}"
     totals = f"SELECT *, TRUE AS known, inside_count AS people FROM (SELECT {_TALLIES} FROM events) AS tallies"
     return {"totals": totals}, f"SELECT {place}, {units} AS units FROM located"
@@ -173,7 +173,7 @@ def _counters() -> str:
 
 
 def _valid(weighted: bool) -> str:
-    """Finite coordinates and, if there is one, a weight in range; null counts as not valid."""
+    """The condition of finite coordinates and, if there is one, a weight in range; null counts as not valid."""
     tests = [f"{c} BETWEEN {_sql(-_FINITE)} AND {_sql(_FINITE)}" for c in ("x", "y")]
     if weighted:
         tests.append(f"weight BETWEEN 0 AND {LARGEST_WEIGHT}")

@@ -1,4 +1,4 @@
-"""What a reading of a table found: exact numbers, the only ones that leave the private side, for the data holder."""
+"""The report of a reading: the only exact numbers that leave the private side, for the data holder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RowReport:
-    """What the aggregation read: exact numbers, for the data holder's eyes only.
+    """A report of what the aggregation read: exact numbers, for the data holder's eyes only.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""Where the aggregation runs: the embedded DuckDB, Spark, PostgreSQL, or a warehouse that is told by hand.
+"""The engines that run the aggregation: embedded DuckDB, Spark, PostgreSQL, or a warehouse queried by hand.
 
-An engine opens what it is given and answers the one statement of `query.py`, carried to its dialect. All that comes
-back is the small table of cells and counters; the noise is drawn afterwards, here, once. Errors of an engine are
-replaced by our own, since theirs quote rows.
+An engine opens its input and answers the statement of `query.py`, transpiled to its dialect. It returns only the small
+table of cells and counters. The noise is drawn afterwards, here, once. Errors of an engine are replaced by our own,
+since theirs quote rows.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 Progress = Callable[[float, float], None]
 
 TABLE = "dpheatmap_table"
-"""What canonical relations call the table of a database."""
+"""The name of a database's table in canonical relations."""
 
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A table that is open: its columns, and what answers an aggregation of it, and how many seconds that took.
+    """An open table: its columns, and ``run``, which answers an aggregation and tells how many seconds that took.
 
-    It is given the statement in DuckDB's dialect, and whether that is about several groups. Before, ``keep`` is given
-    the relation that the statement will read more than once, and returns what to read in its place. Afterwards
+    ``run`` takes the statement in DuckDB's dialect, and whether that is about several groups. Before that, ``keep``
+    takes the relation that the statement will read more than once, and returns the one to read in its place. Afterwards
     ``lines_left_out`` tells how many lines of text files were broken, and how many empty.
     """
 
@@ -43,7 +43,7 @@ class OpenTable:
 
 
 def open_events(events: Any, reading: Reading, grouping: Grouping | None = None) -> AbstractContextManager[OpenTable]:
-    """The table, opened by the engine that its kind asks for."""
+    """Open the table with the engine for its kind."""
     if reading.engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
 

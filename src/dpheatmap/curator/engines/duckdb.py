@@ -1,4 +1,4 @@
-"""The embedded engine: DuckDB, out of core, interruptible, silent about what it read."""
+"""The embedded engine: DuckDB, out of core and interruptible, with errors that quote no rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEMORY = 800
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
 
 THREAD = 50
-"""Megabytes that each thread needs for its own part of the work. With 16 of them, on many cores, the statement did not
+"""Megabytes that each thread needs for its own part of the work. With 16 MB each, on many cores, the statement did not
 fit any more, or went to disk and back ten times as often."""
 
 PIECE = 2**20
@@ -44,7 +44,7 @@ UNWANTED = {"join_order", "build_side_probe_side"}
 
 @contextmanager
 def open_table(events: Any, reading: Reading, grouping: Grouping | None) -> Iterator[OpenTable]:
-    """A path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
+    """Open a path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
     from dpheatmap.curator.read.canonical import read_events
     from dpheatmap.curator.read.event_files import refuse_changes
     from dpheatmap.curator.read.question import Question
@@ -70,7 +70,7 @@ def keep_rows(
 ) -> tuple[str, float]:
     """Read text files once, into the private folder; returns the relation there, and the seconds it took.
 
-    The aggregation reads its rows twice. Here they are numbers by then, and need no memory.
+    The aggregation reads its rows twice. In the folder they are numbers already, and need no memory.
     """
     from dpheatmap.curator.read.record_stream import own_problem
 
@@ -86,20 +86,20 @@ def keep_rows(
 
 @contextmanager
 def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-    """A DuckDB of its own, bounded in memory, and its spill folder, which is private and goes away with it.
+    """Open a new DuckDB with bounded memory and a private spill folder, which is removed with it.
 
-    It has a thread for each core, as far as its memory goes round.
+    It has a thread for each core, as far as its memory is enough.
     """
     with tempfile.TemporaryDirectory(prefix="dpheatmap-") as spill:
         con = connect(
             memory_limit=f"{memory}MB",
             temp_directory=spill,
             preserve_insertion_order="false",
-            pandas_analyze_sample="0",  # columns of plain objects are text, whatever a sample of them looks like
+            pandas_analyze_sample="0",  # columns of plain objects are text, and no sample of them decides
         )
         cores = con.execute("SELECT current_setting('threads')").fetchall()[0][0]
         con.execute(f"SET threads = {max(1, min(cores, memory // THREAD))}")
-        con.execute("SET enable_geoparquet_conversion = false")  # with it, a geometry that is none ends the reading
+        con.execute("SET enable_geoparquet_conversion = false")  # otherwise an invalid geometry ends the reading
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
         con.execute(f"SET disabled_optimizers = '{','.join(sorted(UNWANTED & known))}'")
         try:
@@ -115,10 +115,10 @@ def run(
     tick: Progress | None = None,
     order: Callable[[str], str] | None = None,
 ) -> tuple[dict[str, Ints], float]:
-    """The answer of a statement as arrays, and the seconds it took; Ctrl-C cancels it.
+    """Run a statement: its answer as arrays, and the seconds it took. Ctrl-C cancels it.
 
     While it runs, ``tick`` is called with the part done and the seconds gone by. ``folder`` is private and temporary.
-    ``order`` makes of the answer, given as a statement, one that sorts it.
+    ``order`` wraps a statement that reads the answer into one that sorts it.
     """
     return wait_for(
         lambda: quietly(lambda: _by_way_of_disk(con, sql, folder, order)),
@@ -131,7 +131,7 @@ def run(
 def _by_way_of_disk(
     con: duckdb.DuckDBPyConnection, sql: str, folder: str, order: Callable[[str], str] | None
 ) -> dict[str, Ints]:
-    """The answer, written to a file as it comes and read back piece by piece into arrays of its size.
+    """Write the answer to a file as it comes, and read it back piece by piece into arrays of its size.
 
     An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled. Sorting is
     a statement of its own: within one, the sort and the aggregation would share the memory, and not fit.
@@ -166,9 +166,9 @@ def _read(path: Path, options: str = "") -> str:
 
 
 def readably(table: Table, call: Callable[[], Result]) -> Result:
-    """The answer of a call that reads a table; if it fails, of a second one that takes each value for itself.
+    """Call a function that reads a table; if it fails, call it again with each value read by itself.
 
-    A value that is not of its declared type is no reason to refuse: it is one person's.
+    A value that is not of its declared type is no reason to refuse the table: it belongs to one person.
     """
     try:
         return call()
@@ -180,21 +180,21 @@ def readably(table: Table, call: Callable[[], Result]) -> Result:
 
 
 def quietly(call: Callable[[], Result], name: str = "the table") -> Result:
-    """The answer of a call to DuckDB; an error of its own is replaced, so that nothing of its text stays attached."""
+    """Call DuckDB, and replace its own errors, so that nothing of their text stays attached."""
     problem: BaseException
     try:
         return call()
     except duckdb.Error as error:
         problem = readable(error, name)
     except RuntimeError as error:
-        if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C in the main thread
+        if str(error) != "Query interrupted":  # DuckDB's error for Ctrl-C in the main thread
             raise
         problem = KeyboardInterrupt()
     raise problem
 
 
 def readable(error: duckdb.Error, name: str = "the table") -> DataError:
-    """An error that tells what is wrong and where, without DuckDB's own text: that quotes the rows it stumbled on."""
+    """An error that tells what is wrong and where, without DuckDB's own text, which quotes rows."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return DataError("The aggregation did not fit into its memory or its temporary folder. Give it more memory.")
     if isinstance(error, duckdb.BinderException):

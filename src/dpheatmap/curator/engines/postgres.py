@@ -1,8 +1,9 @@
-"""PostgreSQL: the database counts, and only cells and counters travel.
+"""The engine PostgreSQL: the database counts, and returns only cells and counters.
 
-Ids and other text are compared under the collation "C", byte by byte, whatever the column's own. A table is read twice
-by one statement, so both readings see one snapshot. What may give other rows each time is read once and kept for both:
-a view or a policy on rows, which could draw lots, and a foreign table, also as a part of another one.
+Ids and other text are compared byte by byte, under the collation "C", whatever the column's own collation. A table is
+read twice by one statement, so both readings see one snapshot. A source that may return other rows each time is read
+once and kept for both readings: a view or a policy on rows, which could be random, and a foreign table, also as a part
+of another table.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _COLUMNS = """
 
 @contextmanager
 def open_database(url: str, table: str | None) -> Iterator[OpenTable]:
-    """A table or view of the database, in a transaction that can only read."""
+    """Open a table or view of the database, in a read-only transaction."""
     name = public_url(url, "database")
     if table is None:
         raise ParameterError(f"table must name a table of {name}; none was given. Give it as text, such as 'trips'.")
@@ -91,7 +92,7 @@ def _describe(con: Any, table: str, database: str) -> tuple[Table, str]:
 
 
 def _of_point(at: str, base: str, postgis: str | None) -> tuple[str, str] | None:
-    """The x and y of a column of points as SQL that never fails; what is no point has none."""
+    """The x and y of a column of points, as SQL that never fails; they are null for what is not a point."""
     if base == "point":
         return f"({at})[0]", f"({at})[1]"
     if base not in ("geometry", "geography") or postgis is None:
@@ -102,9 +103,9 @@ def _of_point(at: str, base: str, postgis: str | None) -> tuple[str, str] | None
 
 
 def _answer(con: Any, sql: str, grouped: bool) -> Answer:
-    """The answer by COPY's binary format: records of one length, for there are no nulls in it."""
+    """Fetch the answer in COPY's binary format: without nulls, its records have one length."""
     names = [*(["group_number"] if grouped else []), "cx", "cy", "weight"]
-    # Without statistics PostgreSQL takes a table for tiny, and would go through all people for each event.
+    # Without statistics PostgreSQL assumes a tiny table, and would go through all people for each event.
     con.execute("SET LOCAL enable_nestloop = off")
     with con.cursor() as cursor, cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy:
         content = b"".join(copy)
@@ -116,7 +117,7 @@ def _answer(con: Any, sql: str, grouped: bool) -> Answer:
 
 
 def _quietly(call: Callable[[], Result], name: str) -> Result:
-    """The answer of a call to PostgreSQL; an error of its own is replaced, so that nothing of its text stays."""
+    """Call PostgreSQL, and replace its own errors, so that nothing of their text stays."""
     psycopg = driver("Reading from PostgreSQL")
     problem: BaseException
     try:

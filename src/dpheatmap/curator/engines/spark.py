@@ -1,9 +1,9 @@
-"""Spark: the cluster counts, only cells and counters come to the driver, and the noise is drawn there, once.
+"""The engine Spark: the cluster counts, and only cells and counters come to the driver, which draws the noise once.
 
-**Twice the same rows.** The statement reads the data frame twice. Of a plan that is made of tables and files by
-deterministic steps alone, both readings give the same rows, also if an executor is lost and its part is computed again.
-Any other one (samples, limits, random numbers, functions on whole partitions) is persisted, and counted to be sure that
-it is, before the statement begins.
+**The same rows twice.** The statement reads the data frame twice. If its plan reads tables and files by deterministic
+steps alone, both readings return the same rows, also if an executor is lost and its part is computed again. Any other
+data frame (samples, limits, random numbers, functions on whole partitions) is persisted before the statement begins,
+and counted to make sure of it.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ STEADY = {
     "View", "SubqueryAlias", "Project", "Filter", "Join", "Union", "Aggregate", "Distinct", "Repartition",
     "RepartitionByExpression", "Sort", "InMemoryRelation",
 }  # fmt: skip
-"""Steps of a plan that give the same rows each time, if their expressions do."""
+"""Steps of a plan that return the same rows each time, if their expressions do."""
 
 
 @contextmanager
 def open_frame(events: Any) -> Iterator[OpenTable]:
-    """A Spark data frame, the name of a table, a path or paths; until it is closed, the session knows it as a view."""
+    """Open a Spark data frame, a table by its name, a path or paths, as a view of the session until it is closed."""
     frame = _frame(events)
     if frame.isStreaming:
         raise DataError("A stream has no end, and people's shares need all of their events. Give a table.")
@@ -104,7 +104,7 @@ def _read(session: Any, paths: list[str]) -> Any:
 
 
 def _type(kind: str) -> str:
-    """Spark's name of a type as DuckDB's; text of any collation is text."""
+    """The name of a Spark type in DuckDB; text of any collation is text."""
     plain = re.sub(r" collate .*|(?<=char)\(\d+\)", "", kind)
     return _TYPES.get("string" if plain in ("char", "varchar") else plain, plain.upper())
 
@@ -114,7 +114,7 @@ def _name(column: str) -> str:
 
 
 def _is_steady(frame: Any) -> bool:
-    """Whether every reading gives the same rows, as far as the plan tells."""
+    """Whether the plan shows that every reading returns the same rows."""
     plan = frame._jdf.queryExecution().analyzed()
     if not plan.deterministic():
         return False
@@ -129,7 +129,7 @@ def _is_steady(frame: Any) -> bool:
 
 
 def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
-    """The answer; what is not needed any more is cancelled with its jobs, those not yet begun included."""
+    """Run the statement; if it is interrupted, all its jobs are cancelled, those not yet begun included."""
     context, group = session.sparkContext, f"dpheatmap-{uuid.uuid4().hex}"
 
     def work() -> Answer:
@@ -140,7 +140,7 @@ def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
     def cancel() -> None:
         context._jsc.sc().cancelJobGroupAndFutureJobs(group)
 
-    furthest = -1.0  # Spark plans further stages as it goes, so the part that is done can fall
+    furthest = -1.0  # Spark plans further stages as it runs, so the part that is done can fall
 
     def part() -> float:
         nonlocal furthest
@@ -160,7 +160,7 @@ def _progress_of(context: Any, group: str) -> float:
 
 
 def _quietly(call: Callable[[], Result], name: str = "the data frame") -> Result:
-    """The answer of a call to Spark; an error of its own is replaced, so that nothing of its text stays attached."""
+    """Call Spark, and replace its own errors, so that nothing of their text stays attached."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -1,12 +1,12 @@
-"""The one aggregation in the words of other engines, carried there by sqlglot.
+"""The transpilation of the aggregation to other engines' dialects, by sqlglot.
 
-What is done to it beyond that changes no number:
+The changes beyond that alter no number:
 
-- ``/`` stays a plain ``/``: the statement is written so that its kind does not matter (see `query.py`).
+- ``/`` stays a plain ``/``: the statement is written so that the kind of division does not matter (see `query.py`).
 - PostgreSQL and its kin stop with an error when a float underflows. Coordinates nearer to 0 than `TINY` become 0 there,
   which moves no point to another cell: 1/2 + x / 360 is 1/2 for both, and x times a side is in the first cell for both.
 - PostgreSQL would inline the steps of the projection, each of which uses the one before several times, to one
-  expression of thousands of terms. OFFSET 0 keeps it from that, without storing anything.
+  expression of thousands of terms. OFFSET 0 prevents that, without storing anything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KNOW_MATERIALIZED = ("duckdb", "postgres")
 
 
 def transpile(sql: str, dialect: str) -> str:
-    """A statement of DuckDB's in another dialect: a step a line."""
+    """Transpile a statement of DuckDB's to another dialect, with one step a line."""
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     assert isinstance(tree, exp.Query)
     for division in tree.find_all(exp.Div):

@@ -1,4 +1,4 @@
-"""Waiting for an engine: with signs of progress, and so that it ends when we do."""
+"""Waiting for an engine, with progress, and with cancellation when the waiting ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 PATIENCE = 5
-"""Seconds that work has to end in when it is cancelled, before Ctrl-C leaves it to itself."""
+"""Seconds in which cancelled work must end before Ctrl-C abandons it."""
 
 
 def wait_for(
@@ -20,13 +20,13 @@ def wait_for(
     part: Callable[[], float],
     cancel: Callable[[], object],
 ) -> tuple[Result, float]:
-    """What the work returns, done in another thread, and the seconds it took.
+    """Do work in another thread, and return its result and the seconds it took.
 
     Meanwhile ``tick`` is called with ``part()``, the part done, and the seconds gone by. Whatever ends the waiting,
-    Ctrl-C or an error of ``tick``, cancels the work, and goes on when that has ended.
+    Ctrl-C or an error of ``tick``, cancels the work, and is raised when the work has ended.
     """
     start = time.perf_counter()
-    # Not a Future: Ctrl-C inside its lock would leave it locked, and the work's end would never be told.
+    # Not a Future: Ctrl-C inside its lock would leave it locked, and the end of the work would never be seen.
     ended: SimpleQueue[tuple[Result | None, BaseException | None]] = SimpleQueue()
 
     unwanted = Event()
@@ -50,7 +50,7 @@ def wait_for(
                 if tick is not None:
                     tick(part(), time.perf_counter() - start)
     except BaseException:
-        unwanted.set()  # Ctrl-C within start(): a thread that does not count as alive yet finds this, and does nothing
+        unwanted.set()  # Ctrl-C within start(): a thread that is not alive yet finds this set, and does nothing
         _end(worker, cancel)
         raise
     if problem is not None:
@@ -59,13 +59,13 @@ def wait_for(
 
 
 def _end(worker: Thread, cancel: Callable[[], object]) -> None:
-    """Cancel until the work has ended, also if Ctrl-C comes a second time: what it works on is closed next."""
+    """Cancel until the work has ended, even at a second Ctrl-C, because what it works on is closed next."""
     start = time.monotonic()
     while True:
         try:
             if not worker.is_alive():
                 return
-            cancel()  # once may be too early: the work must have begun to be cancelled
+            cancel()  # once may be too early: only work that has begun can be cancelled
             time.sleep(0.02)
         except KeyboardInterrupt:
             if time.monotonic() > start + PATIENCE:

@@ -1,7 +1,7 @@
-"""Warehouses: the statement goes out as text, somebody runs it there, and the answer comes back as a file.
+"""Warehouses: the statement is written as text, somebody runs it there, and the answer is read from a file.
 
-Nothing is known of the table beforehand, so columns are taken as they are named, and what an engine would have refused
-is told in a comment. The answer carries a stamp of its question, so that it is not taken for that of another place.
+Nothing is known of the table beforehand, so columns are used as they are named, and a comment lists what an engine
+would have refused. The answer contains a stamp of its question, so that it is not taken for that of another place.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _respell(reading: Reading, dialect: str) -> Reading:
 
 
 def stamp(domain: Domain, part: Part | None) -> int:
-    """A number that tells the question, the place and the part of people. Public, as these are."""
+    """A number that identifies the question, by the place and the part of people. It is public, as they are."""
     question = json.dumps([domain.to_dict(), str(part)])
     return int.from_bytes(hashlib.sha256(question.encode()).digest()[:7], "big")
 
@@ -92,7 +92,7 @@ def _options(domain: Domain, part: Part | None) -> str:
 
 
 class _Anything(dict[str, str]):
-    """The types of columns that nobody here knows: whatever is asked for is there and fits."""
+    """The unknown types of a warehouse's columns: every column that is looked up exists and fits."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -114,7 +114,7 @@ def _spelling(name: str | None, dialect: str) -> str | None:
 
 
 def _where(text: str, dialect: str) -> str:
-    """The predicate with columns as the warehouse spells them; what it may have is checked where it is used."""
+    """The predicate with columns as the warehouse spells them; it is checked where it is used."""
     try:
         tree = sqlglot.parse_one(text, dialect="duckdb")
     except SqlglotError:
@@ -126,7 +126,7 @@ def _where(text: str, dialect: str) -> str:
 
 
 def _table(name: str, dialect: str) -> str:
-    """The table's name, read as the warehouse does and written as DuckDB does."""
+    """The table's name, parsed in the warehouse's dialect and written in DuckDB's."""
     try:
         found = sqlglot.parse_one(name, into=exp.Table, dialect=dialect)
     except SqlglotError:
@@ -134,7 +134,7 @@ def _table(name: str, dialect: str) -> str:
     if not isinstance(found, exp.Table) or found.args.get("joins") or not isinstance(found.this, exp.Identifier):
         raise ParameterError(f"table must be the name of a table; it was {name!r}. Give it such as schema.trips.")
     for part in found.parts:
-        if "-" in part.name:  # as BigQuery's projects may have without quotes, and nobody else
+        if "-" in part.name:  # BigQuery alone allows this without quotes, in the names of projects
             part.set("quoted", True)
     return found.sql(dialect="duckdb")
 
@@ -143,11 +143,11 @@ def _table(name: str, dialect: str) -> str:
 
 
 def read_answer(path: str | PathLike[str], domain: Domain, part: Part | None) -> Counts:
-    """The counts of a warehouse's answer, after every check that can be made of it here.
+    """Read the counts of a warehouse's answer, after every check that is possible here.
 
-    That it is the answer to this question, by the stamp; columns of whole numbers; cells once each and inside the
-    domain; counters that add up; weights of 0 or more, together no more than W for each person. What can't be seen is
-    what was asked of the table: that it was this statement, of these columns.
+    The checks: it answers this question, by the stamp; its columns are whole numbers; cells occur once each and are
+    inside the domain; counters add up; weights are 0 or more, together at most W for each person. It can't be checked
+    that this statement was run, with these columns.
     """
     with connection() as (con, folder), refuse_changes(path):
         table = open_files(con, fspath(path))

@@ -1,1 +1,1 @@
-"""Do releases together stay within the limit?"""
+"""The ledger, by which all releases together stay within the limit of a population."""

@@ -1,4 +1,4 @@
-"""What a ledger's entries say: the chain that holds them together, and what each population has spent.
+"""The hash chain of a ledger's entries, and the sum that each population has spent.
 
 **The chain.** Each entry carries the hash of the one before it and a hash of its own over everything in it, so that no
 entry can be edited, removed or moved without all later hashes changing. Each also carries a random number: no two
@@ -6,9 +6,9 @@ entries are alike, even if an old copy is put back and the same is charged again
 published in labels can't confirm guesses about the contents.
 
 **Kinds of entries.** ``limit`` sets the limit of a population to ``epsilon``. ``change`` changes it to ``epsilon``, and
-holds the limit before it in ``part``, as ``{"from": "1"}``; an entry that names another one than there was is no entry
-of a ledger. ``charge`` spends ``epsilon``, on the people of ``part`` if it is not empty. Ledgers of earlier versions
-change limits by a further ``limit`` and are read as they were; earlier versions refuse an entry ``change``.
+holds the limit before it in ``part``, as ``{"from": "1"}``; an entry that names another limit than there was is
+invalid. ``charge`` spends ``epsilon``, on the people of ``part`` if it is not empty. Ledgers of earlier versions change
+limits by a further ``limit`` and are read as they were; earlier versions refuse an entry ``change``.
 
 **The sum.** Nothing in an entry comes from people's data. A population's spending bounds the epsilon of all its
 releases together, whatever was chosen in the light of earlier ones (sequential composition):
@@ -37,8 +37,8 @@ from dpheatmap.design.shares import exact_text
 from dpheatmap.errors import LedgerError
 
 LIMIT, CHANGE, CHARGE = "limit", "change", "charge"
-FIRST = "0" * 64  # what stands for the hash before the first
-SUM_DIGITS = 1000  # of a numerator and of a denominator; Python writes out some 4,000
+FIRST = "0" * 64  # stands for the hash before the first entry
+SUM_DIGITS = 1000  # of a numerator and of a denominator; Python writes out about 4,000
 
 
 class Row(NamedTuple):
@@ -80,16 +80,16 @@ class Account:
 
     @property
     def spent(self) -> Fraction:
-        """What all releases together may have leaked about a person, at most."""
+        """The epsilon of all releases together: a bound on what leaked about a person."""
         return self.everybody + sum((max(part.values()) for part in self.parts.values()), Fraction(0))
 
     @property
     def left(self) -> Fraction | None:
-        """What a release about everybody may still cost; None without a limit."""
+        """The epsilon that a release about everybody may still cost; None without a limit."""
         return None if self.limit is None else max(self.limit - self.spent, Fraction(0))
 
     def fits(self, part: Part | None = None) -> Fraction | None:
-        """The largest epsilon that fits: of a part that others are ahead of, what it lags behind comes on top."""
+        """The largest epsilon that fits; for a part that spent less than another part, the difference comes on top."""
         if self.limit is None or part is None:
             return self.left
         of_column = self.parts.get(part.column, {})
@@ -97,7 +97,7 @@ class Account:
         return max(self.limit - self.spent + lag, Fraction(0))
 
     def in_words(self) -> str:
-        """What was spent and what is left.
+        """A sentence about what was spent and what is left.
 
         >>> Account(limit=Fraction(10), everybody=Fraction(5, 2)).in_words()
         '2.5 of 10 spent, 7.5 left'
@@ -108,7 +108,7 @@ class Account:
 
     @property
     def is_short(self) -> bool:
-        """Whether every sum can be written out: sums of fractions with different denominators grow longer."""
+        """Whether every sum can be written out; sums of fractions with different denominators grow longer."""
         parts = (spent for part in self.parts.values() for spent in part.values())
         return all(has_digits(spent, SUM_DIGITS) for spent in (self.spent, *parts))
 
@@ -124,12 +124,12 @@ class Account:
 
 
 def replay(rows: Iterable[Row], name: str) -> dict[str, Account]:
-    """What every population has spent, after checking that the chain is whole."""
+    """The accounts of all populations, after checking that the chain is whole."""
     return {row.population: account for row, account in accounts_after(rows, name)}
 
 
 def accounts_after(rows: Iterable[Row], name: str) -> Iterator[tuple[Row, Account]]:
-    """Each entry with the account of its population as it is then; the same account, which later entries change."""
+    """Yield each entry with the account of its population after it; later entries change the same account object."""
     accounts: dict[str, Account] = {}
     previous = FIRST
     for position, row in enumerate(rows, 1):
@@ -149,7 +149,7 @@ def accounts_after(rows: Iterable[Row], name: str) -> Iterator[tuple[Row, Accoun
 
 
 def _apply(row: Row, account: Account) -> None:
-    """What an entry does to the account of its population; an error of Python's own if it makes no sense."""
+    """Apply an entry to the account of its population; raises one of Python's own errors if it makes no sense."""
     epsilon = _epsilon_in(row.epsilon)
     if row.kind == CHANGE:
         if limit_before(row) != account.limit:
@@ -166,7 +166,7 @@ def _apply(row: Row, account: Account) -> None:
 
 
 def change_from(limit: Fraction) -> str:
-    """What an entry that changes a limit says of the one before it.
+    """The text by which an entry that changes a limit names the limit before it.
 
     >>> change_from(Fraction(1, 3))
     '{"from": "1/3"}'
@@ -183,7 +183,7 @@ def limit_before(row: Row) -> Fraction:
 
 
 def _epsilon_in(text: str) -> Fraction:
-    """An epsilon as it is written in an entry; those of earlier versions may have more digits than new ones."""
+    """Read an epsilon of an entry; those of earlier versions may have more digits than new ones."""
     epsilon = as_epsilon(text)
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise ValueError("out of range")

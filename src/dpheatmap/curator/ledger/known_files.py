@@ -1,16 +1,16 @@
-"""Which files were charged to which populations, so that one file under two names is warned about.
+"""The files that were charged to each population, for a warning if one file is charged under two names.
 
 **What is kept.** Two HMACs for each file, of its resolved path and of its device and inode, each with the name of the
 population that was charged: one line each in ``city.ledger.files``. So a symbolic link, a hard link, and a file put in
-the place of another are recognised. Nothing of a file's content, size or times is looked at: what is kept about a file
-is the same whoever is in it. A copy is another file; copies are caught because a release must name its population.
+the place of another are recognised. A file's content, size and times are not looked at: what is kept about a file does
+not depend on the people in it. A copy is another file; copies are caught because a release must name its population.
 
-**The key** is random, lies in ``city.ledger.key`` and is its owner's alone to read, as is the list: without it no guess
-about a path can be tried. Neither is a part of the chain or of its export. A ledger in PostgreSQL has both in the data
-folder of each user, because a path means something on one machine alone.
+**The key** is random and lies in ``city.ledger.key``. Only its owner can read it and the list: without the key no guess
+about a path can be tried. Neither file is a part of the chain or of its export. A ledger in PostgreSQL has both in the
+data folder of each user, because a path means something on one machine alone.
 
-**Contract.** A convenience: whatever is missing, damaged, somebody else's or in the way, nothing is refused and nothing
-fails. Then no warning comes.
+**Contract.** This is a convenience: if a file is missing, damaged, somebody else's or in the way, nothing is refused
+and nothing fails. There is just no warning.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dpheatmap.errors import DpheatmapError
 _KEY = 32  # bytes
 _MOST = 2**26  # bytes of a list: some 100,000 files a population, for several of them
 _OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Follow no link, wait for no pipe, change no byte."""
+"""Flags to follow no link, wait for no pipe, and change no byte."""
 
 
 def marks_of(events: object) -> list[bytes]:
@@ -52,7 +52,7 @@ def marks_of(events: object) -> list[bytes]:
     if is_database(events) or not isinstance(events, (str, PathLike)):
         return []
     found = []
-    with suppress(OSError, ValueError):  # a name that the system can't have
+    with suppress(OSError, ValueError):  # a name that is not valid on this system
         for path in matching(str(os.fspath(events))):
             there = os.stat(path)
             found += [b"path %s" % os.fsencode(os.path.realpath(path)), b"inode %d %d" % (there.st_dev, there.st_ino)]
@@ -78,7 +78,7 @@ class KnownFiles:
         return sorted(set().union(*(known.get(_digest(key, mark), ()) for mark in marks)))
 
     def add(self, marks: Iterable[bytes], population: str) -> None:
-        """Note down that these files were charged to a population."""
+        """Record that these files were charged to a population."""
         marks = list(marks)
         with suppress(OSError, DpheatmapError):
             key = self._made_key() if marks else b""
@@ -90,7 +90,7 @@ class KnownFiles:
                 _append(self._list, "\n".join(["", *dict.fromkeys(new), ""]).encode())
 
     def _made_key(self) -> bytes:
-        """The key; whoever comes first makes it, whole or not at all."""
+        """The key; the first process to need it makes it, whole or not at all."""
         if not os.path.lexists(self._key):
             self._key.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError), replace_whole(self._key, private=True, anew=True) as temporary:
@@ -114,7 +114,7 @@ def _read(path: Path, most: int) -> bytes:
 
 
 def _append(path: Path, text: bytes) -> None:
-    """Put lines at the end of an ordinary file of this one name, private from the first moment on."""
+    """Append lines to an ordinary file with only this name, private from the first moment on."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPENING, 0o600)
     with open(descriptor, "wb") as file:
         found = os.fstat(descriptor)
@@ -124,8 +124,8 @@ def _append(path: Path, text: bytes) -> None:
 
 
 def _make_private(descriptor: int) -> None:
-    """Others may not read or write a file from now on; one that has another name, too, may be theirs and is left."""
+    """Keep others from reading or writing a file; one with a second name may be theirs, and is left as it is."""
     found = os.fstat(descriptor)
     if stat.S_IMODE(found.st_mode) & 0o077 and found.st_nlink == 1 and hasattr(os, "fchmod"):
-        with suppress(OSError):  # somebody else's
+        with suppress(OSError):  # the file is somebody else's
             os.fchmod(descriptor, 0o600)

@@ -1,14 +1,14 @@
-"""The ledger: what was spent on which population, durable, and a limit that can't be overspent.
+"""The ledger: a durable record of what was spent on each population, with limits that can't be overspent.
 
 **Contract of `Ledger.charge`.** It returns only after the charge is on disk, and only if all charges of the population
 together, this one included, stay within its limit. The limit is checked and the charge written in one transaction that
 no other process can enter (`stores.py`). `release` calls it after the last thing that can be refused and before the
-first noise is drawn; nothing takes a charge back. So whatever noise was ever drawn for a population with a limit is
-paid for within it, also if processes race, are killed, or fail afterwards.
+first noise is drawn; nothing takes a charge back. So all noise that was ever drawn for a population with a limit is
+paid for within the limit, also if processes race, are killed, or fail afterwards.
 
 **Limits.** `Ledger.limit` sets a limit once. Only `Ledger.change_limit` changes it, and the chain holds both values.
-Once anybody has a limit, nobody without one is charged: otherwise a table whose budget is spent could be released again
-by leaving out the name of its population. All of this is decided inside the transaction that writes.
+Once any population has a limit, none without one is charged: otherwise a table whose budget is spent could be released
+again by leaving out the name of its population. All of this is decided inside the transaction that writes.
 
 Whether a charge is refused follows from earlier entries and from epsilon: no data enters.
 """
@@ -127,7 +127,7 @@ class Ledger:
         """
         check(population=population, was=was)
         exact, before = read_epsilon(epsilon), read_epsilon(was)
-        self._refuse_change(self.accounts(), population, exact, before)  # so that no ledger is made by a refusal
+        self._refuse_change(self.accounts(), population, exact, before)  # so that a refusal creates no ledger
         with self._store.transaction(write=True) as inside:
             rows = inside.rows()
             self._refuse_change(replay(rows, self.name), population, exact, before)
@@ -421,7 +421,7 @@ def _check_release(ledger: str, rows: list[Row], name: str, release: Release) ->
             f"{len(rows)}. Find the copy with all entries."
         )
     row = rows[entry.number - 1]
-    # One charge may be for a batch of images that each got an equal part of it.
+    # One charge may be for several images that each got an equal part of it.
     covered = row.kind == CHARGE and (Fraction(row.epsilon) / release.epsilon).denominator == 1
     if row.hash != entry.head or not covered:
         raise LedgerError(

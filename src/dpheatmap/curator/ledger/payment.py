@@ -1,4 +1,4 @@
-"""Who pays for what is about to be drawn: asked before the table is read, charged before the first noise."""
+"""Payment for a release: checked against the ledger before the table is read, charged before noise is drawn."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dpheatmap.releases.release import LedgerEntry
 
 @dataclass(frozen=True)
 class Payment:
-    """What is charged to which population, or to nobody if there is no ledger.
+    """A charge to a population, or none if there is no ledger.
 
-    ``made`` is when it was asked for: not after reading, because how long that takes depends on the rows.
+    ``made`` is the time of the request, before the table is read: how long reading takes depends on the rows.
     """
 
     ledger: Ledger | None
@@ -27,7 +27,7 @@ class Payment:
     part: Part | None
     made: datetime
     marks: tuple[bytes, ...]
-    """What tells the input's files from others, for the ledger to recognise them."""
+    """The marks by which the ledger recognises the input's files."""
 
     @classmethod
     def asked_for(
@@ -38,7 +38,7 @@ class Payment:
         part: Part | None,
         events: object,
     ) -> Payment:
-        """The payment, if the ledger would take it now; until it is charged, others may spend what was left."""
+        """Make the payment if the ledger would accept it now; until it is charged, others may spend what was left."""
         made = datetime.now(UTC).replace(microsecond=0)
         if population is not None:
             check(population=population)
@@ -54,10 +54,10 @@ class Payment:
         return cls(opened, population, epsilon, part, made, tuple(opened.marks_of(events)))
 
     def charge(self) -> LedgerEntry | None:
-        """Write it down, or refuse: no noise before this, and nothing that can be refused after it.
+        """Write the charge to the ledger, or refuse. No noise is drawn before this, and nothing is refused after it.
 
-        What draws noise is loaded first, so that little comes between the charge and what was paid for: being
-        interrupted there loses it.
+        The code that draws noise is loaded first, so that little comes between the charge and the release: an
+        interruption there loses what was paid for.
         """
         if self.ledger is None:
             return None

@@ -1,9 +1,9 @@
-"""Where a ledger's entries are kept: a SQLite file, or a table of PostgreSQL.
+"""The stores of a ledger's entries: a SQLite file, or a table of PostgreSQL.
 
-**Contract.** `transaction(write=True)` lets one process in at a time: the rows it reads are all there are until it
-ends, and what it appends is on disk when it has ended, or not there at all. So what is decided by the rows and what is
-appended are one step, whoever races and whenever the power fails. If anything goes wrong, an error is raised and the
-caller must not go on; an entry that was written nevertheless errs on the safe side.
+**Contract.** `transaction(write=True)` lets one process in at a time: nobody adds rows to those it reads until it ends,
+and what it appends is on disk when it has ended, or not there at all. So the decision by the rows and the appended
+entry are one step, whoever races and whenever the power fails. If anything goes wrong, an error is raised and the
+caller must not go on. An entry that was written nevertheless errs on the safe side.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _TABLE = f"""CREATE TABLE %s (
 
 
 class Transaction(Protocol):
-    """Entries, while nobody else may change them."""
+    """The entries, while nobody else may change them."""
 
     def rows(self) -> list[Row]:
         """All entries, in order."""
         ...
 
     def append(self, row: Row) -> None:
-        """Write one more."""
+        """Write one more entry."""
         ...
 
 
@@ -46,11 +46,11 @@ class Store(Protocol):
 
     @property
     def beside(self) -> Path:
-        """What files that belong to it are named after, with endings of their own."""
+        """The path after which files that belong to the store are named, with endings of their own."""
         ...
 
     def transaction(self, *, write: bool) -> Any:
-        """A context manager that gives a Transaction and ends it; with ``write``, nobody else is inside."""
+        """A context manager that opens a Transaction and ends it; with ``write``, nobody else is inside."""
         ...
 
 
@@ -88,12 +88,12 @@ class SqliteStore:
 
     @property
     def beside(self) -> Path:
-        """The file itself, also where it is reached by a link."""
+        """The file itself, even if the path is a link to it."""
         return Path(os.path.realpath(self.path))
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:
-        """BEGIN IMMEDIATE lets one writer in; a file that a killed process left in the middle is rolled back first."""
+        """Let one writer in, by BEGIN IMMEDIATE; what a killed process left unfinished is rolled back first."""
         if not write and not self.path.exists():
             yield _Sqlite(None)
             return
@@ -109,7 +109,7 @@ class SqliteStore:
     def _connect(self, write: bool) -> sqlite3.Connection:
         mode = "rwc" if write else "rw"
         con = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", WAIT, isolation_level=None, uri=True)
-        # A file may be anybody's: what is in it must not run, nor make a small file take long to read.
+        # Anybody may have written the file: nothing in it must run, or make a small file take long to read.
         con.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         con.execute("PRAGMA trusted_schema = OFF")
         con.execute("PRAGMA synchronous = EXTRA")
@@ -171,8 +171,8 @@ _TABLES = """SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid 
 class PostgresStore:
     """The table public.dpheatmap_ledger of a PostgreSQL database, for teams.
 
-    Every statement names the schema, and the search path is the system's own: a user, a role or a pool of connections
-    whose path leads elsewhere first, to a schema or to a temporary table, gets the same ledger as everybody.
+    Every statement names the schema, and the search path is the system's own: users, roles and pools of connections
+    whose own path begins with another schema, or with temporary tables, get the same ledger as everybody.
     """
 
     def __init__(self, url: str) -> None:
@@ -181,13 +181,13 @@ class PostgresStore:
 
     @property
     def beside(self) -> Path:
-        """A name in the data folder: what is said of files there is said of this machine."""
+        """A path in the data folder, because paths of files are about this machine alone."""
         named = hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).hexdigest()
         return data_folder() / f"ledger-{named[:16]}"
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Transaction]:
-        """An advisory lock lets one writer in; the number is the primary key, so two can't write the same entry."""
+        """Let one writer in, by an advisory lock; the number is the primary key, so two can't write the same entry."""
         psycopg = driver("A ledger in PostgreSQL")
         try:
             with closing(psycopg.connect(self._url, connect_timeout=WAIT)) as con:
@@ -216,7 +216,7 @@ class PostgresStore:
             ) from None
 
     def _is_there(self, con: Any, path: list[str]) -> bool:
-        """Whether the table is there; refused if only one of an earlier version is, which took the path's first."""
+        """Whether the table exists; refuses if only one of an earlier version does, in another schema of the path."""
         schemas = [schema for schema in path if not schema.startswith("pg_")]
         found = [schema for (schema,) in con.execute(_TABLES, (_LEDGER, [*schemas, _SCHEMA])).fetchall()]
         if found and _SCHEMA not in found:

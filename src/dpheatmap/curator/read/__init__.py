@@ -1,1 +1,1 @@
-"""Whose row is it? Every way in reads each record by itself."""
+"""Readers of tables, files and data frames, each of which reads every record by itself."""

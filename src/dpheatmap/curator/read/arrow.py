@@ -1,4 +1,4 @@
-"""Columns of Arrow and Polars as DuckDB reads them: by their types, which the schema declares."""
+"""Conversion of Arrow and Polars columns for DuckDB, by the types that the schema declares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MICROSECONDS = {"s": 10**6, "ms": 10**3}
 
 
 def readable_arrow(events: Any, names: Sequence[str], user: str | None) -> Any:
-    """The named columns of a table, batch, stream or data set of Arrow, of which every row is read for itself."""
+    """Convert the named columns of an Arrow table, batch, stream or data set; each row is read by itself."""
     import pyarrow as pa
 
     schema = events.schema
@@ -43,10 +43,10 @@ def _changes(kind: Any, is_id: bool) -> bool:
 
 
 def readable_column(column: Any, is_id: bool) -> Any:
-    """A column of which DuckDB reads every row for itself.
+    """Convert a column so that DuckDB reads every row by itself.
 
-    What is done follows from its type: times as ids become the whole numbers that they are stored as, and of other
-    times those that are too far away for DuckDB become null.
+    The conversion follows from the column's type. Times as ids become the whole numbers that they are stored as. Other
+    times become null if they are out of DuckDB's range.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -64,7 +64,7 @@ def readable_column(column: Any, is_id: bool) -> Any:
 
 
 def readable_polars(events: Any, names: Sequence[str], user: str | None) -> Any:
-    """The named columns of a frame of Polars, in the same way."""
+    """Convert the named columns of a Polars frame in the same way."""
     import polars as pl
 
     def column(name: str, kind: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Batches of text for DuckDB, through the Arrow C stream interface: without a copy, and without pyarrow.
+"""The Arrow C stream interface that hands batches of text to DuckDB, without a copy and without pyarrow.
 
-DuckDB asks an object for a stream each time it scans it, takes one batch after the other, from whichever of its threads
-is free, and tells when it is done with a batch, and with the stream. What it has not released is kept here.
+DuckDB asks an object for a stream each time it scans it. It takes one batch after the other, from whichever of its
+threads is free, and releases each batch, and the stream, when it is done with them. What it has not released is kept
+here.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _NULLABLE = 2
 _UTF8_VIEW, _STRUCT = b"vu", b"+s"
 
 held: dict[int, tuple[Any, ...]] = {}
-"""What DuckDB has not released yet, by the number that its structure carries."""
+"""The objects that DuckDB has not released yet, by the number in their structure."""
 _numbers = itertools.count(1)
 
 
@@ -80,7 +81,7 @@ def _let_go(pointer: Any) -> None:
 
 
 def _close(pointer: Any) -> None:
-    """End a stream. This function is no part of the stream: what runs must not free itself."""
+    """End a stream. The stream does not own this function, because a running function must not free itself."""
     _, generators = held.get(pointer.contents.private_data, (None, ()))
     for generator in generators:
         generator.close()
@@ -125,7 +126,7 @@ _PyCapsule_GetPointer.restype, _PyCapsule_GetPointer.argtypes = c.c_void_p, [c.c
 
 
 _in_capsules: dict[int, _Stream] = {}
-"""The structures that capsules point to. DuckDB moves what is in them, and the capsule may live longer than that."""
+"""The structures that capsules point to. DuckDB moves their contents out, and the capsule may live longer."""
 
 
 @c.PYFUNCTYPE(None, c.c_void_p)  # type: ignore[untyped-decorator]
@@ -141,11 +142,11 @@ def stream_capsule(
     batches: Callable[[], Generator[Batch, None, None]],
     failed: Callable[[BaseException], None],
 ) -> Any:
-    """A capsule for ``__arrow_c_stream__``: text columns of these names.
+    """Make a capsule for ``__arrow_c_stream__``: text columns of these names.
 
-    ``batches`` is called when the first batch is wanted, and its generator closed when the stream is released. What it
-    raises goes to ``failed``, and to DuckDB this is the end of the stream: an error would make it give up what it is
-    at, and it has hung there. So whoever scans must ask afterwards whether the stream failed.
+    ``batches`` is called when the first batch is wanted, and its generator closed when the stream is released. Its
+    errors go to ``failed``, and DuckDB sees the end of the stream: an error would make DuckDB give up its work, where
+    it has hung. So whoever scans must check afterwards whether the stream failed.
     """
     generators: list[Generator[Batch, None, None]] = []
 

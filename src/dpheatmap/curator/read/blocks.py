@@ -1,4 +1,4 @@
-"""Files of records, cut into blocks that many threads can read: a record is the bytes between two line feeds.
+"""Blocks of files of records, for many threads to read. A record is the bytes between two line feeds.
 
 **Contract.** Wherever a file is cut, each of its records lies in exactly one block, whole. A block owns the records
 that *begin* in it, and is read on to the end of the last one. So the cuts decide who reads a record, and nothing else.
@@ -28,7 +28,7 @@ else:
     from backports import zstd
 
 SIZE = 1 << 20
-"""Bytes of a file that a block's records begin in."""
+"""Bytes of a file in which a block's records begin."""
 _STEP = 64 << 10
 
 
@@ -42,20 +42,20 @@ class Block(NamedTuple):
 
     @property
     def most_rows(self) -> int:
-        """As many records as can begin here."""
+        """The largest number of records that can begin in the block."""
         return int(np.count_nonzero(self.data[self.first : self.stop] == LF)) + 1
 
 
 class Reader(Protocol):
-    """What gives bytes."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """Up to so many bytes; none at the end."""
+        """Read up to so many bytes; none at the end."""
         ...
 
 
 def _block(data: bytearray, end: int, first: int, stop: int, origin: int) -> Block:
-    """Close the last record with a line feed, if it has none; data has room for it, and for what is loaded beyond."""
+    """Make a block, with a line feed after its last record; data has room for it, and for what is loaded beyond."""
     data[end : end + PAD] = bytes([LF]) + bytes(PAD - 1)
     return Block(np.frombuffer(data, np.uint8), first, stop, origin)
 
@@ -86,7 +86,7 @@ class Opened:
         return self._raw.tell()
 
     def read(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end. A damaged stream is refused: that is no person's doing."""
+        """Read up to so many bytes; none at the end. A damaged stream is refused, since it depends on no person."""
         try:
             got: bytes = self._file.read(size)
         except (gzip.BadGzipFile, zlib.error, zstd.ZstdError, EOFError):
@@ -104,14 +104,14 @@ class Opened:
 
 
 def cut(path: str, start: int, size: int = SIZE) -> Iterator[tuple[int, int]]:
-    """The parts of a file behind its first bytes."""
+    """Cut a file into parts, behind its first bytes."""
     end = os.stat(path).st_size
     yield from ((at, min(at + size, end)) for at in range(start, end, size))
 
 
 def block_of_file(path: str, start: int, begin: int, end: int) -> Block:
     """The records that begin in bytes [begin, end) of a file, whose first one begins at ``start``."""
-    back = 1 if begin > start else 0  # a record begins behind a line feed
+    back = 1 if begin > start else 0  # a record begins after a line feed
     origin = begin - back
     data = bytearray(end - origin + _STEP + PAD)
     with open(path, "rb", buffering=0) as file:
@@ -144,11 +144,11 @@ def _fill(file: Any, data: bytearray, at: int, size: int) -> int:
 
 
 def blocks_of_stream(file: Reader, start: int, size: int = SIZE) -> Iterator[Block]:
-    """The blocks of a stream behind its first bytes, each cut at a line feed."""
+    """Cut a stream into blocks, behind its first bytes and each at a line feed."""
     _pass_over(file, start)
     rest, origin, inside_long = b"", start, False
     while got := file.read(size):
-        if inside_long:  # its beginning was handed on: too long, so broken
+        if inside_long:  # its beginning was handed on, and is broken because it is too long
             feed = got.find(b"\n") + 1
             origin += feed or len(got)
             if not feed:

@@ -1,8 +1,8 @@
-"""Any table, file or data frame to one canonical relation: person, x, y, weight and, of several groups, group.
+"""The canonical relation of any table, file or data frame: person, x, y, weight and, with several groups, group.
 
-Whose row is it? Ids are compared byte by byte. CSV and JSON ids are read as the text they are (``007`` is not ``7``,
-and in JSON ``"7"`` is not ``7``), other tables keep the type they have, floats are refused, and nothing is hashed,
-trimmed, folded or cast. Coordinates that are not numbers become null and are counted as invalid.
+Ids decide whose a row is, and are compared byte by byte. CSV and JSON ids are read as the text they are (``007`` is not
+``7``, and in JSON ``"7"`` is not ``7``), other tables keep the type they have, floats are refused, and nothing is
+hashed, trimmed, folded or cast. Coordinates that are not numbers become null and are counted as invalid.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 FLOATS = ("FLOAT", "DOUBLE")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
             "UHUGEINT")  # fmt: skip
-# Types whose values are equal only if they are the same; intervals, for one, are not: 30 days equal a month.
+# Types whose values are equal only if they are the same. Intervals, for example, are not: 30 days equal a month.
 _IDS = (*_NUMBERS, "VARCHAR", TEXT, "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
 
 
@@ -52,11 +52,11 @@ def read_events(
 def canonical_relation(
     table: Table, reading: Reading, *, grouping: Grouping | None = None, degrees: bool = True
 ) -> str:
-    """The relation person, x, y, weight as SQL, after every refusal that the table's schema calls for.
+    """The relation person, x, y, weight as SQL; refuses a table whose schema does not fit.
 
     With a ``grouping`` it also has the number of an event's group, null if that is not listed. Coordinates are the
-    columns x and y, or the points in one column; of GeoParquet that is found if none is named. With ``degrees`` its
-    points must be longitude and latitude.
+    columns x and y, or the points in one column; in GeoParquet that column is found if none is named. With ``degrees``
+    its points must be longitude and latitude.
     """
     user, weight, where = reading.user, reading.weight, reading.where
     if reading.each_row_is_a_person and user is not None:
@@ -104,7 +104,7 @@ def _is_of_part(table: Table, part: Part) -> str:
 
 
 def _of_part(rows: str, person: str | None, same: str) -> str:
-    """The people of a part: those all of whose rows, wherever and whenever, have its value.
+    """Select the people of a part: those all of whose rows, wherever and whenever, have its value.
 
     Whoever has two values, or none in some row, is in no part. Rows that `where` leaves out count, too: otherwise a
     person could be of one part in June and of another in July, and would be paid for once instead of twice.
@@ -132,7 +132,7 @@ def _person(table: Table, user: str) -> str:
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
             "Store ids as integers or text; in pandas as Int64 or string, for one missing id makes floats of all."
         )
-    if kind == "JSON":  # a JSON number with a point or an exponent has been a float by now: nobody's, so left out
+    if kind == "JSON":  # a JSON number with a point or an exponent was a float already: no id, so its row is left out
         text = f"CAST({quote_name(user)} AS VARCHAR)"
         return f"CASE WHEN regexp_full_match({text}, '-?[0-9]+|true|false|(?s)\".*\"') THEN {text} END"
     return quote_name(table.ids.get(user, user))

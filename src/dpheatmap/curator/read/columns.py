@@ -1,4 +1,4 @@
-"""Columns of pandas and NumPy as DuckDB reads them: by their dtype, and where that says nothing, value by value."""
+"""Conversion of pandas and NumPy columns for DuckDB, by their dtype, or value by value for plain objects."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from dpheatmap.curator.read.arrow import readable_column
 from dpheatmap.curator.read.values import ids, texts
 
 NOT_A_TIME = -(2**63)
-"""What a time that is missing is stored as."""
+"""The stored number of a missing time."""
 _LARGEST = 2**63 - 1
 _MICROSECONDS = {"s": 10**6, "ms": 10**3}
-"""Units of time that DuckDB makes microseconds of, and stops at one that is too far away."""
+"""Units of time that DuckDB converts to microseconds, and fails on a time that is out of range."""
 
 
 def readable(column: Any, *, is_id: bool) -> Any:
-    """A column of pandas, or an array, of which DuckDB reads every row for itself; ``is_id`` if it says whose.
+    """Convert a pandas column or an array so that DuckDB reads every row by itself; ``is_id`` if it holds ids.
 
-    What is done follows from the dtype. Numbers, truths and Arrow's columns are left as they are. Text that Python
-    holds, and plain objects, are taken value by value. Times as ids become the whole numbers that they are stored as,
-    because DuckDB keeps microseconds of some: people who differ by a nanosecond would become one.
+    The conversion follows from the dtype. Numbers, booleans and Arrow's columns are left as they are. Text that Python
+    holds, and plain objects, are converted value by value. Times as ids become the whole numbers that they are stored
+    as, because DuckDB keeps microseconds of some: people who differ by a nanosecond would become one.
     """
     kind = getattr(column.dtype, "kind", "O")
     if hasattr(column, "cat"):
         return _of_categories(column, is_id)
-    storage = getattr(column.dtype, "storage", None)  # of pandas' own type of text
+    storage = getattr(column.dtype, "storage", None)  # for pandas' own type of text
     if storage == "pyarrow" or hasattr(column.dtype, "pyarrow_dtype"):
         return _of_arrow(column, is_id)
     if kind == "U" or storage == "python":
@@ -39,7 +39,7 @@ def readable(column: Any, *, is_id: bool) -> Any:
 
 
 def _of_arrow(column: Any, is_id: bool) -> Any:
-    """A column that Arrow holds, as Arrow's, of which DuckDB reads the bytes."""
+    """A column that Arrow holds, as an Arrow column, whose bytes DuckDB reads."""
     import pandas as pd
 
     values = readable_column(column.array.__arrow_array__(), is_id)
@@ -53,7 +53,7 @@ def _objects(like: Any, values: list[str | None]) -> Any:
 
 
 def _series(like: Any, values: Any) -> Any:
-    """A column of pandas if the other is one, and an array if it is one."""
+    """The values as a pandas column if ``like`` is one, else as an array."""
     if isinstance(like, np.ndarray):
         return values
     import pandas as pd
@@ -62,10 +62,9 @@ def _series(like: Any, values: Any) -> Any:
 
 
 def _of_categories(column: Any, is_id: bool) -> Any:
-    """The values behind the numbers of categories, of a type that follows from that of the categories alone.
+    """The values of a categorical column, of a type that follows from that of the categories alone.
 
-    DuckDB would refuse categories of which two have the same text, and make floats of whole numbers if one row has
-    none.
+    DuckDB would refuse two categories with the same text, and turn whole numbers into floats if one row has none.
     """
     import pandas as pd
 
@@ -77,7 +76,7 @@ def _of_categories(column: Any, is_id: bool) -> Any:
 
 
 def _times(column: Any, is_id: bool) -> Any:
-    """Whole numbers if these are ids, otherwise times, of which those that DuckDB can't tell are null."""
+    """Whole numbers if these are ids, otherwise times; those out of DuckDB's range are null."""
     if not isinstance(column, np.ndarray):
         return _times_of_pandas(column, is_id)
     ticks = np.ma.getdata(column).view(np.int64)

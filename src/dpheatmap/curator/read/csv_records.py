@@ -1,4 +1,4 @@
-"""A record of CSV alone: its fields by RFC 4180, or nothing.
+"""The parser of single CSV records: their fields by RFC 4180, or nothing.
 
 **Contract of `csv_rows`.** What a record gives, fields or "broken", is a function of its own bytes, of the delimiter
 and of the header's number of columns. The proof is the code: `_fields` is handed the bytes of one record, which end
@@ -34,9 +34,9 @@ NOT_CLOSED, MISPLACED = -2, -1
 
 @njit(nogil=True, forceinline=True)
 def _fields(b: Any, p: int, delimiter: Any, word: Any, slots: Any, spans: Any) -> int:
-    """Read the fields of the record that begins at p. Of one that has a slot, spans[slot] is (start, end), or end -1.
+    """Read the fields of the record that begins at p. For a field with a slot, spans[slot] is (start, end), or end -1.
 
-    Returns the number of fields, or below 0 what is wrong with a quote.
+    Returns the number of fields, or a number below 0 that tells what is wrong with a quote.
     """
     width, column = len(slots), 0
     while True:

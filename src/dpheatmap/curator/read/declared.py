@@ -1,13 +1,13 @@
 """Parquet files whose values may not be of the type that their column declares.
 
-DuckDB stops at the first text that is not UTF-8, JSON that is none, geometry that is no well-known binary, and time
-that is out of range. That would let one person's row refuse everybody's. So after a reading has failed, the files that
-it fails on are copied to the private folder with another footer (see `footer.py`). There the columns are what is
-stored, and each value is understood by itself or is null.
+DuckDB stops at the first text that is not UTF-8, JSON that is not valid, geometry that is not well-known binary, and
+time that is out of range. That would let one person's row refuse everybody's. So after a reading has failed, the files
+that it fails on are copied to the private folder with another footer (see `footer.py`). In the copies the columns have
+the types that are stored, and each value is understood by itself or is null.
 
 **Why others' rows are the same.** The functions in `_UNDERSTOOD` are those that DuckDB's reader applies to a value: a
-value on which they don't fail has the same result in both readings, and a test compares them. Never does a reading
-replace a part of a text: `utf8_validation` with "replace" or "ignore" would make one person of several.
+value on which they don't fail has the same result in both readings, and a test compares them. A reading never replaces
+a part of a text: `utf8_validation` with "replace" or "ignore" would make one person of several.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import describe
 
 _TAIL = 8
-"""Bytes behind a footer: its length, and the letters that end every file."""
+"""Bytes after a footer: its length, and the letters that end every file."""
 _UNDERSTOOD = {
     r"VARCHAR": "TRY(decode({}))",
     r"JSON": "TRY(CAST(decode({}) AS JSON))",
@@ -35,7 +35,7 @@ _UNDERSTOOD = {
     r"TIMESTAMP": "TRY(make_timestamp({} * 1000))",
     r"TIMESTAMP WITH TIME ZONE": "TRY(make_timestamptz({} * 1000))",
 }
-"""By a column's type, what makes a value of it of what is stored: bytes, or milliseconds."""
+"""By a column's type, the function that makes a value of the stored bytes or milliseconds."""
 
 
 class Files:
@@ -59,15 +59,15 @@ class Files:
         return f"({self._select(self._files)})"
 
     def view(self) -> str:
-        """The name of the view, which from now on reads the files."""
+        """Create the view that reads the files, and return its name."""
         self._let(self._select(self._files))
         return self._name
 
     def mend(self) -> bool:
-        """Let the view read what can't be read as it is declared; False if there is no such file.
+        """Let the view read files whose values are not as declared; False if there is no such file.
 
-        A column of which a file can't be read is found by reading it alone: times that fail are those in milliseconds,
-        for others are stored as DuckDB has them.
+        A file's unreadable columns are found by reading each alone. Times that fail are those in milliseconds, because
+        others are stored as DuckDB has them.
         """
         types = describe(self._con, self.relation, "the files")
         bad = {file: self._unreadable(file, types) for file in self._files}
@@ -108,13 +108,13 @@ class Files:
         return True
 
     def _copy(self, number: int, file: str, columns: Collection[str]) -> str:
-        """A copy of the file, under folders of the same keys, in which these columns are what is stored."""
+        """Copy the file, under folders of the same keys, with these columns as they are stored."""
         keys = [part for part in Path(file).parts[:-1] if "=" in part]
         target = Path(self._folder, str(number), *keys, "copy.parquet")
         target.parent.mkdir(parents=True)
         if os.path.isfile(file):
             shutil.copyfile(file, target)
-        else:  # of an object store
+        else:  # in an object store
             sql = f"COPY (SELECT content FROM read_blob({literal(file)})) TO {literal(str(target))} (FORMAT blob)"
             quietly(lambda: self._con.execute(sql))
         _rewrite_footer(target, columns)
@@ -128,7 +128,7 @@ def _rewrite_footer(path: Path, columns: Collection[str]) -> None:
         opened.seek(end - length)
         try:
             footer = without_meaning(opened.read(length), columns)
-        except (ValueError, IndexError):  # DuckDB can read it, and so it is ours to understand
+        except (ValueError, IndexError):  # DuckDB can read the footer, so this code must understand it
             raise AssertionError("a Parquet footer could not be understood; please report this") from None
         opened.seek(end - length)
         opened.write(footer + len(footer).to_bytes(4, "little") + letters)

@@ -52,9 +52,9 @@ def open_files(
     bad_lines: str = "stop",
     question: Question | None = None,
 ) -> Table:
-    """A file, pattern, folder or address as a table, of which the columns of a ``question`` are read, or all.
+    """Open a file, pattern, folder or address as a table, and read the columns of a ``question``, or all.
 
-    A broken line of a text file is to "stop" the reading, or to be left out ("skip").
+    ``bad_lines`` tells whether a broken line of a text file stops the reading ("stop") or is left out ("skip").
     """
     files = _files_in_store(con, path) if _STORES.match(path) else matching(path)
     if not files:

@@ -1,11 +1,11 @@
-"""The end of a Parquet file without what it says about the meaning of a column, so that its values come as they lie.
+"""Parquet footers without the logical types of columns, so that values are read as they are stored.
 
-A file's schema says of bytes that they are text, JSON or a geometry, and of whole numbers that they are times. A reader
-that finds one value to be none of it stops, and one person's value would refuse everybody's. Without that word the
-column is one of plain bytes or whole numbers, each of which is then judged by itself (see `declared.py`).
+A file's schema declares bytes as text, JSON or a geometry, and whole numbers as times. A reader stops at a value that
+is not of the declared type, so one person's value would refuse everybody's. Without the declaration the column holds
+plain bytes or whole numbers, and each value is then judged by itself (see `declared.py`).
 
-The footer is a structure of Thrift's compact protocol (see `parquet_bytes.py`). Its schema stands at its beginning, as
-a list of elements from the root down. Everything behind the schema, such as where the columns lie, stays as it is.
+The footer is a structure of Thrift's compact protocol. It begins with the schema, a list of elements from the root
+down. Everything after the schema, such as where the columns lie, stays as it is.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class _Field(NamedTuple):
 
 
 def without_meaning(footer: bytes, columns: Collection[str]) -> bytes:
-    """The footer in which these columns, if they are not nested, are what they are stored as.
+    """The footer without the logical types of these columns, if they are not nested.
 
-    ValueError or IndexError if it is no footer.
+    Raises ValueError or IndexError if it is not a footer.
     """
     at, number = 0, 0
     while number != _SCHEMA:
@@ -48,7 +48,7 @@ def without_meaning(footer: bytes, columns: Collection[str]) -> bytes:
 
 
 def _flat(elements: list[list[_Field]]) -> set[int]:
-    """The places of the columns right under the root that have nothing under them."""
+    """The positions of the columns right under the root that have no children."""
     found: set[int] = set()
     depth = [1]  # how many elements are still to come, at each depth
     for k, fields in enumerate(elements):
@@ -109,7 +109,7 @@ def _list_head(data: bytes, at: int) -> tuple[int, int, int]:
 
 
 def _end(data: bytes, at: int, kind: int) -> int:
-    """Where a value ends."""
+    """The end of a value."""
     if kind in _TRUTHS:
         return at
     if kind in _NUMBERS:

@@ -1,8 +1,8 @@
-"""Tables in memory: pandas, GeoPandas, Polars and Arrow frames, columns of NumPy's, and DuckDB relations.
+"""Tables in memory: pandas, GeoPandas, Polars and Arrow frames, NumPy columns, and DuckDB relations.
 
-Only the columns that a question names are handed to the engine, whatever the others hold. Of these, a row's value is a
-function of the row's own and of the column's declared type (see `columns.py`, `values.py` and `arrow.py`), and text
-whose bytes are not UTF-8 is null.
+Only the columns that a question names are handed to the engine, whatever the others hold. In these, the value that is
+read is a function of the row's own value and of the column's declared type (see `columns.py`, `values.py` and
+`arrow.py`), and text whose bytes are not UTF-8 is null.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from dpheatmap.errors import DataError
 Result = TypeVar("Result")
 
 _AS_TEXT = ("HUGEINT", "UHUGEINT", "BIGNUM")
-"""Types of DuckDB's whose values Parquet would make floats of."""
+"""DuckDB's types whose values would become floats in Parquet."""
 _FRAME, _COPIED = "people_events", "people_copied"
 
 
 def open_frame(con: duckdb.DuckDBPyConnection, events: Any, folder: str, question: Question | None) -> Table:
-    """A data frame, Arrow table or DuckDB relation as a table; ``folder`` is private and temporary.
+    """Open a data frame, Arrow table or DuckDB relation as a table; ``folder`` is private and temporary.
 
     Without a ``question`` all columns are read.
     """
@@ -72,7 +72,7 @@ def _unknown(frame: Any) -> DataError:
 
 
 def _call_quietly(frame: Any, call: Callable[[], Result]) -> Result:
-    """What a frame's own library makes of it; its errors, which quote values, are replaced."""
+    """Call a frame's own library, and replace its errors, which quote values."""
     try:
         return call()
     except Exception:
@@ -83,9 +83,9 @@ def _call_quietly(frame: Any, call: Callable[[], Result]) -> Result:
 def _register_frame(
     con: duckdb.DuckDBPyConnection, frame: Any, types: Mapping[str, str], names: Sequence[str] | None
 ) -> Table:
-    """A frame that DuckDB knows, narrowed to columns of these names, or to all that it finds if that is None."""
+    """Register a frame with DuckDB, narrowed to columns of these names, or to all that it finds if that is None."""
     if names is not None and not names and types:
-        return Table("(SELECT NULL WHERE FALSE)", types, "the table")  # none of the columns that were named is there
+        return Table("(SELECT NULL WHERE FALSE)", types, "the table")  # the table has none of the named columns
     try:
         con.register(_FRAME, frame)
         found = {name: kind for name, kind, *_ in con.execute(f"DESCRIBE {_FRAME}").fetchall()}
@@ -104,7 +104,7 @@ def _register_frame(
 def _text_or_null(name: str, kind: str) -> str:
     """A column as SQL. Arrow does not check that text is UTF-8, and DuckDB's functions would stop at some that is not.
 
-    The function of the bytes of one value, it is that value or null.
+    It is a function of the bytes of one value: that value, or null.
     """
     at = quote_name(name)
     return f"TRY(decode(encode({at}))) AS {at}" if kind == "VARCHAR" else at
@@ -130,7 +130,7 @@ def _open_pandas(con: duckdb.DuckDBPyConnection, frame: Any, folder: str, questi
 
 
 def _copy_of(con: duckdb.DuckDBPyConnection, path: str, name: str, types: Mapping[str, str]) -> Table:
-    """What was written to the private folder, as a table."""
+    """The table of what was written to the private folder."""
     relation = f"read_parquet({literal(not_a_pattern(path))}, hive_partitioning=false)"
     found = describe(con, relation, name)
     columns = {column: found.get(column, kind) for column, kind in types.items()}
@@ -138,7 +138,7 @@ def _copy_of(con: duckdb.DuckDBPyConnection, path: str, name: str, types: Mappin
 
 
 def _copy_points(columns: Mapping[str, Any], active: str, folder: str) -> str:
-    """Write columns of GeoPandas to GeoParquet, which keeps what they know of their points."""
+    """Write GeoPandas columns to GeoParquet, which keeps the metadata of their points."""
     import geopandas
 
     path = str(Path(folder, "frame.parquet"))
@@ -159,7 +159,7 @@ def _copy_points(columns: Mapping[str, Any], active: str, folder: str) -> str:
 def _copy_relation(
     relation: duckdb.DuckDBPyRelation, types: Mapping[str, str], folder: str, question: Question | None
 ) -> str:
-    """Write a relation to Parquet, batch by batch; large integers as text, for Parquet would make floats of them.
+    """Write a relation to Parquet, batch by batch, with large integers as text, which would become floats.
 
     What the relation itself computes is the data holder's own query. If that fails on a row, so does this.
     """

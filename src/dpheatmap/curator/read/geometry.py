@@ -1,7 +1,7 @@
-"""Points in one column: what GeoParquet says about it, and x and y as SQL, without any extension of DuckDB.
+"""Points in one column: its GeoParquet metadata, and x and y as SQL, without any extension of DuckDB.
 
 A point is read from its well-known binary: the order of bytes, the kind of geometry, then x and y as floats, bit by
-bit. What is no point, or no well-known binary at all, has no coordinates and counts as invalid, like any bad value.
+bit. A value that is not a point, or not well-known binary at all, has no coordinates and counts as invalid.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BACKWARDS = "regexp_replace({}, '(..)(..)(..)(..)(..)(..)(..)(..)', '\\8\\7\\6\
 
 @dataclass(frozen=True)
 class Geometry:
-    """How a column of GeoParquet is encoded, and in which system its coordinates are; None if that is unknown."""
+    """The encoding of a GeoParquet column, and the reference system of its coordinates, None if unknown."""
 
     encoding: str
     degrees: bool
@@ -61,7 +61,7 @@ def _geometry(described: Mapping[str, Any]) -> Geometry:
 
 
 def coordinates(column: str, kind: str) -> tuple[str, str] | None:
-    """x and y of a column, given as SQL and by its type, as SQL; None if the type can't hold points."""
+    """The x and y, as SQL, of a column given as SQL with its type; None if the type can't hold points."""
     if kind.startswith("STRUCT(x DOUBLE, y DOUBLE"):
         return f"{column}.x", f"{column}.y"
     if kind.startswith("GEOMETRY"):
@@ -72,7 +72,7 @@ def coordinates(column: str, kind: str) -> tuple[str, str] | None:
 
 
 def _float_at(blob: str, position: int) -> str:
-    """The float at a byte of a point's well-known binary; null if it is none."""
+    """The float, as SQL, at a byte of a point's well-known binary; null if it is not a point."""
     digits = f"substr(hex({blob}), {2 * position + 1}, 16)"
     little = ", ".join(f"'01{kind.to_bytes(4, 'little').hex().upper()}'" for kind in _KINDS)
     big = ", ".join(f"'00{kind.to_bytes(4, 'big').hex().upper()}'" for kind in _KINDS)

@@ -1,7 +1,7 @@
-"""A public group-by: every row belongs to one group of a public list, or to none and does not count.
+"""The public group-by: every row belongs to one group of a public list, or to none and does not count.
 
-Images, hours and districts are cases of it. The list is public, because one found in the data would tell which groups
-occur. What group a row is in follows from the row alone.
+Images, hours and districts are cases of it. The list is public, because one found in the data would reveal which groups
+occur. A row's group follows from the row alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dpheatmap.curator.read.sql_text import literal
 GROUP = "group_number"
 """The column of a canonical relation that holds the number of a row's group in the list, or null."""
 VALUE = "group_value"
-"""The column that it is told by."""
+"""The column whose value decides the group."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Grouping:
     names: tuple[str, ...]
 
     def number_groups(self, relation: str, columns: Iterable[str]) -> str:
-        """A relation with these columns and `VALUE` as one with `GROUP` instead of it, as SQL."""
+        """Replace the column `VALUE` of a relation with these columns by `GROUP`, as SQL."""
         # Names are listed once each, so no event is doubled.
         public = ", ".join(f"({literal(name)}, {number})" for number, name in enumerate(self.names))
         listed = f"(VALUES {public}) listed(name, {GROUP})"
@@ -35,7 +35,7 @@ class Grouping:
 
 
 def listed_names(names: Iterable[str]) -> tuple[str, ...]:
-    """A public list of names, or what is wrong with it."""
+    """Check a public list of names."""
     found = [] if isinstance(names, (str, bytes)) or not isinstance(names, Iterable) else list(names)
     check(images=found)
     return tuple(found)

@@ -30,9 +30,9 @@ _NOT_FINITE = "not finite numbers"
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a table looks like. ``private`` holds exact numbers about people; the rest is names and types.
+    """The columns of a table, and guesses. ``private`` holds exact numbers about people; the rest is names and types.
 
-    The keys of JSON are found in people's rows, so that its columns, and what is made of them, are not ``public``.
+    The keys of JSON are found in people's rows, so its columns, and what is derived from them, are not ``public``.
     """
 
     public: bool
@@ -45,7 +45,7 @@ class Inspection:
 
 
 def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
-    """Columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
+    """List columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
     with connection() as (con, folder):
         table = read_events(con, events, folder, bad_lines="skip")
         if table.stream is not None and isinstance(table.stream.parser, CsvParser) and looks_like_data(table.columns):
@@ -109,7 +109,7 @@ def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str,
 
 
 def _lines(table: Table) -> list[str]:
-    """What is wrong with the lines of a text file that was read to its end."""
+    """Sentences about broken lines of a text file that was read to its end."""
     if table.stream is None or not table.stream.broken:
         return []
     many = f"{table.stream.broken:,} lines are broken" if table.stream.broken > 1 else "1 line is broken"

@@ -1,17 +1,18 @@
-"""A record of JSON lines alone: the values of the keys asked for, or nothing.
+"""The parser of single JSON records: the values of the keys asked for, or nothing.
 
 **Contract of `json_rows`.** What a record gives is a function of its own bytes and of the keys asked for. `_members` is
 handed the bytes of one record, which end with a line feed; a line feed is part of no JSON token, so each loop stops at
 it. Between two records nothing is kept but the next row's number and the tallies.
 
-A record is one object by RFC 8259. Blanks and a byte-order mark may stand before it, and blanks behind it. All else
-is broken. An object that has a key twice that is asked for is taken to have none of them: it is a row without values.
-Other keys and their values are of no consequence, however deep they are nested. A key is compared after its escapes are
-undone, byte by byte.
+A record is one object by RFC 8259. Blanks and a byte-order mark may precede it, and blanks may follow it. Anything else
+is broken. An object that has a requested key twice counts as having none of the keys: it is a row without values. Other
+keys and their values have no effect, however deeply they are nested. Keys are compared byte by byte, after their
+escapes are undone.
 
-Values are given as text: strings without their escapes, numbers, lists and objects as they are written, null as null. A
-string with a surrogate that stands alone is no text, and null. As an id a string keeps its opening quote, so that "7"
-and 7 are two people. What is no string, whole number, true or false is no id, and null, as is an id of over 4 kB.
+Values are returned as text: strings without their escapes, numbers, lists and objects as they are written, null as
+null. A string with a lone surrogate is not text, and becomes null. As an id a string keeps its opening quote, so that
+"7" and 7 are two people. Only strings, whole numbers, true and false are ids; other values, and ids of over 4 kB, are
+null.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _is_digit(c: int) -> bool:
 
 @njit(nogil=True, cache=True)
 def _hex(b: Any, q: int) -> int:
-    """The number that the four hexadecimal digits from q on are; -1 if they are none."""
+    """The number of the four hexadecimal digits from q on; -1 if they are not digits."""
     value = 0
     for k in range(q, q + 4):
         c = b[k]
@@ -71,7 +72,7 @@ def _hex(b: Any, q: int) -> int:
 
 @njit(nogil=True, forceinline=True)
 def _behind_string(b: Any, q: int) -> Any:
-    """Where a string ends whose inside begins at q, behind its quote, and whether it has escapes."""
+    """The end of the string whose inside begins at q, after its quote, and whether it has escapes."""
     escaped = False
     while True:
         c = b[q]
@@ -94,7 +95,7 @@ def _behind_string(b: Any, q: int) -> Any:
 
 @njit(nogil=True, cache=True)
 def _unescape(b: Any, q: int, e: int) -> int:
-    """Undo the escapes of b[q:e], the inside of a string, in place: its new end, or -1 if it is no text."""
+    """Undo the escapes of b[q:e], the inside of a string, in place; returns its new end, or -1 if it is not text."""
     t = q
     while q < e:
         c = b[q]
@@ -133,7 +134,7 @@ def _unescape(b: Any, q: int, e: int) -> int:
 
 @njit(nogil=True, cache=True)
 def _behind_digits(b: Any, q: int) -> int:
-    """Behind one digit or more, from q on."""
+    """The end of one or more digits from q on."""
     if not _is_digit(b[q]):
         return _NO_END
     while _is_digit(b[q]):
@@ -143,7 +144,7 @@ def _behind_digits(b: Any, q: int) -> int:
 
 @njit(nogil=True, forceinline=True)
 def _behind_number(b: Any, q: int) -> Any:
-    """Where a number ends that begins at q, and whether it is whole and written so."""
+    """The end of the number that begins at q, and whether it is written as a whole number."""
     if b[q] == _MINUS:
         q += 1
     q = q + 1 if b[q] == 48 else _behind_digits(b, q)
@@ -160,7 +161,7 @@ def _behind_number(b: Any, q: int) -> Any:
 
 @njit(nogil=True, forceinline=True)
 def _behind_scalar(b: Any, q: int) -> Any:
-    """Where a value ends that is no list or object, and what it is."""
+    """The end of a value that is not a list or object, and its kind."""
     c = b[q]
     if c == QUOTE:
         q, _ = _behind_string(b, q + 1)
@@ -179,7 +180,7 @@ def _behind_scalar(b: Any, q: int) -> Any:
 
 @njit(nogil=True, forceinline=True)
 def _behind_key(b: Any, q: int) -> int:
-    """Where the value of a key begins that begins at q."""
+    """The start of the value whose key begins at q."""
     if b[q] != QUOTE:
         return _NO_END
     q, _ = _behind_string(b, q + 1)
@@ -191,7 +192,7 @@ def _behind_key(b: Any, q: int) -> int:
 
 @njit(nogil=True, cache=True)
 def _skip_container(b: Any, q: int, stack: Any) -> int:
-    """Where a list or object ends that begins at q. The stack has room for as many as a record has bytes."""
+    """The end of the list or object that begins at q. The stack has room for as many levels as a record has bytes."""
     depth = 0
     while True:  # a value begins at q
         c = b[q]
@@ -227,7 +228,7 @@ def _skip_container(b: Any, q: int, stack: Any) -> int:
 
 @njit(nogil=True, forceinline=True)
 def _number_of(b: Any, s: int, e: int, names: Any, ends: Any) -> int:
-    """Which of the names, one behind the other, b[s:e] is; -1 if none."""
+    """The number of the name that b[s:e] equals, among the concatenated names; -1 if none."""
     first = 0
     for k in range(len(ends)):
         size = ends[k] - first
@@ -245,7 +246,7 @@ def _number_of(b: Any, s: int, e: int, names: Any, ends: Any) -> int:
 
 @njit(nogil=True, forceinline=True)
 def _members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stack: Any) -> Any:
-    """Read the object that begins at q. Of each name, its value is b[spans[k, 0]:spans[k, 1]], of kind kinds[k]."""
+    """Read the object that begins at q. The value of name k is b[spans[k, 0]:spans[k, 1]], of kind kinds[k]."""
     kinds[:] = -1
     if b[q] != _BRACE:
         return False

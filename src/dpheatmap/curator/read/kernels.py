@@ -1,7 +1,7 @@
-"""Compiled parts of reading that CSV and JSON share: the end of a record, UTF-8, tallies, and Arrow views.
+"""Compiled functions that CSV and JSON share: the end of a record, UTF-8, tallies, and Arrow views.
 
-A block of bytes is private and writable, ends with a line feed, and has `PAD` bytes behind it: what is loaded eight
-bytes at a time may reach beyond the end, and is masked before it counts.
+A block of bytes is private and writable, ends with a line feed, and has `PAD` bytes after it. Loads of eight bytes at a
+time may reach beyond the end, and are masked before they count.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LONGEST_ID = 4096
 """Bytes of the longest id. A row with a longer one is nobody's: an engine that holds thousands of values at a time
 would run out of memory, and one person would refuse everybody's release."""
 PAD = 16
-"""Bytes behind a block that may be loaded and are never used."""
+"""Bytes after a block that may be loaded and are never used."""
 
 BROKEN, EMPTY, PLACE, PROBLEM, TALLIES = range(5)
 """Places in a tally: broken and empty records, and where the first broken one begins and what is wrong with it."""
@@ -38,7 +38,7 @@ def _equal(word: np.uint64, pattern: np.uint64) -> Any:
 
 @njit(nogil=True, forceinline=True)
 def end_of_record(b: Any, p: int) -> Any:
-    """Where the line feed of the record that begins at p is, and whether a byte before it is not ASCII."""
+    """The position of the line feed of the record that begins at p, and whether a byte before it is not ASCII."""
     seen = np.uint64(0)
     while True:
         word = load_eight(b, p)
@@ -53,7 +53,7 @@ def end_of_record(b: Any, p: int) -> Any:
 
 @njit(nogil=True, forceinline=True)
 def end_of_field(b: Any, p: int, delimiter: np.uint64) -> Any:
-    """Where the next delimiter (a byte, eight times), quote or line feed is, from p on."""
+    """The position of the next delimiter (a byte, eight times), quote or line feed, from p on."""
     while True:
         word = load_eight(b, p)
         found = _equal(word, delimiter) | _equal(word, _QUOTES) | _equal(word, _LINE_FEEDS)
@@ -98,7 +98,7 @@ def is_utf8(b: Any, p: int, e: int) -> bool:
 
 @njit(nogil=True, forceinline=True)
 def is_read(b: Any, start: int, feed: int, end: int, beyond_ascii: bool) -> int:
-    """0 if a record, of bytes up to its line feed and text up to its end, is short enough and text; else why not."""
+    """0 if a record, of bytes up to its line feed and text up to its end, is short enough and text; else the reason."""
     if feed - start > LONGEST:
         return TOO_LONG
     return NOT_UTF8 if beyond_ascii and not is_utf8(b, start, end) else 0
@@ -115,7 +115,7 @@ def count_broken(tally: Any, start: int, problem: int) -> None:
 
 @njit(nogil=True, forceinline=True)
 def count_empty(tally: Any) -> None:
-    """Count a record that is nobody's."""
+    """Count an empty record."""
     tally[EMPTY] += 1
 
 
@@ -123,7 +123,7 @@ def count_empty(tally: Any) -> None:
 def put_value(views: Any, valid: Any, k: int, row: int, b: Any, s: int, e: int) -> None:
     """Make b[s:e] the value of a row of column k: an Arrow view, which holds up to 12 bytes, or the place of more."""
     size = e - s
-    low, high = load_eight(b, s), np.uint64(s) << np.uint64(32)  # a long one lies in the first, and only, buffer
+    low, high = load_eight(b, s), np.uint64(s) << np.uint64(32)  # a long value lies in the first, and only, buffer
     if size <= 12:
         rest = np.uint64(0)
         if size < 8:

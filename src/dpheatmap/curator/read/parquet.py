@@ -1,13 +1,13 @@
-"""Parquet and GeoParquet: columns have declared types, and what a file says about itself is its own schema.
+"""Parquet and GeoParquet files, each read by the types that its own schema declares.
 
 **Whose schema is it?** Where each person has a file, a schema is a person's record: pandas writes whole numbers for
 somebody who has only such, and floats for the others. So no file's schema may decide how another's is read, or whether.
 Files are grouped by the types of the columns that the question names. Each group is a part of the table, read by its
-own types, and read(files) = the union of read(file). What the group's schema does not allow (no such column, or no
-ids in it) is null in its rows and its rows alone; `events.py` says how. Columns that are not named are not looked at.
+own types, and read(files) = the union of read(file). What the group's schema does not allow (no such column, or no ids
+in it) is null in its rows and its rows alone (see `parts.py`). Columns that are not named are not looked at.
 
-The table is refused only if not one file fits. Then nobody's rows could be read; as long as the files of others fit the
-names that were given, no person's file makes a difference.
+The table is refused only if no file fits, because then nobody's rows can be read. As long as the files of others fit
+the given names, no person's file decides about a refusal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Geometries = dict[str, geometry.Geometry]
 def open_parquet(
     con: duckdb.DuckDBPyConnection, files: Sequence[str], names: str, name: str, keys: frozenset[str]
 ) -> Table:
-    """Files as a table, which is `narrowed` to a question; ``keys`` are the names of the folders that they lie in."""
+    """Open files as a table, which is `narrowed` to a question; ``keys`` are the names of the folders they lie in."""
     schemas = {
         file: describe(con, f"read_parquet({literal(not_a_pattern(file))}, hive_partitioning=false)", Path(file).name)
         for file in files
@@ -54,7 +54,7 @@ def _narrow(
     question: Question | None,
     folder: str,
 ) -> Table:
-    """The columns of a question, or all of them, of which all files must then be alike."""
+    """The table with the columns of a question, or with all of them, which all files must then share."""
     groups: dict[object, list[str]] = {}
     for file, columns in schemas.items():
         named = list(columns) if question is None else sorted(question.among(columns, points[file]))
@@ -89,7 +89,7 @@ def _together(parts: Sequence[Table], read: Sequence[Files]) -> Table:
 
 
 def geometries_of(con: duckdb.DuckDBPyConnection, file: str, name: str) -> Geometries:
-    """The columns that a file of GeoParquet says are geometries; none of other Parquet."""
+    """The columns that a GeoParquet file declares as geometries; none for other Parquet files."""
     return _geometries_by_file(con, [file], name)[file]
 
 
@@ -106,7 +106,7 @@ def _read_geometries(metadata: Sequence[bytes]) -> Geometries:
 
 
 def _refuse_counts(con: duckdb.DuckDBPyConnection, names: str, name: str, files: int) -> None:
-    """Refuse files all of which hold counts. One among others has other columns than they do."""
+    """Refuse files that all hold counts. One among other files has other columns than they do."""
     if len(_metadata(con, names, name, COUNTS)) >= files:
         raise PrivacyRefusal(
             f"{name} holds counts, not events. Release those of one file, as Counts.load gives them; those of several "
@@ -122,7 +122,7 @@ def _metadata(con: duckdb.DuckDBPyConnection, names: str, name: str, key: str) -
 def with_folders(columns: Iterable[str], keys: frozenset[str]) -> tuple[frozenset[str], str]:
     """The folders' columns, unless one has the name of a column in the files, and the option that reads them.
 
-    Their values stay text: engines would make numbers of 007, and let a folder user=7 take the place of the column.
+    Their values stay text: engines would read 007 as a number, and let a folder user=7 replace the column.
     """
     taken = {column.lower() for column in columns}
     if not keys or any(key.lower() in taken for key in keys):
@@ -131,7 +131,7 @@ def with_folders(columns: Iterable[str], keys: frozenset[str]) -> tuple[frozense
 
 
 def unlike(first: str, other: str) -> DataError:
-    """The refusal of files that are read as one table and have not the same columns."""
+    """The error for files that are read as one table and have different columns."""
     return DataError(
         f"{Path(other).name!r} does not have the columns of {Path(first).name!r}, or not in the same order or of the "
         "same types. Make the files alike."

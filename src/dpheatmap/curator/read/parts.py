@@ -1,13 +1,13 @@
 """Parts of a table that have schemas of their own, as one relation.
 
-Each part's rows are read by the part's own types, so a row is a function of its own record: its file says what it is.
+Each part's rows are read by the part's own types, so a row is a function of its own record, which its file describes.
 What a part's schema does not allow (no such column, or a type that holds no ids, numbers or names) is null in that
 part's rows: they are nobody's, or invalid, or left out, and are counted as such. A table is refused only if all of its
 parts are, for then not one row can be read.
 
 **Ids of several types.** Ids that are whole numbers are equal if the numbers are, whatever their width. Ids of other
-types are told apart by their type: the number 7 and the text "7" are two people, as in any other table here. No type
-is the right one: if the most frequent did, one file more could make nobody of everybody else.
+types are told apart by their type: the number 7 and the text "7" are two people, as in any other table here. No type is
+preferred: if only the most frequent type counted, one more file could turn everybody else into nobody.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dpheatmap.curator.read.table import Table
 from dpheatmap.errors import DataError, DpheatmapError
 
 Role = Callable[[Table], str]
-"""What a part's rows have in a role, such as x, as SQL; an error if the part's schema does not allow it."""
+"""The SQL of a role, such as x, in a part's rows; an error if the part's schema does not allow it."""
 KEPT, SAME = "kept", "same"
-"""The roles of conditions: what `where` says of a row, and whether it has the value of a part of people."""
+"""The roles of conditions: whether `where` keeps a row, and whether it has the value of a part of people."""
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
 
 def unite(table: Table, roles: Mapping[str, Role], user: str | None) -> tuple[str, dict[str, str]]:
-    """What stands after FROM, and the roles as SQL."""
+    """Unite the parts: the SQL after FROM, and the roles as SQL."""
     if not table.parts:
         return table.relation, {name: role(table) for name, role in roles.items()}
     found = {name: _of_each(table.parts, role) for name, role in roles.items()}
@@ -64,7 +64,7 @@ def _of_each(parts: Sequence[Table], role: Role) -> list[str | None]:
 
 
 def _told_apart(parts: Sequence[Table], people: Sequence[str | None], user: str) -> list[str | None]:
-    """Ids of different types, made comparable by a function that never makes two of them equal."""
+    """Make ids of different types comparable, by a function that never makes two of them equal."""
     kinds = [None if person is None else part.columns[user] for part, person in zip(parts, people, strict=True)]
     types = {"a whole number" if kind in _WHOLE else kind for kind in kinds if kind is not None}
 
@@ -82,7 +82,7 @@ def _told_apart(parts: Sequence[Table], people: Sequence[str | None], user: str)
 
 
 def _comparable(parts: Sequence[Table], predicates: Sequence[str | None]) -> list[str | None]:
-    """The predicates that compare what can be compared in their part, by its types alone."""
+    """The predicates whose comparisons are valid for the types of their part; None for the others."""
     with connect(threads="1") as con:
         found = [
             sql if sql is not None and _binds(con, part, sql) else None

@@ -1,11 +1,11 @@
 """Predicates that mean the same on every engine and never fail on a value.
 
-DuckDB can be told to leave out a row on which a predicate fails (``TRY``); other engines would stop, and stopping tells
-that such a row exists. So there the list of `predicate.py` is shorter: columns, LOWER, UPPER and EXTRACT of them are
-compared with literals, or with columns of the same kind. What is compared is of types that are known beforehand.
+DuckDB can leave out a row on which a predicate fails (``TRY``). Other engines would stop, which reveals that such a row
+exists. So for them the list of `predicate.py` is shorter: columns, and LOWER, UPPER and EXTRACT of them, are compared
+with literals or with columns of the same kind. All types are known beforehand.
 
-Literals are written in a form that all engines read alike. ``'2024'`` is a day to Spark and none to PostgreSQL, and
-``'today'`` is another one to both when the clock has moved on.
+Literals are written in a form that all engines read alike. ``'2024'`` is a day in Spark and not in PostgreSQL, and
+``'today'`` changes with the clock in both.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ _KINDS = {
 _FLOATS = ("FLOAT", "DOUBLE", "REAL")
 _DAY, _HOUR = r"(?!0000)\d{4}-\d\d-\d\d", r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?"
 _WITH_ZONE = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
-_FORMS = {  # of two types that begin alike, the longer name is first
+_FORMS = {  # where one type's name begins with another's, the longer one is first
     **dict.fromkeys(_WITH_ZONE, rf"{_DAY}([ T]{_HOUR}(Z|[+-]\d\d:\d\d)?)?"),
-    **dict.fromkeys(("TIMESTAMP", "DATE"), rf"{_DAY}([ T]{_HOUR})?"),  # without a zone, for engines differ in using it
+    **dict.fromkeys(("TIMESTAMP", "DATE"), rf"{_DAY}([ T]{_HOUR})?"),  # without a zone, which engines use differently
     "TIME": _HOUR,
     "BOOLEAN": "true|false",
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), r"[+-]?\d+"),
     **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?"),
 }
-"""How a text must look that is compared with something of a type."""
+"""The form of a text that is compared with a value of a type."""
 _DATE_UNITS = ("YEAR", "ISOYEAR", "QUARTER", "MONTH", "WEEK", "ISODOW", "DAY", "EPOCH")
 _TIME_UNITS = ("HOUR", "MINUTE", "SECOND", "EPOCH")
 _UNITS = {"TIMESTAMP": _DATE_UNITS + _TIME_UNITS, "DATE": _DATE_UNITS, "TIME": _TIME_UNITS}
-"""What EXTRACT finds in every value of a type. Asked for anything else, PostgreSQL stops at the first row."""
+"""The units that EXTRACT finds in every value of a type. For any other unit, PostgreSQL stops at the first row."""
 UNKNOWN = '"NULL"'
 Kinds = Mapping[str, str] | None
 Value = TypeVar("Value")
 
 
 def portable_predicate(tree: exp.Expr, columns: Kinds) -> str:
-    """The predicate in DuckDB's dialect, from where it can be carried to others; columns have names and types."""
+    """The predicate in DuckDB's dialect, from which it can be transpiled; columns have names and types."""
     _check(tree, columns)
     check_constants(tree, columns or {})
     tree = tree.copy()
@@ -68,15 +68,15 @@ def portable_predicate(tree: exp.Expr, columns: Kinds) -> str:
 def float_of_decimal(column: str) -> str:
     """A column of exact numbers as floats, as SQL; null beyond all floats.
 
-    PostgreSQL's may be as large as 1e400 and as small as 1e-400. Compared with a float, such a one would stop the
-    statement: one person's number would refuse everybody's.
+    PostgreSQL's may be as large as 1e400 and as small as 1e-400. A comparison of such a number with a float would stop
+    the statement, so one person's number would refuse everybody's.
     """
     middle = f"WHEN {column} BETWEEN -1.7e308 AND 1.7e308 THEN CAST({column} AS DOUBLE)"
     return f"CASE WHEN {column} BETWEEN -1e-100 AND 1e-100 THEN 0 {middle} END"
 
 
 def _is_of(types: tuple[str, ...], side: exp.Expr, columns: Kinds) -> bool:
-    """Whether a column, or what is cast, is known to be of one of these types."""
+    """Whether a column or a cast is known to be of one of these types."""
     return _by_type(dict.fromkeys(types, True), side, columns) is True
 
 
@@ -100,7 +100,7 @@ def _check(node: exp.Expr, columns: Kinds) -> None:
 
 
 def _kind(side: exp.Expr, columns: Kinds) -> str | None:
-    """What a side of a comparison is; None if it goes with any kind, or is not known."""
+    """The kind of a side of a comparison; None if it fits any kind, or is not known."""
     if isinstance(side, exp.Column):
         return None if columns is None or columns[side.name] == UNKNOWN else _kind_of_type(columns[side.name], side)
     if isinstance(side, (exp.Lower, exp.Upper)) and isinstance(side.this, exp.Column):
@@ -120,12 +120,12 @@ def _kind(side: exp.Expr, columns: Kinds) -> str | None:
         raise _refusal(side)
     if isinstance(side, exp.Cast):
         return _kind_of_type(side.to.sql(dialect="duckdb"), side)
-    # A text goes with what it is compared with, such as a date, if it has the form of one.
+    # A text fits what it is compared with, such as a date, if it has that form.
     return None if literal.is_string else "number"
 
 
 def _check_form(side: exp.Expr, beside: Sequence[exp.Expr], columns: Kinds) -> None:
-    """Refuse a text that has not the form of what it is cast to, or of what it is compared with."""
+    """Refuse a text without the form of the type that it is cast to, or compared with."""
     is_cast = isinstance(side, (exp.Cast, exp.Date, exp.Timestamp))
     text, others = (side.this, [side]) if is_cast else (side, beside)
     for other in others if text.is_string else ():
@@ -135,7 +135,7 @@ def _check_form(side: exp.Expr, beside: Sequence[exp.Expr], columns: Kinds) -> N
 
 
 def _by_type(known: Mapping[str, Value], side: exp.Expr, columns: Kinds) -> Value | None:
-    """What is known of a side of a comparison by its type; None of text, and of what is not known."""
+    """Look up a side of a comparison by its type; None for text, and for an unknown type."""
     functions: dict[type[exp.Expr], str] = {exp.Extract: "BIGINT", exp.Date: "DATE", exp.Timestamp: "TIMESTAMP"}
     name = functions.get(type(side), UNKNOWN)
     if isinstance(side, exp.Column) and columns is not None:

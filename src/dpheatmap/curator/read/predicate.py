@@ -1,9 +1,9 @@
-"""``where=``: a public predicate that judges each row by itself.
+"""The public predicate of ``where=``, which judges each row by itself.
 
-The promise rests on one person's rows never deciding about another's. A predicate may therefore use a row's own
-columns, literals, comparisons, arithmetic and casts, and nothing that looks at other rows (sub-queries, aggregates,
-windows) or changes between two readings of the same row (random numbers, the clock). What is allowed is a list; the
-rest is refused.
+The privacy guarantee needs that one person's rows never decide about another's. A predicate may therefore use a row's
+own columns, literals, comparisons, arithmetic and casts, and nothing that looks at other rows (sub-queries, aggregates,
+windows) or changes between two readings of the same row (random numbers, the clock). There is a list of what is
+allowed; the rest is refused.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def row_predicate(text: str, columns: Mapping[str, str] | None, *, portable: boo
     """The predicate as SQL for DuckDB, checked against the list above and the table's columns (name to type).
 
     It never fails on a value: casts become ``TRY_CAST``, a text column compared with a number or a date is read as one,
-    and whatever still goes wrong leaves the row out. Stopping the release would tell that such a row exists. What goes
-    wrong in every row, such as a literal that is no date, is refused (see `constants.py`).
-    ``columns`` is None for a table without a schema, of which nothing can be read. One that is ``portable`` can be
-    carried to other engines, which can't leave rows out like that: it does less (see `portable.py`). Columns that are
-    not ``listed`` may be data, and errors don't name them.
+    and whatever still goes wrong leaves the row out. Stopping the release would reveal that such a row exists. What
+    goes wrong in every row, such as a literal that is not a date, is refused (see `predicate_constants.py`).
+    ``columns`` is None for a table without a schema, of which nothing can be read. A ``portable`` predicate can be
+    transpiled for other engines, which can't leave rows out like that, so it may use less (see
+    `portable_predicate.py`). Columns that are not ``listed`` may be data, and errors don't name them.
     """
     try:
         tree, types = _safe(text, columns, listed), columns or {}
@@ -59,13 +59,13 @@ def columns_of(text: str) -> frozenset[str]:
     """The names of the columns that a predicate looks at, as far as it can be read."""
     try:
         return frozenset(column.name for column in _parse(text).find_all(exp.Column))
-    except RecursionError:  # `row_predicate` tells of it
+    except RecursionError:  # `row_predicate` reports it
         return frozenset()
 
 
 def _parse(text: str) -> exp.Expr:
     try:
-        text.encode()  # a terminal's bytes that are no text can't be told to any engine
+        text.encode()  # bytes from a terminal that are not text can't be passed to any engine
         parsed = sqlglot.parse(text, dialect="duckdb")
     except (SqlglotError, UnicodeEncodeError):
         parsed = []
@@ -92,7 +92,7 @@ def _safe(text: str, columns: Mapping[str, str] | None, listed: bool) -> exp.Exp
 
 
 def _check_patterns(tree: exp.Expr) -> None:
-    """Refuse a pattern that stands in a row: how long a comparison takes would be one person's to choose."""
+    """Refuse a pattern from a column: one person could choose how long a comparison takes."""
     for node in tree.find_all(exp.Like, exp.ILike):
         if not node.expression.is_string:
             raise ParameterError(
@@ -102,7 +102,7 @@ def _check_patterns(tree: exp.Expr) -> None:
 
 
 def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
-    """The same predicate with casts of rows' values that give null instead of an error, and text read as numbers."""
+    """The predicate with casts of rows' values that return null instead of an error, and with text read as numbers."""
     tree = tree.copy()
     for comparison in list(tree.find_all(*COMPARISONS)):
         sides = list(comparison.iter_expressions())
@@ -123,7 +123,7 @@ def _forgiving(tree: exp.Expr, columns: Mapping[str, str]) -> exp.Expr:
 
 
 def _kind(side: exp.Expr) -> exp.DataType | None:
-    """The type that one side of a comparison asks of the other: of a number, or of what was cast, such as a date."""
+    """The type that one side of a comparison requires of the other: that of a number, or of a cast, such as a date."""
     if isinstance(side, exp.Cast):
         return side.to
     literal = side.this if isinstance(side, exp.Neg) else side

@@ -1,8 +1,8 @@
-"""What a predicate fails on whoever the people are: its own constants.
+"""The check of a predicate's own constants, on which it fails whatever the data.
 
-``day >= '2024-13-45'`` is neither true nor false of any day. It would select nobody, and the release would be paid for
-all the same. So the predicate is computed once before anything is read, of a row in which every column is null. What
-fails there fails by its constants and the columns' types alone, which are public, and never by what a row holds.
+``day >= '2024-13-45'`` is neither true nor false of any day. It would select nobody, and the release would still be
+paid for. So the predicate is computed once before anything is read, on a row in which every column is null. What fails
+there fails by its constants and the columns' types alone, which are public, and never by the content of a row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def check_constants(
     nulls = [f"CAST(NULL AS {types.get(name, 'VARCHAR')}) AS {number}" for name, number in new.items()] or ["NULL"]
     casts = (cast for cast in tree.find_all(exp.Cast, exp.Date, exp.Timestamp) if not cast.find(exp.Column))
     with connect(threads="1") as con:
-        con.execute("PRAGMA disable_optimizer")  # it would see the nulls, and compute nothing
+        con.execute("PRAGMA disable_optimizer")  # it would see the nulls and compute nothing
         con.execute(f"CREATE TEMP TABLE nulls AS SELECT {', '.join(nulls)}")
         for part in (*tree.find_all(*COMPARISONS, exp.Is), *casts, tree):
             if not _can_be_computed(con, computed(part), new):
@@ -54,13 +54,13 @@ def _can_be_computed(con: duckdb.DuckDBPyConnection, part: exp.Expr, new: Mappin
         con.execute(f"SELECT {part.sql(dialect='duckdb', comments=False)} FROM nulls").fetchall()
     except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException):
         return False
-    except duckdb.Error:  # types that don't go together, of which the engine that reads the table tells
+    except duckdb.Error:  # types that don't fit each other, which the engine that reads the table reports
         pass
     return True
 
 
 def not_of_its_type(part: exp.Expr, columns: Mapping[str, str]) -> ParameterError:
-    """The error that names a comparison with a constant that can't be read, and what is known of its columns."""
+    """The error that names a comparison with a constant that can't be read, and the known types of its columns."""
     known = "".join(f", and {name} is of type {kind}" for name, kind in _types(part, columns).items())
     return ParameterError(
         f"Literals in where must be values of the type they are compared as; it has {part.sql(dialect='duckdb')!r}"

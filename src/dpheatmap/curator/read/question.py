@@ -1,4 +1,4 @@
-"""Which columns a question names. Nothing else of a table is read, so nothing else of a row is of any consequence."""
+"""The columns that a question names. Nothing else of a table is read, so nothing else of a row has any effect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpheatmap.curator.read.reading import Reading
 
 @dataclass(frozen=True)
 class Question:
-    """The columns by their names; ``user`` is the one that tells whose a row is.
+    """The names of the columns; ``user`` is the column of ids.
 
     With ``points``, no coordinates are named: they are the points that the table describes.
     """
@@ -23,7 +23,7 @@ class Question:
 
     @classmethod
     def of(cls, reading: Reading, grouping: Grouping | None = None) -> Question:
-        """What a reading names, its ``where`` and its grouping included."""
+        """The columns that a reading names, including those of its ``where`` and its grouping."""
         named = set(reading.columns)
         if grouping is not None:
             named.add(grouping.column)
@@ -32,6 +32,6 @@ class Question:
         return cls(frozenset(named), reading.user, points=reading.x is None and reading.geometry is None)
 
     def among(self, names: Iterable[str], points: Iterable[str] = ()) -> list[str]:
-        """Those of a table's names that are asked for, in its order; ``points`` are those that it describes."""
+        """The requested ones of a table's columns, in its order; ``points`` are the geometries that it describes."""
         described = set(list(points)[:1]) if self.points else set()
         return [name for name in names if name in self.columns or name in described]

@@ -1,4 +1,4 @@
-"""How a table is read: one frozen value, made and checked once, and handed from the door to the engine."""
+"""The options of reading a table, as one frozen value that is checked once and passed on to the engine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReadingOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Which columns of a table are what, which rows count, and who reads them.
+    """The roles of a table's columns, the rows that count, and the engine that reads them.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Reading:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that are named, but those of ``where``."""
+        """The columns that are named, except those of ``where``."""
         named = [self.user, self.x, self.y, self.geometry, self.weight, self.people and self.people.column]
         return [name for name in named if name is not None]
 

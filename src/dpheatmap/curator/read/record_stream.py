@@ -1,9 +1,9 @@
-"""Text files as a relation that DuckDB can scan: blocks read side by side, handed over in order.
+"""Text files as a relation that DuckDB can scan: blocks are read in parallel, and handed over in order.
 
 **Why one person's lines change nobody else's.** A record is read by itself (`csv_records.py`, `json_records.py`), and
-lies in exactly one block, whole (`blocks.py`). So what is read of files is the union of what is read of their records,
-whatever the cuts, the threads and the order. What DuckDB does with a row afterwards (casts, ``where``) are scalar
-functions of that row.
+lies in exactly one block, whole (`blocks.py`). So the result of reading files is the union of the results of reading
+their records, whatever the cuts, the threads and the order. Afterwards DuckDB applies only scalar functions of single
+rows (casts, ``where``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FILE = "file"
 """The last column of a stream: which file a row is from, by its number from 1."""
 
 THREADS = "dpheatmap-records"
-"""How the names of threads that read records begin."""
+"""The prefix of the names of threads that read records."""
 
 _PROBLEMS = {
     kernels.TOO_LONG: "is longer than 2 MiB",
@@ -51,7 +51,7 @@ _PROBLEMS = {
 
 
 def column(number: int) -> str:
-    """What a stream calls a column. The names in a file are anybody's, and may be those that we use ourselves."""
+    """The name of a column in a stream. The names in a file are arbitrary, and may be those that we use ourselves."""
     return f"column{number}"
 
 
@@ -63,16 +63,16 @@ class TextFile(NamedTuple):
 
 
 class Parser(Protocol):
-    """How the records of a block become rows."""
+    """A parser of a block's records to rows."""
 
     @property
     def columns(self) -> Sequence[str]:
-        """Their names."""
+        """The names of the columns."""
         ...
 
     @property
     def broken(self) -> str:
-        """What may be wrong with a record, and what to do."""
+        """A sentence about what may be wrong with a record, and what to do."""
         ...
 
     def rows(
@@ -83,7 +83,7 @@ class Parser(Protocol):
 
 
 class _Read(NamedTuple):
-    """How a block was read: its tally, where it is from, and the bytes of all files that have been read by then."""
+    """The reading of a block: its tally, where it is from, and the bytes of all files that have been read by then."""
 
     tally: NDArray[np.int64]
     origin: int
@@ -118,7 +118,7 @@ class RecordStream:
         self._total = max(1, sum(os.stat(file.path).st_size for file in self.files))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """A new scan."""
+        """Start a new scan."""
         names = [column(k) for k in range(len(self.parser.columns))]
         return stream_capsule([*names, FILE], self.batches, self._stop)
 
@@ -126,7 +126,7 @@ class RecordStream:
         self.problem = problem
 
     def cancel(self) -> None:
-        """End the scan, soon and as if the files ended here; whoever scans is told afterwards."""
+        """End the scan soon, as if the files ended here; whoever scans learns of it afterwards."""
         self.problem = self.problem or KeyboardInterrupt()
 
     def batches(self) -> Generator[Batch, None, None]:
@@ -149,7 +149,7 @@ class RecordStream:
         self.broken, self.empty = int(tally[kernels.BROKEN]), int(tally[kernels.EMPTY])
 
     def place(self) -> str:
-        """Which line is the first broken one, and why: for the data holder's eyes only. Empty if there is none."""
+        """The first broken line, and why, for the data holder's eyes only. Empty if there is none."""
         read = self.first_broken
         if read is None:
             return ""
@@ -191,7 +191,7 @@ class RecordStream:
 
 @contextmanager
 def own_problem(stream: RecordStream | None) -> Iterator[None]:
-    """Raise what stopped a stream; to DuckDB it seemed to end there. Every scan of a stream stands inside of this."""
+    """Raise the error that stopped a stream, which DuckDB saw as its end. Every scan of a stream is inside of this."""
     problem: BaseException | None = None
     try:
         yield
@@ -210,7 +210,7 @@ def _short_view(text: str) -> NDArray[np.uint64]:
 
 
 def _in_order(tasks: Iterator[Task], threads: int) -> Generator[tuple[Batch, _Read], None, None]:
-    """What tasks return, in their order, of which as many are done at a time as there are threads."""
+    """Yield the results of tasks in their order, while as many tasks run as there are threads."""
     with ThreadPoolExecutor(threads, THREADS) as pool:
         begun: deque[Future[tuple[Batch, _Read]]] = deque()
         try:
@@ -221,4 +221,4 @@ def _in_order(tasks: Iterator[Task], threads: int) -> Generator[tuple[Batch, _Re
             while begun:
                 yield begun.popleft().result()
         finally:
-            pool.shutdown(cancel_futures=True)  # waits for those that run
+            pool.shutdown(cancel_futures=True)  # waits for the running ones

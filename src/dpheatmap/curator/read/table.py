@@ -1,4 +1,4 @@
-"""A relation that DuckDB can read, with what is known of its columns before a row is read."""
+"""A relation that DuckDB can read, with the facts about its columns that are known before a row is read."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from dpheatmap.curator.read.record_stream import RecordStream
 
 TEXT = "TEXT"
-"""Text of engines that know the types of their columns: never taken for numbers, as that of a CSV file is."""
+"""The type of text in engines with typed columns, which is never read as numbers, as that of a CSV file is."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A relation that an engine can read: what stands after FROM, and its columns with their types, as DuckDB's.
+    """A relation that an engine can read: the SQL after FROM, and its columns with their types in DuckDB.
 
-    ``listed`` tells whether errors may list the columns: not if they may be data. ``folders`` are columns that stand in
-    the names of folders, ``geometries`` those that GeoParquet describes, the primary one first. ``ids`` are columns
-    whose values are compared as people by another column. ``stream`` reads the records of text files. ``points`` are x
-    and y, as SQL, of columns of points of other engines, and ``portable`` relations are carried from DuckDB's dialect
-    to theirs.
+    ``listed`` tells whether errors may list the columns, which they must not if the columns may be data. ``folders``
+    are columns in the names of folders. ``geometries`` are those that GeoParquet describes, the primary one first.
+    ``ids`` are columns whose values are compared as people by another column. ``stream`` reads the records of text
+    files. ``points`` are x and y, as SQL, of other engines' columns of points. ``portable`` relations are transpiled
+    from DuckDB's dialect to theirs.
 
-    Files of different schemas are the ``parts`` of a table, each with columns of its own. ``narrowed`` gives the table
-    with the columns of a question alone, and is given a private folder. ``again`` makes a table readable on which a
-    reading failed, if some of its values are not of their declared type, and tells whether it could.
+    Files of different schemas are the ``parts`` of a table, each with columns of its own. ``narrowed`` takes a question
+    and a private folder, and returns the table with the question's columns alone. After a failed reading, ``again``
+    makes a table readable if some values are not of their declared type, and tells whether it could.
     """
 
     relation: str

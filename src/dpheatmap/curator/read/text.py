@@ -1,8 +1,8 @@
-"""CSV and JSON lines as tables: which columns there are, and which of them are read.
+"""CSV and JSON lines as tables: the columns that there are, and those that are read.
 
 Every column is text; nothing is guessed from rows. The header of CSV is its first record, and public. JSON has no
-header, so its columns are the keys asked for, whether somebody has them or not: a key that nobody has is a column of
-nulls, and nothing tells whether anybody has it.
+header, so its columns are the keys asked for, whether somebody has them or not. A key that nobody has is a column of
+nulls, and nothing reveals whether anybody has it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dpheatmap.errors import DataError, ParameterError
 EVENTS = "dpheatmap_records"
 LONGEST_HEADER = 64 << 10
 MOST_KEYS = 200
-"""Keys of JSON that are shown to the data holder."""
+"""The most keys of JSON that are shown to the data holder."""
 _OTHER_ENCODINGS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _WAYS_OUT = "Mend the line, write the table as Parquet, or leave such lines out (--bad-lines skip)."
 
@@ -46,7 +46,7 @@ class CsvHeader:
 
 @dataclass(frozen=True)
 class CsvParser:
-    """Rows of CSV: the fields of some columns."""
+    """The parser of CSV rows: the fields of some columns."""
 
     header: CsvHeader
     columns: Sequence[str]
@@ -70,7 +70,7 @@ class CsvParser:
 
 @dataclass(frozen=True)
 class JsonParser:
-    """Rows of JSON lines: the values of some keys and, last, that of one key as an id."""
+    """The parser of JSON lines: the values of some keys and, last, that of one key as an id."""
 
     keys: Sequence[str]
     user: str | None
@@ -108,7 +108,7 @@ def open_csv(
     question: Question | None,
     skip: bool,
 ) -> Table:  # fmt: skip
-    """Files of CSV with one header as a table; of its columns those of a ``question`` are read, or all.
+    """Open CSV files with one header as a table; the columns of a ``question`` are read, or all.
 
     ``keys`` are the names of the folders that all files lie in; a folder's value is that of all rows below it.
     """
@@ -127,7 +127,7 @@ def open_csv(
     folders = _folders(files, keys, header.columns)
     columns = dict.fromkeys([*header.columns, *folders], "VARCHAR")
     known = {*header.columns, *folders}
-    is_header = question is None or len(question.columns - known) <= 1  # a row, if there is no header, has other words
+    is_header = question is None or len(question.columns - known) <= 1  # without a header, a row has other words
     listed = is_header and not looks_like_data(header.columns)
     return Table(_rename_columns(wanted, folders), columns, name, listed, frozenset(folders), stream=stream)
 
@@ -140,7 +140,7 @@ def open_json(
     question: Question,
     skip: bool,
 ) -> Table:
-    """Files of JSON lines as a table of the keys that are asked for; a name of a folder is that of its value."""
+    """Open files of JSON lines as a table of the requested keys; a folder's name is the key of its value."""
     folders = _folders(files, folder_keys, ())
     keys = sorted(question.columns - set(folders))
     user = question.user if question.user in keys else None
@@ -167,7 +167,7 @@ def _is_text(name: str) -> bool:
 
 
 def _rename_columns(names: Sequence[str], folders: Mapping[str, Sequence[str | None]]) -> str:
-    """The stream with the names of its columns, and with the values of folders by a row's file, as a relation."""
+    """The relation of the stream with the names of its columns, and with the values of folders by a row's file."""
     columns = [f"{column(k)} AS {quote_name(name)}" for k, name in enumerate(names)]
     for folder, of_files in folders.items():
         columns.append(f"([{', '.join(map(_text, of_files))}])[CAST({FILE} AS INTEGER)] AS {quote_name(folder)}")
@@ -182,14 +182,14 @@ def _register(
     try:
         con.register(EVENTS, stream)
     except duckdb.Error as error:
-        if "KeyboardInterrupt" in str(error):  # Ctrl-C, which DuckDB takes for a failure of the stream
+        if "KeyboardInterrupt" in str(error):  # Ctrl-C, which DuckDB reports as a failure of the stream
             raise KeyboardInterrupt from None
         raise
     return stream
 
 
 def csv_header(path: str) -> CsvHeader:
-    """The header of a file, or why it is none. Nothing of it is quoted: without a header it is somebody's row."""
+    """Read the header of a file, or refuse it. Errors quote nothing of it: without a header it is somebody's row."""
     name = Path(path).name
     with closing(Opened(path)) as file:
         record = b""
@@ -230,7 +230,7 @@ def _header_fields(record: bytes, name: str) -> tuple[tuple[str, ...], str]:
 
 
 def looks_like_data(columns: Iterable[str]) -> bool:
-    """Whether a name is a number: more likely, this is the first row of a file without a header."""
+    """Whether a name is a number, so that this is likely the first row of a file without a header."""
 
     def is_number(name: str) -> bool:
         return any(map(str.isdigit, name)) and all(c in "-+.eE" or c.isdigit() or c.isspace() for c in name)
@@ -239,7 +239,7 @@ def looks_like_data(columns: Iterable[str]) -> bool:
 
 
 def _folders(files: Sequence[str], keys: frozenset[str], columns: Iterable[str]) -> Mapping[str, list[str | None]]:
-    """Of each folder's name its value for each file; none if one has the name of a column in the files."""
+    """The values of each folder's name, one for each file; none if a column in the files has such a name."""
     taken = {column.lower() for column in columns}
     if any(key.lower() in taken for key in keys):
         return {}

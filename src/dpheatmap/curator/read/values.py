@@ -1,8 +1,8 @@
-"""Single values of Python's: what a table's column of plain objects holds, one row at a time.
+"""Conversion of single Python values, from columns of plain objects, one row at a time.
 
 Each function looks at one value and at nothing else, so that a row is a function of its own record. Only types that are
-known to be exact and unchanging are understood. Anything else is null, and so is a value that fails when it is looked
-at: what a person's object says in its error never leaves this module.
+known to be exact and unchanging are understood. Anything else is null, and so is a value that raises an error when it
+is looked at. The text of that error never leaves this module.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from uuid import UUID
 import numpy as np
 
 MARK = "\x1f"
-"""What begins the text of an id that is not text itself."""
+"""The first character of an id's text if the id itself is not text."""
 
 
 def ids(values: Iterable[Any]) -> list[str | None]:
-    """Ids as text, so that no two different ones become equal; None for nobody.
+    """Convert ids to text, so that no two different ones become equal; None for nobody.
 
-    DuckDB takes the text of each object, and would merge the id 7 with the id "7". Here text stays as it is, but for a
-    second mark if it begins with one; anything else has a mark with the name of its kind. Whole numbers are equal if
+    DuckDB takes the text of each object, and would merge the id 7 with the id "7". Here text stays as it is, with a
+    second mark if it begins with one. Anything else gets a mark with the name of its kind. Whole numbers are equal if
     their values are. NaN, NaT, nested values, and text that can't be encoded are nobody.
     """
     return [_safely(_id, value) for value in values]
 
 
 def texts(values: Iterable[Any]) -> list[str | None]:
-    """Values of other columns as text, from which numbers are read; None for what has none."""
+    """Convert values of other columns to text, from which numbers are read; None for values without a text."""
     return [_safely(_text, value) for value in values]
 
 
@@ -62,7 +62,7 @@ def _text(value: Any) -> str | None:
 
 
 def _encodable(text: str) -> str:
-    """The text itself, of no subclass with ideas of its own; an error if a surrogate stands alone in it."""
+    """The text as a plain ``str``, never a subclass; an error if it has a lone surrogate."""
     plain = str.__str__(text)
     if not plain.isascii():
         plain.encode()
@@ -88,5 +88,5 @@ _KINDS: tuple[tuple[Any, str, Callable[[Any], object]], ...] = (
 )
 """Types whose values are exact, under the names of their kinds, and how a value is written without loss.
 
-Times of pandas are Python's with more digits, and are written with all of them. NumPy's durations count as integers to
-Python, and so come before these."""
+Times of pandas have more digits than Python's, and are written with all of them. NumPy's durations count as
+integers in Python, so they come before integers."""
