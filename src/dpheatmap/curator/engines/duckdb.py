@@ -32,7 +32,7 @@ MEMORY = 800
 """Default memory of the engine in megabytes; what does not fit goes to a private temporary folder."""
 
 THREAD = 50
-"""Megabytes that each thread needs for its own part of the work. With 16 MB each, on many cores, the statement did not
+"""Megabytes that each thread needs for its own part of the work. With less, on many cores, the statement did not
 fit any more, or went to disk and back ten times as often."""
 
 PIECE = 2**20
