@@ -1,4 +1,4 @@
-"""For tests, demos and documentation: repeatable noise and generated people. Nothing made with a seed is private."""
+"""Repeatable noise and generated people, for tests, demos and documentation. Nothing made with a seed is private."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["CITY", "SeededSource", "generated_people", "seeded_curator", "seeded_release"]
 
 CITY = (7.30, 46.90, 7.50, 47.02)
-"""The box of an invented city, laid over the plain west of Bern: nobody of its people exists."""
+"""The box of an invented city, over the plain west of Bern; its people do not exist."""
 
 
 class SeededSource:
-    """Repeatable bytes instead of the operating system's: whoever knows the seed can subtract the noise.
+    """Repeatable bytes instead of the operating system's: anyone who knows the seed can subtract the noise.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _falling(n: int) -> Any:
 
 
 def _off_the_river(points: Any) -> Any:
-    """Move whoever stands in the water to the nearer bank."""
+    """Move points in the water to the nearer bank."""
     middle = 0.55 + 0.12 * np.sin(5 * points[:, 0])
     away = points[:, 1] - middle
     points[:, 1] = np.where(np.abs(away) < 0.025, middle + np.where(away < 0, -0.025, 0.025), points[:, 1])

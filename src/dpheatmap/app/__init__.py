@@ -3,17 +3,17 @@
 ::
 
     local_server.py      starts and stops it: address, folder, password, the browser
-    request_guard.py     who may ask: Host, Origin, session; and what every answer forbids the browser
+    request_guard.py     which requests are allowed: Host, Origin, session; and the security headers of every answer
     session.py           the one-time link, and the cookie and the key that it is exchanged for
-    connection_owner.py  whose a connection on this machine is
-    routes.py            the app as one, and what is said where there is no answer
-    endpoints/           the questions that the page may ask, a module a topic, thin over the rest
-    release_request.py   what is asked for, read from JSON and checked
+    connection_owner.py  the user who owns a connection on this machine
+    routes.py            the whole app, and the answers to errors
+    endpoints/           the endpoints of the page, a module a topic, thin over the rest
+    release_request.py   requests of the page, read from JSON and checked
     uploads.py           files that the browser sends, in a private folder, removed on exit
-    jobs.py              releases on their way: progress, cancelling, charging once, what a crash left
+    jobs.py              releases in progress: cancelling, charging once, recovery after a crash
     release_shelf.py     releases that were made, one folder each
     map_drawing.py       maps, thumbnails, comparisons and files of a stored release
-    plan_preview.py      what to expect, shown on generated people
-    recipe.py            the command line and the Python that do the same
+    plan_preview.py      the expected map, shown on generated people
+    recipe.py            the equivalent command line and Python code
     texts.json           every sentence, for the server and for the page (web/src/app)
 """

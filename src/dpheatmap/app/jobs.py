@@ -1,13 +1,13 @@
-"""Releases on their way: in a thread, one after the other, with progress and cancelling, charged once.
+"""Releases in progress: in a thread, one after the other, with progress and cancelling, charged once.
 
-**Once.** A request is known by its fingerprint: the table, the columns, the place, epsilon, the population. While the
-same request is under way or its release is on the shelf, asking again, from another tab or by a second click, gives
-that one. A further release with the same settings names the one that it comes after, which makes it another request.
+**Once.** A request is identified by its fingerprint: the table, the columns, the place, epsilon, the population. While
+the same request is in progress or its release is on the shelf, a repeated request, from another tab or by a second
+click, returns that one. A further release with the same settings names its predecessor, which makes it another request.
 
-**The order on disk.** (1) the record says that a charge is coming, with its time; (2) the ledger is charged; (3) the
-record knows the entry; (4) noise is drawn and the release is written. Cancelling works up to (1). Killed before (2),
-nothing is charged; after it, the charge stands, for nobody could tell what was seen. Whoever has to tell later, because
-(3) failed or never came, finds the entry by its time, population and epsilon.
+**The order on disk.** (1) The record says that a charge is coming, with its time; (2) the ledger is charged; (3) the
+record gets the entry; (4) noise is drawn and the release is written. Cancelling works up to (1). If the app is killed
+before (2), nothing is charged; after it, the charge stands, because nobody can know what was seen. If (3) failed or was
+not reached, the entry is found later by its time, population and epsilon.
 """
 
 from __future__ import annotations
@@ -53,33 +53,33 @@ class _Cancelled(BaseException):
 
 @dataclass
 class Job:
-    """What is known of a release on its way, beyond its record; not kept."""
+    """The state of a release in progress, beyond its record; not stored."""
 
     cancel: Event = field(default_factory=Event)
     part: float = -1.0
     seconds: float = 0.0
     private: dict[str, Any] | None = None
-    """Exact numbers of the reading, for the data holder's eyes."""
+    """Exact numbers of the reading, for the data holder only."""
 
     def tick(self, part: float, seconds: float) -> None:
-        """Called while the table is read."""
+        """Record progress while the table is read."""
         self.part, self.seconds = part, seconds
         self.stop_if_cancelled()
 
     def stop_if_cancelled(self) -> None:
-        """Leave, if that was asked for."""
+        """Raise if the release was cancelled."""
         if self.cancel.is_set():
             raise _Cancelled
 
     def keep_report(self, report: RowReport) -> None:
-        """Keep what the reading found, for the data holder."""
+        """Keep the report of the reading, for the data holder."""
         self.private = vars(report)
 
 
 class JournalledLedger(Ledger):
-    """A ledger that tells before and after it charges.
+    """A ledger with callbacks before and after it charges.
 
-    It notes the file that was given by its path; not an upload, a copy in a place that the next one may get, too.
+    It notes a file that was given by its path, but not an upload: another upload may get the same path.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class JournalledLedger(Ledger):
         self._file, self._before, self._after = file, before, after
 
     def note_files(self, population: str, marks: Iterable[bytes]) -> None:
-        """`Ledger.note_files`, for a file that stays where it is."""
+        """`Ledger.note_files`, for a file given by its path."""
         if self._file is not None:
             super().note_files(population, marks)
 
@@ -110,7 +110,7 @@ Draw = Callable[[Record], None]
 
 
 class Jobs:
-    """All releases on their way."""
+    """All releases in progress."""
 
     def __init__(self, shelf: Shelf, ledger: str, draw: Draw) -> None:
         self._shelf, self._ledger, self._draw = shelf, ledger, draw
@@ -128,11 +128,11 @@ class Jobs:
         after: str | None = None,
         picture: Path | None = None,
     ) -> tuple[Record, bool]:
-        """Begin a release, or give the one that the same request made before; also tells which of the two."""
+        """Start a release, or return the one that the same request made before; also returns whether it existed."""
         return self._begin(MAP, source, wanted, after, _Release(source, columns, domain, charge, picture))
 
     def discover(self, source: Source, columns: Columns, charge: Charge, wanted: dict[str, Any]) -> tuple[Record, bool]:
-        """Begin to look for a place, or give the one that the same request found before."""
+        """Start a search for a place, or return the one that the same request made before."""
         return self._begin(PLACE, source, wanted, None, _Discovery(source, columns, charge))
 
     def _begin(
@@ -146,24 +146,24 @@ class Jobs:
             Ledger(self._ledger).check(work.charge.population, work.charge.epsilon)
             record = self._shelf.add(kind, source.name, wanted, fingerprint)
             self._jobs[record.id] = Job()
-            used = ExitStack()  # from now on, not only when its turn comes
+            used = ExitStack()  # held from now on, also while the job waits
             used.enter_context(source.used())
             self._pool.submit(self._run, record.id, work).add_done_callback(lambda _: used.close())
             return record, False
 
     def progress(self, id: str) -> Job | None:
-        """How far a release has come; None for those of earlier days."""
+        """The progress of a release; None for those of earlier runs."""
         return self._jobs.get(id)
 
     def cancel(self, id: str) -> Record:
-        """Ask a release to stop. It does, unless it was charged already."""
+        """Cancel a release, unless it was charged already."""
         with self._lock:
             if id in self._jobs and self._shelf.get(id).state in UNDER_WAY:
                 self._jobs[id].cancel.set()
         return self._shelf.get(id)
 
     def close(self) -> None:
-        """Stop what can be stopped and wait for the rest, so that nothing that was paid for is lost."""
+        """Cancel the jobs that can be cancelled and wait for the rest, so that no charged release is lost."""
         for job in list(self._jobs.values()):
             job.cancel.set()
         self._pool.shutdown(wait=True)
@@ -172,7 +172,7 @@ class Jobs:
         job, change = self._jobs[id], self._shelf.change
 
         def before(charge: dict[str, Any]) -> None:
-            with self._lock:  # from here on it is too late to cancel
+            with self._lock:  # after this, cancelling is too late
                 job.stop_if_cancelled()
                 change(id, state="charging", charge=charge)
 
@@ -197,14 +197,14 @@ class Jobs:
             self._end(id, say("unexpected"))
 
     def _end(self, id: str, message: str) -> None:
-        """How a release that failed is told: with or without its file, with or without a charge, as the ledger says."""
+        """Record how a release failed: with or without its file, and with or without a charge, by the ledger."""
         record = self._shelf.get(id)
         if self._shelf.release_path(id).is_file():
             self._shelf.change(id, state=DONE, message=message)
             return
         try:
             charge = _charge_entry(Ledger(self._ledger), record.charge)
-        except DpheatmapError:  # a ledger that can't be read: nobody knows, so nothing is said of a charge
+        except DpheatmapError:  # the ledger can't be read, so nothing is said about a charge
             self._shelf.change(id, state=FAILED, message=message)
             return
         if charge is None:
@@ -214,7 +214,7 @@ class Jobs:
 
 
 class _Work(Protocol):
-    """What a job does, with which table, and at whose cost."""
+    """The work of a job, with its table and its charge."""
 
     @property
     def source(self) -> Source:
@@ -222,15 +222,15 @@ class _Work(Protocol):
 
     @property
     def charge(self) -> Charge:
-        """Whose budget pays, and how much."""
+        """The population that is charged, and the amount."""
 
     def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
-        """Read, charge and write; returns what the record keeps of it."""
+        """Read, charge and write; returns the fields to store in the record."""
 
 
 @dataclass(frozen=True)
 class _Release:
-    """The work of one release: reads, charges, draws noise, writes the release."""
+    """The work of one release: read, charge, draw noise, write the release."""
 
     source: Source
     columns: Columns
@@ -239,7 +239,7 @@ class _Release:
     picture: Path | None
 
     def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
-        """What the record keeps of it: nothing, for the release itself is the result."""
+        """Make the release; nothing is stored in the record, because the release itself is the result."""
         if self.picture is not None:
             shutil.copyfile(self.picture, path.with_name(BACKGROUND))
         with self.source.name_in_errors():
@@ -259,14 +259,14 @@ class _Release:
 
 @dataclass(frozen=True)
 class _Discovery:
-    """The work of looking for a place: reads, charges, and finds a box by noisy answers."""
+    """The work of a search for a place: read, charge, and find a box by noisy answers."""
 
     source: Source
     columns: Columns
     charge: Charge
 
     def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
-        """The place, which is public by then, and what is claimed of it."""
+        """Find the place; the record stores it, now public, and the claim about it."""
         with self.source.name_in_errors():
             found = discover(
                 self.source.events,
@@ -281,7 +281,7 @@ class _Discovery:
 
 
 def recover(shelf: Shelf, ledger: str) -> list[Record]:
-    """Find out what became of releases that were under way when an earlier run ended, and write that down."""
+    """Determine the outcome of releases that were in progress when an earlier run ended, and record it."""
     found = []
     for record in shelf.all():
         if record.state not in UNDER_WAY:
@@ -298,7 +298,7 @@ def recover(shelf: Shelf, ledger: str) -> list[Record]:
 
 
 def _charge_entry(ledger: Ledger, charge: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The charge that a record says is coming, with the number of its entry; None if the ledger has no such entry."""
+    """The charge that a record announces, with the number of its entry; None if the ledger has no such entry."""
     if charge is None or "entry" in charge:
         return charge
     for row in reversed(ledger.entries()):
@@ -309,6 +309,6 @@ def _charge_entry(ledger: Ledger, charge: dict[str, Any] | None) -> dict[str, An
 
 
 def log_error(error: BaseException) -> None:
-    """An error that nobody foresaw, on the terminal: what and where, without its text, which may quote data."""
+    """Print an unexpected error on the terminal: its type and position, without its text, which may quote data."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     print(f"dpheatmap app: {type(error).__name__} in {where.filename}:{where.lineno}", file=sys.stderr)

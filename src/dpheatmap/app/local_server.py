@@ -1,4 +1,4 @@
-"""Starts and stops the app."""
+"""Start and stop of the app's server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHORTEST_PASSWORD = 12
 
 
 def check_address(host: str, *, allowed: bool, password: str | None) -> None:
-    """Refuse an address that others can reach, unless that is wanted expressly and there is a password."""
+    """Refuse an address that others can reach, unless that is allowed explicitly and there is a password."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -47,7 +47,7 @@ def serve(
     port: int = 0,
     password: str | None = None,
 ) -> None:
-    """Run until told to stop. ``ready`` is told the address to open, which works once."""
+    """Run until stopped. ``ready`` is called with the address to open, which works once."""
     with hold_folder(folder), _listening_socket(host, port) as listening:
         port = listening.getsockname()[1]
         session = Session(port, password)
@@ -58,8 +58,8 @@ def serve(
         guarded = Guard(application(parts), session, hosts)
         config = uvicorn.Config(
             guarded,
-            access_log=False,  # it would have the link in it
-            log_level="critical",  # and tracebacks may quote data
+            access_log=False,  # it would contain the link
+            log_level="critical",  # tracebacks may quote data
             server_header=False,
             timeout_graceful_shutdown=1,
             limit_concurrency=500,

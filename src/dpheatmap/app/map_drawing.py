@@ -1,4 +1,4 @@
-"""What is drawn from the releases of a shelf: by the worker, and kept where every visit begins with it."""
+"""Drawing of the releases of a shelf, by the worker; the drawings with which every visit begins are cached."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Drawing:
         self._shelf, self._worker = shelf, worker
 
     def draw_first(self, record: Record) -> None:
-        """What every visit to a release begins with, drawn when it is made."""
+        """Draw the map and thumbnail with which every visit begins, when the release is made."""
         if record.kind == MAP:
             self.map(record.id, None)
             self.thumbnail(record.id)
 
     def map(self, id: str, sigma: float | None) -> str:
-        """The data of a map for the page, as JSON; the first one is kept, for this edition of the page."""
+        """The data of a map for the page, as JSON; the first one is cached, for this edition of the page."""
         kept = self._shelf.path(id, f"map-{edition()}.json")
         if sigma is None and kept.is_file():
             return kept.read_text(encoding="utf-8")
@@ -44,11 +44,11 @@ class Drawing:
         return text
 
     def change(self, after: str, before: str) -> str:
-        """The data of the map of what changed between two releases."""
+        """The data of the map of the difference between two releases."""
         return self._worker.run(pictures.change_of, *(self._shelf.release_path(id) for id in (after, before)))
 
     def thumbnail(self, id: str) -> bytes:
-        """A small picture of the heat, kept."""
+        """A small picture of the heat, cached."""
         kept = self._shelf.path(id, "thumbnail.png")
         if not kept.is_file():
             content = self._worker.run(pictures.thumbnail_of, self._shelf.release_path(id))
@@ -57,7 +57,7 @@ class Drawing:
         return kept.read_bytes()
 
     def file(self, id: str, suffix: str, sigma: float | None, folder: Path) -> Path:
-        """A file to take away, of the format that a suffix names."""
+        """Write a file to download, in the format of a suffix."""
         if suffix == RELEASE_SUFFIX:
             self._shelf.release(id)
             return self._shelf.release_path(id)
@@ -68,13 +68,13 @@ class Drawing:
         return path
 
     def sigma(self, id: str) -> dict[str, Any]:
-        """The smoothing of a release's map: as it is at first, and the bounds of what is worth trying."""
+        """The smoothing of a release's map: its default, and bounds of useful values."""
         domain = self._shelf.release(id).domain
         first = default_sigma(domain)
         return {"default": first, "least": first / 8, "most": first * 8, "unit": domain.unit_name}
 
     def formats(self, id: str) -> list[dict[str, str]]:
-        """Every format, and why not, where a map of this place can't be written in it here."""
+        """Every format, with the reason if a map of this place can't be written in it here."""
         domain = self._shelf.release(id).domain
         every = [RELEASE_SUFFIX, ".html", *(suffix for suffix in FORMATS if suffix != ".html")]
         return [{"suffix": suffix, "refusal": _refusal(domain, suffix)} for suffix in every]

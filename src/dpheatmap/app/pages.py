@@ -1,4 +1,4 @@
-"""The page's own files, which were built from web/, and the two small pages around the opening link."""
+"""The page's own files, built from web/, and the two small pages around the opening link."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def static_file(name: str, known: str | None) -> Response | None:
-    """One of the page's files; None for any other name. A browser that knows it is told that it has not changed."""
+    """Serve one of the page's files; None for any other name. A browser that has it gets "not modified"."""
     if name not in _KINDS:
         return None
     content, tag = _read(name)
@@ -33,7 +33,7 @@ def static_file(name: str, known: str | None) -> Response | None:
 
 
 def edition() -> str:
-    """Which edition of the map's own code the page has: what was kept for another one is to be made anew."""
+    """The edition of the map's code in the page; drawings cached for another edition are made again."""
     return _read("view.js")[1].strip('"')[:12]
 
 
@@ -44,10 +44,10 @@ def _read(name: str) -> tuple[bytes, str]:
 
 
 def page_after_link(target: str | None) -> str:
-    """After the link: on to the app, or why not.
+    """The page after the link: it forwards to the app, or says why not.
 
-    The browser goes on by itself, from this page and not by a redirect: after one, it would still count as coming from
-    where the link was, and not send the cookie.
+    The page forwards by itself, not by a redirect: after a redirect, the browser would still treat the request as one
+    from the site of the link, and not send the cookie.
     """
     if target is None:
         return page_of(say("link_used"))
@@ -56,12 +56,12 @@ def page_after_link(target: str | None) -> str:
 
 
 def page_of(words: str) -> str:
-    """A page that says something, and no more."""
+    """A page with a message only."""
     return _page(f"<p>{html.escape(words)}</p>")
 
 
 def password_page(link: str, *, wrong: bool = False) -> str:
-    """Asks for the password."""
+    """The page that asks for the password."""
     note = f"<p>{html.escape(say('wrong_password'))}</p>" if wrong else ""
     return _page(
         f'{note}<form method="post" action="/open"><input type="hidden" name="token" value="{html.escape(link)}">'

@@ -1,4 +1,4 @@
-"""Maps, thumbnails, changes and files from release files. It is free: nothing here sees people's data."""
+"""Maps, thumbnails, differences and files from release files: post-processing, which never sees people's data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpheatmap.render.web.page import data_of, surroundings
 from dpheatmap.render.web.picture import Picture, picture_of, picture_of_difference
 
 SIDE = 724
-"""Pixels on the longer side of a map in the page; files have them all."""
+"""Pixels on the longer side of a map in the page; files have all pixels."""
 
 THUMBNAIL = 320
 
@@ -27,7 +27,7 @@ def map_of(release: Path, background: Path | None, sigma: float | None) -> str:
 
 
 def change_of(after: Path, before: Path) -> str:
-    """The data of the map of what changed between two releases."""
+    """The data of the map of the difference between two releases."""
     return _data(picture_of_difference(difference(_release(after), _release(before))), None)
 
 
@@ -37,7 +37,7 @@ def thumbnail_of(release: Path) -> bytes:
 
 
 def file_of(release: Path, background: Path | None, sigma: float | None, path: Path) -> None:
-    """A file to take away; its suffix tells the format."""
+    """Write a file to download; its suffix is the format."""
     fits = background is not None and "background" in options_of(path)
     look: dict[str, Any] = {"background": background} if fits else {}
     _heat(release, sigma).save(path, **look)
@@ -56,5 +56,5 @@ def _heat(release: Path, sigma: float | None) -> Heatmap:
 
 @lru_cache(maxsize=4)
 def _release(path: Path) -> Release:
-    """A release, kept for a while: its posterior is remembered with it. Its file is written once and never changed."""
+    """Load a release, cached with its posterior. Its file is written once and never changed."""
     return load(path)

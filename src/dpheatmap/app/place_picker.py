@@ -1,4 +1,4 @@
-"""Help in choosing a place: land and towns to draw a box on, and the size of a picture. Nothing of it is private."""
+"""Public data for choosing a place: land and towns for drawing a box, and the size of a picture."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from dpheatmap.render.figure.background import open_picture
 WORLD = Bounds(-180.0, -85.0, 180.0, 85.0)
 _TOWNS = 8
 _LARGE = 1000
-"""How many towns are large enough to be known: those of 400,000 people or more."""
+"""The number of large, well-known towns: those of 400,000 people or more."""
 
 
 def towns(start: str) -> list[dict[str, Any]]:
-    """The largest towns whose names start like this; those of one name are told apart by what they are near.
+    """The largest towns whose names start with this; those of one name are distinguished by a large town nearby.
 
     >>> towns("zür")[0]["name"]
     'Zürich'
@@ -58,7 +58,7 @@ def _every_town() -> list[tuple[str, basemap.City]]:
 
 
 def bounds_of(text: str) -> Bounds:
-    """West, south, east and north, from an address."""
+    """Parse west, south, east and north from an address."""
     try:
         west, south, east, north = (float(part) for part in text.split(","))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What to expect from a release, shown on generated people of the stated number: nobody's data is read."""
+"""Preview of a release on generated people of the stated number: no data is read."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from dpheatmap.render.web.picture import picture_of
 from dpheatmap.testing import generated_people
 
 MOST = 50_000
-"""How many people are generated at most; beyond, epsilon is raised instead: what counts is people times epsilon."""
+"""The most people generated; beyond, epsilon is raised instead, since quality depends on people times epsilon."""
 
 MOST_SIGNAL = 20_000
-"""The most people times epsilon that is drawn: a map is good by then, and takes longer and longer to compute."""
+"""The most people times epsilon that is drawn: beyond, a map is good anyway and takes ever longer to compute."""
 
 SIDE = 256
 DRAWS = 40  # of the posterior: enough for one typical number
@@ -48,7 +48,7 @@ def plan_in_words(domain: Domain, epsilon: Fraction, users: int) -> dict[str, An
 
 @lru_cache(maxsize=16)
 def preview(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
-    """Generated people as they are and as a release would show them, and how sure that map is of its busy places."""
+    """Maps of generated people, true and as released, and the uncertainty of the released map at busy places."""
     users = max(1, min(users, int(MOST_SIGNAL / epsilon)))
     people = min(users, MOST)
     counts = aggregate(generated_people(people, extent=domain.extent), domain, user="person", x="x", y="y")
@@ -59,7 +59,7 @@ def preview(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
 
 
 def _sureness(heat: Heatmap) -> float | None:
-    """The typical standard deviation where half of the people are, in parts of the value; None if nothing is seen."""
+    """The typical relative standard deviation where half of the people are; None if nothing rises above the noise."""
     if heat.uncertainty is None:
         return None
     rough = replace(heat.uncertainty, count=DRAWS)

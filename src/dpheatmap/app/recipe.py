@@ -1,4 +1,4 @@
-"""The command line and the Python that would have done the same as a release of the app."""
+"""The command line and the Python code equivalent to a release of the app."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpheatmap.app.release_shelf import Record
 
 
 def recipe(record: Record, sigma: float | None = None) -> dict[str, str]:
-    """Both, with the names and values that were chosen."""
+    """The command line and the Python code, with the names and values that were chosen."""
     return {"command": command(record, sigma), "python": python(record, sigma)}
 
 
@@ -30,7 +30,7 @@ def command(record: Record, sigma: float | None) -> str:
 
 
 def python(record: Record, sigma: float | None) -> str:
-    """The same with the library."""
+    """The Python code."""
     wanted = record.wanted
     columns = "".join(f", {name}={value!r}" for name, value in _columns(wanted).items())
     columns += ", each_row_is_a_person=True" if wanted["columns"]["user"] is None else ""
@@ -57,7 +57,7 @@ def _columns(wanted: dict[str, Any]) -> dict[str, str]:
 
 
 def _file(record: Record) -> str:
-    """The path that was given, or the name of what the browser sent; never one that looks like an option."""
+    """The path that was given, or the name of the upload; never one that looks like an option."""
     name = str(record.wanted.get("path") or record.file)
     return f"./{name}" if name.startswith("-") else name
 

@@ -1,4 +1,4 @@
-"""What the page asks for, read from JSON and checked before anything is done."""
+"""Requests of the page, read from JSON and checked before anything is done."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ MOST_PREVIEWED = 10**9
 
 @dataclass(frozen=True)
 class Source:
-    """A table: where it is, what people call it, and what tells it from others."""
+    """A table: its location, its name for people, and its identity."""
 
     events: str
     name: str
     identity: str
     path: str | None
-    """The path that was given; None for what the browser sent."""
+    """The path that was given; None for an upload."""
     used: Callable[[], AbstractContextManager[None]] = nullcontext
     """Keeps the table where it is while it is read."""
 
     @contextmanager
     def name_in_errors(self) -> Iterator[None]:
-        """Errors about what the browser sent call it as its owner does."""
+        """Let errors about an upload use its owner's name for it."""
         try:
             yield
         except DpheatmapError as error:
@@ -46,7 +46,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns are the person and the coordinates."""
+    """The columns of the person and the coordinates."""
 
     user: str | None
     x: str
@@ -54,7 +54,7 @@ class Columns:
     weight: str | None
 
     def options(self) -> dict[str, Any]:
-        """What they are to `release`; broken lines are left out, for a refusal would be an answer about people."""
+        """The options of `release`; broken lines are skipped, since a refusal would be an answer about people."""
         options = {"user": self.user, "x": self.x, "y": self.y, "weight": self.weight, "bad_lines": "skip"}
         found: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         return found if self.user is not None else {**found, "each_row_is_a_person": True}
@@ -62,21 +62,21 @@ class Columns:
 
 @dataclass(frozen=True)
 class Charge:
-    """Whose budget pays, and how much."""
+    """The population that is charged, and the amount."""
 
     epsilon: Fraction
     population: str
 
 
 def body_of(value: object) -> Mapping[str, Any]:
-    """A JSON object."""
+    """Check that a value is a JSON object."""
     if not isinstance(value, dict):
         raise ParameterError(say("not_an_object"))
     return value
 
 
 def text_of(body: Mapping[str, Any], name: str) -> str:
-    """A text that must be there."""
+    """Read a required text."""
     value = body.get(name)
     if not isinstance(value, str) or not value.strip():
         raise ParameterError(say("missing", name=name))
@@ -84,7 +84,7 @@ def text_of(body: Mapping[str, Any], name: str) -> str:
 
 
 def source_of(body: Mapping[str, Any], uploads: Uploads) -> Source:
-    """The table that is meant: an upload's id, or a path on this machine."""
+    """Read the table: an upload's id, or a path on this machine."""
     if body.get("upload") is not None:
         upload = uploads.get(text_of(body, "upload"))
         return Source(not_a_pattern(upload.path), upload.name, upload.digest, None, partial(uploads.hold, upload.id))
@@ -97,7 +97,7 @@ def source_of(body: Mapping[str, Any], uploads: Uploads) -> Source:
 
 
 def columns_of(body: Mapping[str, Any]) -> Columns:
-    """The columns; without one of persons, it must be said that each row is another one."""
+    """Read the columns; without a column of persons, the request must say that each row is another person."""
     alone = body.get("each_row_is_a_person", False)
     check(each_row_is_a_person=alone)
     weight = body.get("weight")
@@ -123,14 +123,14 @@ def domain_of(place: object) -> Domain:
 
 
 def charge_of(body: Mapping[str, Any]) -> Charge:
-    """Epsilon and the population that it is charged to."""
+    """Read epsilon and the population to which it is charged."""
     population = text_of(body, "population").strip()
     check(population=population)
     return Charge(read_epsilon(text_of(body, "epsilon").strip()), population)
 
 
 def users_of(body: Mapping[str, Any]) -> int:
-    """A public guess of the number of people."""
+    """Read a public guess of the number of people."""
     users = body.get("users")
     check(users=users)
     assert isinstance(users, int)

@@ -1,7 +1,7 @@
-"""Releases that were made or tried, one folder each: what was asked for, how it went, and the release itself.
+"""The shelf of releases that were made or tried, one folder each: the request, its state, and the release itself.
 
-A folder's ``job.json`` is the journal of one release. It is on disk before what it tells of happens, so that after a
-crash the next start can tell how far it came (`jobs.py`). Exact numbers about people are never in it.
+A folder's ``job.json`` is the journal of one release. Each step is on disk before it happens, so that after a crash the
+next start knows how far the release came (`jobs.py`). The journal never contains exact numbers about people.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ UNDER_WAY = ("waiting", "reading", "charging", "drawing")
 DONE, FAILED, CANCELLED, STOPPED, LOST = "done", "failed", "cancelled", "stopped", "lost"
 MAP, PLACE = "map", "place"
 BACKGROUND = "background"
-"""The file of the picture that people looked at, in the folder of its release."""
+"""The name of the file, in a release's folder, of the picture that people looked at."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class Record:
     wanted: dict[str, Any]
     fingerprint: str
     charge: dict[str, Any] | None = None
-    """What is being charged or was: population, epsilon, time, and the number of the ledger's entry."""
+    """The coming or past charge: population, epsilon, time, and the number of the ledger's entry."""
     message: str = ""
     result: dict[str, Any] = field(default_factory=dict)
 
 
 def public_fields(record: Record) -> dict[str, Any]:
-    """A record as the page is told it."""
+    """The fields of a record that the page gets."""
     return {name: value for name, value in asdict(record).items() if name != "fingerprint"}
 
 
@@ -71,13 +71,13 @@ class Shelf:
 
     def _read(self) -> Iterator[Record]:
         for journal in self._folder.glob("*/job.json"):
-            with suppress(ValueError, TypeError, OSError):  # half a folder of a disk that failed is not worth a crash
+            with suppress(ValueError, TypeError, OSError):  # a damaged folder, as of a failed disk, is skipped
                 record = Record(**json.loads(journal.read_text(encoding="utf-8")))
                 if record.id == journal.parent.name:
                     yield record
 
     def fingerprint(self, wanted: object) -> str:
-        """What tells one request from another. It is keyed: without the secret no guess about a file can be tried."""
+        """The identity of a request. It is keyed: without the secret, nobody can test guesses about a file."""
         text = json.dumps(wanted, sort_keys=True, default=str)
         return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()
 
@@ -88,14 +88,14 @@ class Shelf:
             return next((record for record in same if record.state in (DONE, *UNDER_WAY)), None)
 
     def add(self, kind: str, file: str, wanted: dict[str, Any], fingerprint: str) -> Record:
-        """A new record, on disk."""
+        """Add a new record, on disk."""
         made = datetime.now(UTC).replace(microsecond=0).isoformat()
         record = Record(secrets.token_hex(8), kind, UNDER_WAY[0], made, file, wanted, fingerprint)
         (self._folder / record.id).mkdir(mode=0o700)
         return self._write(record)
 
     def change(self, id: str, **changes: Any) -> Record:
-        """Another state of a record, on disk when this returns."""
+        """Change a record; the change is on disk when this returns."""
         with self._lock:
             return self._write(replace(self.get(id), **changes))
 
@@ -123,7 +123,7 @@ class Shelf:
         return self._folder / self.get(id).id / name
 
     def release_path(self, id: str) -> Path:
-        """Where the release itself is, or will be."""
+        """The path of the release itself, written or not yet."""
         return self.path(id, "release.dph.parquet")
 
     def release(self, id: str) -> Release:
@@ -134,7 +134,7 @@ class Shelf:
         return _load(path, path.stat().st_mtime_ns)
 
     def delete(self, id: str) -> None:
-        """Put a record aside; `restore` brings it back as long as the app runs."""
+        """Move a record to the trash; `restore` brings it back as long as the app runs."""
         with self._lock:
             if self.get(id).state in UNDER_WAY:
                 raise DataError(say("still_running"))
@@ -151,13 +151,13 @@ class Shelf:
             return self.get(id)
 
     def empty_trash(self) -> None:
-        """Remove what was deleted, for good."""
+        """Remove deleted records for good."""
         shutil.rmtree(self._trash, ignore_errors=True)
 
 
 @lru_cache(maxsize=4)
 def _load(path: Path, stamp: int) -> Release:
-    """A release file, kept for a while: its posterior is remembered with it."""
+    """Load a release file, cached with its posterior."""
     return load(path)
 
 
@@ -170,9 +170,9 @@ def _secret_of(path: Path) -> bytes:
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder against other apps; the system lets go of it if this one dies.
+    """Lock a folder against other apps; the system releases the lock if this one dies.
 
-    A folder with other things in it is refused: what lies in ``uploads`` and ``trash`` there would be removed.
+    A folder with other files is refused, because its ``uploads`` and ``trash`` would be emptied.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,18 +1,19 @@
-"""Who may ask, and what every answer forbids the browser.
+"""The guard of the app: which requests are allowed, and the security headers of every answer.
 
-A page elsewhere on the web can make this browser send requests here. It can't read the answers, but it must not get
-anything done either, and by DNS rebinding it could even read. So, in this order:
+A page elsewhere on the web can make this browser send requests here. It can't read the answers, but it must not cause
+any action either, and by DNS rebinding it could even read. So there are these checks, in this order:
 
 1. *Host* must be a name of this server: after rebinding it would be the attacker's.
-2. *Sec-Fetch-Site*, where the browser tells it, must not be another site, except for opening the link.
-3. *Origin* must be this server, and must be there for everything that changes something: forms of other pages send
+2. *Sec-Fetch-Site*, where the browser sends it, must not be another site, except for opening the link.
+3. *Origin* must be this server, and is required for every request that changes something: forms of other pages send
    theirs.
 4. The *cookie* must be the one that the link was exchanged for. It is SameSite=Strict: other sites' requests lack it.
-5. The *key* must be the page's, for other servers on this machine are sent the cookie, too (`session.py`). Pictures and
-   downloads are asked for by the browser itself, without it: their addresses have random names that others don't know.
+5. The *key* must be the page's, because the browser sends the cookie to other servers on this machine, too
+   (`session.py`). The browser itself requests pictures and downloads, without the key: their addresses have random
+   names that others don't know.
 
-The link itself, which other users of the machine can see in the list of programs while it opens the browser, must not
-be asked for by any of them, as far as the system tells whose a connection is.
+Other users of the machine can see the link in the list of programs while it opens the browser. Their requests for it
+are refused, as far as the system says who owns a connection.
 """
 
 from __future__ import annotations
@@ -69,14 +70,14 @@ class Guard:
         self._hosts = {host.lower() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or let through; either way with the headers that keep the browser in bounds."""
+        """Refuse a request or pass it on, in both cases with the security headers."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         refusal = self._refusal(scope)
         answer: ASGIApp = refusal or self._app
         if refusal is not None and Headers(scope=scope).get("sec-fetch-mode") == "navigate":
-            answer = HTMLResponse(page_of(refusal.words), refusal.status_code)  # somebody reads it in a window
+            answer = HTMLResponse(page_of(refusal.words), refusal.status_code)  # for a reader in a browser window
         await answer(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope) -> Refused | None:
@@ -105,7 +106,7 @@ class Guard:
 
 
 class Refused(JSONResponse):
-    """A refusal as the page understands it."""
+    """A refusal in the format of the page."""
 
     def __init__(self, status: int, words: str) -> None:
         self.words = words
@@ -113,7 +114,7 @@ class Refused(JSONResponse):
 
 
 def refusal(status: int, key: str, /, **values: object) -> Refused:
-    """A refusal in one of the texts."""
+    """A refusal with one of the app's texts."""
     return Refused(status, say(key, **values))
 
 

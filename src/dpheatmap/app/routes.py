@@ -1,4 +1,4 @@
-"""The app as one: every question with its answer, and what is said where there is none."""
+"""The whole app: all routes, and the answers to errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def application(parts: Parts) -> Starlette:
 
 
 async def _library_error(request: Request, error: Exception) -> Response:
-    """An error of the library as an answer."""
+    """Turn an error of the library into an answer."""
     if isinstance(error, TooLarge):
         return JSONResponse({"error": str(error)}, 413, headers={"connection": "close"})
     return JSONResponse({"error": str(error)}, 409 if isinstance(error, PrivacyRefusal) else 400)

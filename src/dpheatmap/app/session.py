@@ -1,12 +1,12 @@
-"""The session: a one-time link, and the cookie and the key that it is exchanged for.
+"""The session: a one-time link, and the cookie and the key for which it is exchanged.
 
-Whoever started the app reads the link on their terminal; nobody in the network knows it, and nobody else on the machine
-can use it (`request_guard.py`). It works once, so that a link left in a history or a log opens nothing. Beyond loopback
-a password is asked for as well, and a few wrong ones void the link.
+The user who started the app reads the link on their terminal. Nobody in the network knows it, and nobody else on the
+machine can use it (`request_guard.py`). It works once, so that a link left in a history or a log opens nothing. Beyond
+loopback a password is required as well, and a few wrong ones void the link.
 
-A browser sends a cookie to every server at this address, whatever its port: also to one that another user of the
-machine runs, if a page of theirs is opened. So the cookie alone gets nothing done. The page keeps a key, in a storage
-that no other port's page can read, and shows it with every question.
+A browser sends a cookie to every server at this address, on any port: also to one that another user of the machine
+runs, if one of its pages is opened. So the cookie alone permits nothing. The page keeps a key, in a storage that no
+other port's page can read, and sends it with every request.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Session:
     """One browser's right to use the app."""
 
     def __init__(self, port: int, password: str | None = None) -> None:
-        self.cookie = f"dpheatmap-{port}"  # cookies don't tell ports apart, so the name does
+        self.cookie = f"dpheatmap-{port}"  # cookies don't distinguish ports, so the name does
         self._link: str | None = secrets.token_urlsafe(32)
         self._secret = secrets.token_urlsafe(32)
         self.key = secrets.token_urlsafe(32)
@@ -31,7 +31,7 @@ class Session:
 
     @property
     def link(self) -> str | None:
-        """The part of the opening URL that only its reader knows; None once it was used."""
+        """The secret part of the opening URL; None once it was used."""
         return self._link
 
     @property
@@ -40,11 +40,11 @@ class Session:
         return self._password is not None
 
     def knows(self, link: str) -> bool:
-        """Whether this is the link, and it was not used yet."""
+        """Whether this is the link, and not used yet."""
         return self._link is not None and _is_same(link, self._link)
 
     def exchange(self, link: str, password: str | None = None) -> str | None:
-        """The cookie's value for the link, once; None if link or password is wrong."""
+        """Exchange the link for the cookie's value, once; None if link or password is wrong."""
         if not self.knows(link):
             return None
         if self._password is not None and not _is_same(password or "", self._password):
@@ -65,5 +65,5 @@ class Session:
 
 
 def _is_same(a: str, b: str) -> bool:
-    """Whether two secrets are the same, in a time that tells nothing about where they differ."""
+    """Whether two secrets are equal, compared in constant time."""
     return hmac.compare_digest(a.encode(), b.encode())

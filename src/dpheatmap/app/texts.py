@@ -1,4 +1,4 @@
-"""The sentences of the app, which are in one file for the server and the page."""
+"""The sentences of the app, from one file for the server and the page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def say(key: str, /, **values: Any) -> str:
 
 
 def isolate(name: str) -> str:
-    """A name in a script that runs to the left is kept from pulling the numbers after it to its other side.
+    """Isolate a name in a right-to-left script, so that it does not reorder the numbers after it.
 
     >>> len(isolate("riders")), len(isolate("\u05d0"))
     (6, 3)

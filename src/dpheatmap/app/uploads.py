@@ -1,6 +1,6 @@
 """Files that the browser sends: written as they arrive, in a private folder, removed on exit.
 
-Nothing of a file's name becomes a path: each gets a random name, and keeps the ending that tells its format.
+No part of a file's name becomes a path, except the suffix of its format: each file gets a random name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENDINGS = (
 
 
 class TooLarge(DpheatmapError):  # noqa: N818
-    """More bytes than uploads may have, or than the disk has room for."""
+    """Raised for more bytes than uploads may have, or than the disk has room for."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Uploads:
         folder.mkdir(mode=0o700, parents=True)
 
     def clear(self) -> None:
-        """Remove everything, also what an earlier run left behind."""
+        """Remove all files, including those of an earlier run."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._files.clear()
         self._leaving.clear()
@@ -73,7 +73,7 @@ class Uploads:
         return self._files[id]
 
     def remove(self, id: str) -> None:
-        """Forget a file; as long as it is used, it stays on disk."""
+        """Remove a file; it stays on disk as long as it is in use."""
         with self._lock:
             upload = self._files.pop(id, None)
             if upload is not None:
@@ -82,7 +82,7 @@ class Uploads:
 
     @contextmanager
     def hold(self, id: str) -> Iterator[None]:
-        """Keep a file on disk, whether it is forgotten meanwhile or not."""
+        """Keep a file on disk, even if it is removed meanwhile."""
         with self._lock:
             self._used[id] += 1
         try:
@@ -93,12 +93,12 @@ class Uploads:
                 self._sweep()
 
     def _sweep(self) -> None:
-        """Remove what was forgotten and is used no more."""
+        """Delete removed files that are no longer in use."""
         for id in [id for id in self._leaving if not self._used[id]]:
             self._leaving.pop(id).path.unlink(missing_ok=True)
 
     async def receive(self, name: str, declared: int | None, chunks: AsyncIterator[bytes]) -> Upload:
-        """Write a file as it arrives; whatever goes wrong on the way, nothing of it stays."""
+        """Write a file as it arrives; on any error, nothing of it stays."""
         ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if name.lower().endswith(e)), None)
         if ending is None:
             raise ParameterError(say("ending", name=display_name(name), endings=", ".join(ENDINGS)))
@@ -132,6 +132,6 @@ class Uploads:
 
 
 def display_name(name: str) -> str:
-    """A file's name for people: its last part, printable, of a bearable length."""
+    """A file's name for people: its last part, printable, and shortened."""
     last = name.replace("\\", "/").rpartition("/")[2]
     return "".join(c if c.isprintable() else "?" for c in last).strip()[-120:] or "file"

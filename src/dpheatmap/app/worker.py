@@ -1,6 +1,6 @@
-"""A process of its own for drawing, so that the server answers while it computes.
+"""A separate process for drawing, so that the server answers while it computes.
 
-The kernels that maps are made by hold Python's lock. What runs here is given paths of releases, never people's data.
+The kernels of maps hold Python's lock. The process gets paths of releases, never people's data.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Answer = TypeVar("Answer")
 
 
 class Worker:
-    """One process, started when it is first needed, and again if it died."""
+    """One process, started when first needed, and again if it died."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pool: ProcessPoolExecutor | None = None
 
     def run(self, work: Callable[..., Answer], *arguments: Any) -> Answer:
-        """The answer of a function of a module, computed over there; waits for it."""
+        """Run a function of a module in the process, and wait for its answer."""
         with self._lock:
             if self._pool is None:
                 context = multiprocessing.get_context("spawn")
@@ -46,12 +46,12 @@ class Worker:
         return answer  # type: ignore[no-any-return]
 
     def warm(self) -> None:
-        """Have what drawing needs loaded over there, before it is needed; if that is cut short, nothing is lost."""
+        """Load what drawing needs into the process in advance; an interruption does no harm."""
         with suppress(DpheatmapError):
             self.run(_load)
 
     def close(self) -> None:
-        """End the process, whatever it is at."""
+        """End the process, even if it is working."""
         for child in multiprocessing.active_children():
             child.terminate()
         with self._lock:
@@ -60,7 +60,7 @@ class Worker:
 
 
 def _attempt(work: Callable[..., Any], *arguments: Any) -> tuple[Any, str | None]:
-    """An answer, or the sentence of a refusal: errors of ours can't all be carried from process to process."""
+    """Run a function; returns its answer, or the message of its error, since not all our errors can be pickled."""
     try:
         return work(*arguments), None
     except DpheatmapError as error:
@@ -68,7 +68,7 @@ def _attempt(work: Callable[..., Any], *arguments: Any) -> tuple[Any, str | None
 
 
 def _begin() -> None:
-    """Ctrl-C is for the server, which ends this process; and if it is killed, this process ends, too."""
+    """Set up the process: it ignores Ctrl-C, on which the server ends it, and it ends if the server is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -1,4 +1,4 @@
-"""The command line: thin over the library, one module a command, each imported only when it is called."""
+"""The command line: a thin layer over the library, one module a command, each imported only when called."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands' names and imports the one that is called."""
+    """A group that lists its commands by name and imports only the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order a newcomer meets them."""
+        """The commands in the order in which a new user needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -64,7 +64,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line and end with its exit code; being told to stop cleans up as Ctrl-C does."""
+    """Run the command line and end with its exit code; SIGTERM cleans up as Ctrl-C does."""
     restore_interrupt()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     sys.exit(run(sys.argv[1:]))

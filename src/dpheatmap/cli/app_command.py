@@ -1,4 +1,4 @@
-"""``dpheatmap app``: the same in the browser, for those who don't write commands."""
+"""``dpheatmap app``: the app in the browser, for users who don't write commands."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(port: int, no_open: bool, folder: str | None, host: str, allow_netwo
 
 
 def _password(host: str, allow_network: bool) -> str | None:
-    """What others must know, where they can reach the app."""
+    """The password, required where others can reach the app."""
     if not allow_network:
         return None
     say("Others can read what is sent over a network without encryption. An SSH tunnel to this machine is safer.")

@@ -60,7 +60,7 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
 
 
 def _table(columns: dict[str, list[Any]]) -> list[str]:
-    """The columns with as many digits as mean something, each as wide as it has to be."""
+    """Format the columns with their significant digits, each as wide as needed."""
     texts = [[name, *(_figure(name, value) for value in values)] for name, values in columns.items()]
     aligned = [[text.rjust(max(map(len, column))) for text in column] for column in texts]
     return ["  ".join(row) for row in zip(*aligned, strict=True)]

@@ -1,4 +1,4 @@
-"""``dpheatmap collect``: devices send, and no curator sees their data."""
+"""``dpheatmap collect``: collections from devices, without a curator."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def client(
 
 
 def _process_options(command: Command) -> Command:
-    """What every process needs."""
+    """Add the options of every process."""
     for option in reversed(
         [
             click.argument("collection"),
@@ -303,7 +303,7 @@ def _run(
     key: str, state: str, host: str, port: int | None, certificate: str | None, certificate_key: str | None,
     authority: str | None,
 ) -> None:  # fmt: skip
-    """Run a process until it is told to stop."""
+    """Run a process until it is stopped."""
     from dpheatmap.collect import Network, PrivateKey, State, kind_of, serve
 
     opened, own = _read(collection, operator), PrivateKey.read(key)

@@ -1,4 +1,4 @@
-"""``dpheatmap compare``: every method on the data holder's own file, against the truth. For their eyes only."""
+"""``dpheatmap compare``: every method on the data holder's own file, against the true map. Private."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def command(
     domain = domain_from(**pop_choices(rest, PLACE))
     check_outputs(outputs, (".csv", ".json", *PICTURES), read=(file,))
     if any(output.lower().endswith(PICTURES) for output in outputs):
-        new_figure()  # says at once if matplotlib is missing
+        new_figure()  # fails at once if matplotlib is missing
     settings = Settings.for_domain(
         domain,
         epsilons=epsilons.split(","),
@@ -95,14 +95,14 @@ def command(
 
 
 def _records_with_warning(series: Series) -> dict[str, Any]:
-    """The results as records, below the warning."""
+    """The results as records, after the warning."""
     from dpheatmap.evaluate.score_table import records
 
     return {"private": PRIVATE, "caution": NOT_COVERED, "results": records(series, "epsilon")}
 
 
 def _write(output: str, series: Series) -> None:
-    """One file, readable by its owner only, with the warning at its top."""
+    """Write one file, readable by its owner only, with the warning at its top."""
     import json
 
     from dpheatmap.evaluate.chart import four_metrics

@@ -1,4 +1,4 @@
-"""``dpheatmap demo``: the whole job on generated people."""
+"""``dpheatmap demo``: a release and its map from generated people."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def command(
 def write_difference(
     after: str, before: str, outputs: tuple[str, ...], look: dict[str, Any], **settings: Any
 ) -> list[str]:
-    """Write the maps of what changed between two releases."""
+    """Write the maps of the difference between two releases."""
     for name in sorted(look.keys() - {"tiles"}):
         raise ParameterError(f"A map of what changed does not take --{name}. Leave it out.")
     change = difference(load(after), load(before), **settings)

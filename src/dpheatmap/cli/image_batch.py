@@ -1,4 +1,4 @@
-"""``dpheatmap release`` over several images: which they are, and which files each gets."""
+"""Options of ``dpheatmap release`` for several images, and the output files of each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ image_options = combine_options(
 
 
 def batch_from(choices: dict[str, Any]) -> Batch | None:
-    """The images that the options name, or None; they are taken out of the options."""
+    """The images that the options name, or None; their options are removed from the others."""
     column, listed, file, split = pop_choices(choices, ("image_column", "images", "images_file", "split")).values()
     if column is None and listed is None and file is None and split == "weight":
         return None
@@ -63,7 +63,7 @@ def batch_from(choices: dict[str, Any]) -> Batch | None:
 
 
 def files_for(templates: tuple[str, ...], names: list[str]) -> dict[str, tuple[str, ...]]:
-    """The files of each image: the templates with its name, without its ending, in the place of the mark."""
+    """The files of each image: the templates with the mark replaced by its name without suffix."""
     for template in templates:
         if MARK not in template:
             raise ParameterError(
@@ -78,7 +78,7 @@ def files_for(templates: tuple[str, ...], names: list[str]) -> dict[str, tuple[s
 
 
 def looks_for(look: dict[str, Any], names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """How the maps of each image are to look: a background may have the mark, too."""
+    """The look of the maps of each image: a background may have the mark, too."""
     under = look.get("background")
     if under is None:
         return dict.fromkeys(names, look)
@@ -86,12 +86,12 @@ def looks_for(look: dict[str, Any], names: Iterable[str]) -> dict[str, dict[str,
 
 
 def _file_stem(name: str) -> str:
-    """An image's name for files: without folder and ending, and of plain signs."""
+    """An image's name for files: without folder and suffix, and with plain characters only."""
     return re.sub(r"[^\w.-]+", "_", Path(name).stem)
 
 
 def batch_in_words(batch: Batch, made: Mapping[str, Release]) -> str:
-    """What each image got, for people."""
+    """Describe the release of each image, for people."""
     whole = sum((release.epsilon for release in made.values()), Fraction(0))
     if batch.split == "weight":
         whole = next(iter(made.values())).epsilon

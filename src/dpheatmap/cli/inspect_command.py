@@ -1,4 +1,4 @@
-"""``dpheatmap inspect``: what is in a table, for the data holder."""
+"""``dpheatmap inspect``: the contents of a table, for the data holder."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
 
 
 def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
-    """The command that these guesses lead to, if they are right; the place is not read off the data."""
+    """The release command for these guesses; the place is not taken from the data."""
     roles = ("user",) if guesses.get("geometry") else ("user", "x", "y")
     columns = " ".join(f"--{role} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles)
     place = "--bbox=W,S,E,N (or --image WxH, or --unit)"
@@ -65,5 +65,5 @@ def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
 
 
 def _number_text(value: float | None) -> str:
-    """A number for people; there is no lowest of none."""
+    """Format a number for people; None is the extreme of an empty column."""
     return "none" if value is None else f"{value:,}"

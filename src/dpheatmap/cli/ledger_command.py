@@ -1,4 +1,4 @@
-"""``dpheatmap ledger``: limits, spending, and whether the books were tampered with."""
+"""``dpheatmap ledger``: limits, spending, and verification of the ledger."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _count_text(count: int, one: str, several: str = "") -> str:
 
 
 def _bar(share: float | None) -> str:
-    """How much of the limit is spent, as a bar."""
+    """The spent share of the limit, as a bar."""
     if share is None:
         return ""
     full = min(BAR, round(share * BAR))

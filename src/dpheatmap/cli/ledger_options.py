@@ -1,4 +1,4 @@
-"""Options that say which ledger a release is charged to, and which population."""
+"""Options for the ledger and the population to which a release is charged."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BUDGET = ("ledger", "population", "no_ledger", "partition", "part")
 def budget_from(
     file: str, ledger: str | None, population: str | None, no_ledger: bool, partition: str | None, part: str | None
 ) -> dict[str, Any]:
-    """What the options mean to `release`."""
+    """Convert the options to those of `release`."""
     people = {"partition": partition_from(partition), "part": part}
     if no_ledger:
         if ledger is not None or population is not None:
@@ -51,12 +51,12 @@ def budget_from(
     opened = open_ledger(ledger, limits_needed=population is not None)
     if population is None:
         population = "".join(c if c.isprintable() else "?" for c in default_name(file))[:200].strip()
-        opened.check(population, 1)  # at whatever price: refused if anybody has a limit
+        opened.check(population, 1)  # refused, for any epsilon, if any population has a limit
     return {**people, "ledger": opened, "population": population}
 
 
 def default_name(file: str) -> str:
-    """The name of an input in a ledger if none is given: of a database's URL, never who reads it or how."""
+    """The default name of an input in a ledger; for a database's URL, without user, password and options."""
     return public_url(file, "database") if is_database(file) else Path(file).name
 
 
@@ -71,7 +71,7 @@ def partition_from(text: str | None) -> dict[str, list[str]] | None:
 
 
 def open_ledger(where: str | None, *, limits_needed: bool = True) -> Ledger:
-    """The ledger named, or the default one, whose folder is made if need be."""
+    """Open the named ledger, or the default one, whose folder is made if needed."""
     from dpheatmap.curator import Ledger
 
     if where is not None:
@@ -88,14 +88,14 @@ def open_ledger(where: str | None, *, limits_needed: bool = True) -> Ledger:
 
 
 def warn_of_other_names(file: str, ledger: Ledger | None = None, population: str = "", **_: Any) -> None:
-    """Tell, before any work begins, that the same file was charged to another population."""
+    """Warn, before any work begins, if the same file was charged to another population."""
     told = "" if ledger is None else ledger.warning(population, default_name(file), ledger.marks_of(file))
     if told:
         say(f"Warning: {told}")
 
 
 def charge_note(release: Release | Discovery, ledger: Ledger | None = None, population: str = "", **_: Any) -> str:
-    """What the data holder is told about the budget after a release."""
+    """The note to the data holder about the budget after a release."""
     if ledger is None:
         return release.label["budget"]
     words = ledger.accounts()[population].in_words()

@@ -1,4 +1,4 @@
-"""``dpheatmap plan``: what to expect, before any data is read."""
+"""``dpheatmap plan``: the expected noise and error of a release, before any data is read."""
 
 from __future__ import annotations
 

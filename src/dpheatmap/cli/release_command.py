@@ -135,7 +135,7 @@ def _check_files(
     background: str | None,
     private_report: str | None,
 ) -> None:
-    """Refuse outputs and a private report that can't be written, or would take the place of what is read."""
+    """Refuse outputs and a private report that can't be written, or would overwrite an input."""
     under = looks_for({"background": background}, files)
     for name, paths in files.items():
         read = (*inputs, under[name]["background"])
@@ -147,7 +147,7 @@ def _check_files(
 def _releases(
     file: str | None, counts: str | None, domain: Domain, batch: Batch | None, **options: Any
 ) -> Mapping[str, Release]:
-    """The releases of a table's images, or under no name that of a table, or of a warehouse's answer."""
+    """Make the releases of a table's images by name; or, under an empty name, that of a table or of counts."""
     from dpheatmap.curator import read_counts, release, release_images
 
     if counts is not None:
@@ -166,9 +166,9 @@ def write_all(
     looks: Mapping[str, dict[str, Any]],
     **settings: Any,
 ) -> dict[str, list[str]]:
-    """Write the files of each release: all releases first, so that what was paid for is safe, then their maps.
+    """Write the files of each release: all releases first, because they were paid for, then their maps.
 
-    Whatever stops it, a full disk or Ctrl-C, each release is kept somewhere, and it is said where.
+    If it is stopped, by a full disk or Ctrl-C, each release is saved somewhere, and a message says where.
     """
     written: dict[str, list[str]] = {}
     try:
@@ -184,7 +184,7 @@ def write_all(
 
 
 def _rescue(release: Release, output: str) -> list[str]:
-    """Save a release that was to be drawn alone: beside its map, else in the data folder."""
+    """Save a release without an output of its own: beside its map, else in the data folder."""
     name = f"{Path(output).stem}-{secrets.token_hex(4)}{RELEASE_SUFFIX}"
     path = Path(output).with_name(name)
     try:
@@ -202,7 +202,7 @@ def write_outputs(release: Release, outputs: Sequence[str], look: dict[str, Any]
 
 
 def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
-    """Write those of the outputs that are the release itself."""
+    """Write the outputs that are the release itself."""
     wanted = [output for output in outputs if is_release(output)]
     for output in wanted:
         release.save(output)
@@ -210,7 +210,7 @@ def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
 
 
 def write_maps(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
-    """Write those of the outputs that are maps, each with its own of the options."""
+    """Write the outputs that are maps, each with the options that it takes."""
     wanted = [output for output in outputs if not is_release(output)]
     if wanted:
         heat = release.heatmap(**settings)

@@ -54,7 +54,7 @@ def command(
     for name in figures:
         if name not in (*FIGURES, "all"):
             raise ParameterError(f"FIGURE must be one of {', '.join(FIGURES)} or all; it was {name!r}. Pick one.")
-    new_figure()  # says at once if matplotlib is missing, not after an hour
+    new_figure()  # fails at once if matplotlib is missing, not after an hour
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     sources = Sources(Path(snap) if snap else None, Path(salicon) if salicon else None, invented)
@@ -77,7 +77,7 @@ def command(
 
 @contextmanager
 def _progress(name: str) -> Iterator[Callable[[int, int, float], None]]:
-    """A bar with the time left on a terminal; a line now and then elsewhere."""
+    """Show a bar with the time left on a terminal; elsewhere, a line at intervals."""
     if not sys.stderr.isatty():
         yield _progress_lines(name)
         return

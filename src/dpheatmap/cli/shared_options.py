@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they are turned into."""
+"""Options that several commands share, and their conversion to values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def combine_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Several options as one, in the order in which --help lists them."""
+    """Combine several options into one decorator, in the order in which --help lists them."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -30,7 +30,7 @@ def combine_options(*options: Callable[[Any], Any]) -> Callable[[Command], Comma
 
 
 def pop_choices(choices: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The choices of these names, which are taken out of all of them."""
+    """Remove the choices of these names from all choices, and return them."""
     return {name: choices.pop(name) for name in names}
 
 
@@ -118,19 +118,19 @@ map_options = combine_options(
 
 
 def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any]) -> None:
-    """Refuse maps of a place that can't be written, before anything is read or spent."""
+    """Refuse maps of a place that can't be written, before data is read or budget spent."""
     for output in outputs:
         if not is_release(output):
             refuse(domain, output, **look_for(output, look))
 
 
 def look_for(output: str, look: dict[str, Any]) -> dict[str, Any]:
-    """Those of the choices that an output takes."""
+    """The choices that an output takes."""
     return {name: value for name, value in look.items() if name in options_of(output)}
 
 
 def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, Any]:
-    """How maps are to be drawn, taken out of a command's options; each must be one that some output takes."""
+    """Remove the options of drawing from a command's options and return them; some output must take each."""
     look = {name: choices.pop(name) for name in ("title", "scale", "style", "background", "h3", "tiles")}
     zooms, bare = choices.pop("zooms"), choices.pop("bare")
     look |= {"zooms": zooms and _zooms(zooms), "bare": bare or None}
@@ -157,7 +157,7 @@ def json_option(command: Command) -> Command:
 
 
 def domain_from(bbox: str | None, image: str | None, unit: bool, resolution: float | None, depth: int | None) -> Domain:
-    """The place that the options name; without one, a refusal: a place read off the data would tell on people."""
+    """The place that the options name; refused without one, because a place taken from the data would leak."""
     if sum(map(bool, (bbox, image, unit))) > 1:
         raise DomainError("The place is one of --bbox, --image and --unit, and several were given. Keep one.")
     if resolution is not None and not bbox:
@@ -188,7 +188,7 @@ def _numbers(option: str, text: str, separator: str, count: int, kind: Callable[
 def check_outputs(
     outputs: Sequence[str], formats: Sequence[str] = (RELEASE_SUFFIX, *FORMATS), *, read: Sequence[str | None] = ()
 ) -> None:
-    """Refuse endings that are none, and places that `check_place` refuses."""
+    """Refuse unknown suffixes, and paths that `check_place` refuses."""
     for output in outputs:
         if not Path(output).name.lower().endswith(tuple(formats)):
             known = ", ".join(formats)
@@ -197,7 +197,7 @@ def check_outputs(
 
 
 def check_place(output: str, *, read: Sequence[str | None]) -> None:
-    """Refuse folders that are not there or can't be written to, and files that the command reads, or writes to, too."""
+    """Refuse folders that are missing or not writable, and files that the command also reads or writes."""
     if not Path(output).parent.is_dir():
         raise ParameterError(f"The folder of {output!r} does not exist. Make it first.")
     for given in read:

@@ -1,4 +1,4 @@
-"""``dpheatmap sql``: the aggregation as text, for a warehouse that is told by hand."""
+"""``dpheatmap sql``: the aggregation as SQL text, to be run by hand in a warehouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people see on stderr: progress, warnings, and numbers that are for the data holder's eyes only."""
+"""Output for people on stderr: progress, warnings, and numbers for the data holder only."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """A line for people, on stderr."""
+    """Print a line for people on stderr."""
     click.echo(text, err=True)
 
 
 def answer(as_json: bool, values: dict[str, Any], text: str) -> None:
-    """The command's result on stdout: as JSON, or as text."""
+    """Print the command's result on stdout, as JSON or as text."""
     click.echo(json.dumps(values, indent=2) if as_json else text)
 
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
-    """A bar on a terminal, nothing elsewhere; the callback takes the part done, below 0 if unknown, and the seconds."""
+    """Show a bar on a terminal, nothing elsewhere; the callback takes the part done (below 0: unknown) and seconds."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -46,9 +46,9 @@ def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
 
 
 def tell_private_reports(reports: list[RowReport], path: str | None) -> None:
-    """Exact numbers of each reading of a table to the data holder: the file they named, and the terminal.
+    """Write exact numbers of each reading of a table for the data holder: to the file they named, and the terminal.
 
-    Never to a log or a pipe. The file has the numbers of the only reading, or a list of those of several.
+    They never go to a log or a pipe. The file has the numbers of the only reading, or a list of those of several.
     """
     if path is not None and reports:
         numbers = vars(reports[0]) if len(reports) == 1 else {"readings": [vars(report) for report in reports]}
@@ -68,7 +68,7 @@ def tell_private_reports(reports: list[RowReport], path: str | None) -> None:
 
 
 def _why_nobody(report: Any) -> str:
-    """What to look at if no row counted; for the data holder's eyes, as the numbers are."""
+    """Advice if no row counted; for the data holder only, like the numbers."""
     if not report.rows:
         return "Is the file empty, or does --where leave everything out?"
     reasons = {

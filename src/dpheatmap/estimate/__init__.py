@@ -1,4 +1,4 @@
-"""From a release to masses and places; nothing here can reach people's data."""
+"""Estimates of masses and places from a release; nothing here can reach people's data."""
 
 from __future__ import annotations
 

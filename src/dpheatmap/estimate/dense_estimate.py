@@ -1,21 +1,22 @@
 """The paper's reconstruction for its dense design: the non-negative map nearest to a noisy grid in the EMD norm.
 
-Given is the noisy count y of each cell of a grid, wanted s >= 0 with the least ||y - s||, where
+Each cell of a grid has a noisy count y. The estimate is the s >= 0 with the least ||y - s||, where
 
     ||v|| = least of EMD(p, q) + 2 |r|  over p, q >= 0 of equal totals with p - q + r = v,
 
-distances in sides of the grid: what can't be moved is made or destroyed at 2 a unit, the diameter of the square.
+with distances in sides of the grid. Mass that can't be moved is made or destroyed at a price of 2 a unit, the diameter
+of the square.
 
-*It is one minimum-cost flow.* Let W be the sum of y.
+*This is one minimum-cost flow.* Let W be the sum of y.
 
-* W > 0: filling a cell's deficit from another one's surplus costs less than 2, and all deficits can be filled so. In an
-  optimal s nothing is made or destroyed: if some r_u < 0 then, as W > 0, some cell w keeps s_w > 0 or destroys r_w > 0,
-  and moving that to u instead saves 2 less the distance, or more. Nor is there an r_u > 0: it may as well stay, in s_u.
-  So ||y - s|| is the cost of filling the deficits, and s is what stays where it is. As a flow: y are the supplies, and
-  a bank takes W in, for nothing, from any cell. What a cell pays in is its s.
+* W > 0: filling a cell's deficit from another one's surplus costs less than 2, and all deficits can be filled so. An
+  optimal s makes and destroys nothing: if some r_u < 0 then, as W > 0, some cell w keeps s_w > 0 or destroys r_w > 0,
+  and moving that to u instead saves 2 less the distance, or more. Nor is there an r_u > 0: it can stay, in s_u.
+  So ||y - s|| is the cost of filling the deficits, and s is the mass that stays. As a flow: y are the supplies, and a
+  bank takes W in from any cell at no cost. The amount that a cell pays in is its s.
 * W <= 0: by the same exchange any s_w > 0 is better used to fill one of the deficits that are left. So s = 0.
 
-Of the optimal maps, for there can be many, the one of the tree that the network simplex ends with is taken.
+There can be many optimal maps. The one taken is that of the tree with which the network simplex ends.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ _ALPHA = 2  # the price, in sides, of making a unit of mass
 
 
 def reconstruct(release: Release) -> Distribution:
-    """Where people are, by the paper's dense aggregation; the uniform map, flagged, if the noisy total is not positive.
+    """Estimate where people are by the paper's dense aggregation; the flagged uniform map if the noisy total is <= 0.
 
-    The grid is what was measured last: before it stands, if at all, the count of everybody that chose it.
+    The grid is the last measurement. Before it there may be one other: the total count, by which the grid was chosen.
     """
     assert isinstance(release.design, DenseDesign), "the dense reconstruction needs its own design"
     m, level = release.measurements, release.measured_levels[1]
@@ -48,7 +49,7 @@ def reconstruct(release: Release) -> Distribution:
 
 
 def nearest_map(noisy: Floats) -> Floats:
-    """The non-negative map nearest to a signed one in the EMD norm; all 0 if its sum is not positive.
+    """Find the non-negative map nearest to a signed one in the EMD norm; all 0 if its sum is not positive.
 
     >>> nearest_map(np.array([[5.0, -1.0, -1.0], [0.0, 0.0, 4.0]])).tolist()
     [[4.0, 0.0, 0.0], [0.0, 0.0, 3.0]]

@@ -15,8 +15,8 @@ from dpheatmap.place.quadtree import Ints, decode, encode
 class Distribution:
     """Masses of disjoint cells that cover the domain; inside a cell, mass lies evenly on its part of the domain.
 
-    ``mass`` adds up to 1. ``total`` is the estimated number of people, before normalisation. ``empty`` tells that
-    the estimate was zero everywhere and the uniform map stands in for it.
+    ``mass`` adds up to 1. ``total`` is the estimated number of people, before normalisation. ``empty`` means that the
+    estimate was zero everywhere, and the uniform map replaces it.
     """
 
     domain: Domain
@@ -28,9 +28,9 @@ class Distribution:
 
     @classmethod
     def from_people(cls, domain: Domain, levels: Ints, codes: Ints, people: Floats) -> Distribution:
-        """Estimated numbers of people in disjoint cells as a distribution: negative ones count as 0.
+        """Turn estimated numbers of people in disjoint cells into a distribution; negative numbers count as 0.
 
-        If none is positive it is the uniform map, flagged.
+        If none is positive, the result is the flagged uniform map.
 
         >>> Distribution.from_people(Domain.unit(3), np.array([1, 1]), np.array([0, 2]), np.array([-1.0, 4.0])).mass
         array([0., 1.])
@@ -43,7 +43,7 @@ class Distribution:
 
     @classmethod
     def from_raster(cls, domain: Domain, people: Floats) -> Distribution:
-        """Estimated numbers of people in every finest cell, row by row, as a distribution."""
+        """Turn estimated numbers of people in every finest cell, row by row, into a distribution."""
         finest = domain.cells(domain.depth)
         rows, columns = np.nonzero(people > 0.0)
         codes = encode(columns + finest.x0, rows + finest.y0)
@@ -51,16 +51,16 @@ class Distribution:
 
     @classmethod
     def uniform(cls, domain: Domain) -> Distribution:
-        """The flagged stand-in for an estimate of zero: all mass in the root cell, evenly on the domain."""
+        """The flagged uniform map, used for an estimate of zero: all mass in the root cell, evenly on the domain."""
         root = np.zeros(1, np.int64)
         return cls(domain, root, root, np.ones(1), 0.0, empty=True)
 
     def only(self, chosen: NDArray[np.bool_]) -> Distribution:
-        """The chosen cells alone: a part of the mass."""
+        """The chosen cells alone, with their part of the mass."""
         return replace(self, levels=self.levels[chosen], codes=self.codes[chosen], mass=self.mass[chosen])
 
     def coarser(self, level: int) -> Distribution:
-        """The same people on the cells of a level and coarser ones: finer cells are added up, none is cut.
+        """Add up cells finer than a level; cells of that level and coarser ones stay as they are.
 
         >>> halves = Distribution(Domain.unit(3), np.array([1, 2]), np.array([0, 4]), np.array([0.25, 0.75]), 9.0)
         >>> halves.coarser(1).codes.tolist(), halves.coarser(0).mass.tolist()
@@ -74,7 +74,7 @@ class Distribution:
         return Distribution(domain, cells[0], cells[1], mass, self.total, self.empty)
 
     def raster(self, columns: int, rows: int) -> Floats:
-        """The mass of each pixel when the domain's rectangle of finest cells is cut into ``rows x columns`` pixels.
+        """Compute the mass of each pixel of the domain's rectangle of finest cells, cut into ``rows x columns`` pixels.
 
         >>> half_left = Distribution(Domain.unit(3), np.array([1, 1]), np.array([0, 2]), np.array([0.25, 0.75]), 9.0)
         >>> half_left.raster(4, 2).tolist()
@@ -85,7 +85,7 @@ class Distribution:
 
 
 def rasters(domain: Domain, levels: Ints, codes: Ints, masses: Floats, columns: int, rows: int) -> Floats:
-    """The masses of each pixel, as by :meth:`Distribution.raster`, for several masses of the same cells, one a row."""
+    """Rasterise several masses of the same cells, one a row, as :meth:`Distribution.raster` does."""
     from dpheatmap.estimate.rasterise import rasterise
 
     finest = domain.cells(domain.depth)
@@ -100,9 +100,9 @@ def rasters(domain: Domain, levels: Ints, codes: Ints, masses: Floats, columns: 
 
 
 def _interval_in_pixels(begin: Ints, length: Ints, low: int, high: int, pixels: int) -> tuple[Floats, Floats]:
-    """Ends of the intervals of finest cells, clipped to ``low .. high`` and measured in pixels from ``low``.
+    """Ends of intervals of finest cells, clipped to ``low .. high`` and measured in pixels from ``low``.
 
-    Whole numbers are multiplied before the one division, so that an end on a pixel's edge falls on it exactly.
+    Integers are multiplied before the only division, so that an end on a pixel's edge falls on it exactly.
     """
     start = np.maximum(begin, low) - low
     stop = np.minimum(begin + length, high) - low

@@ -1,10 +1,10 @@
 """The exact solution of Algorithm 2's optimisation on a forest, by dynamic programming on slopes.
 
 The problem. Nodes are the kept cells of the levels q .. L, level by level; those of level q are roots. Node v of
-level i has a noisy value y_v, kept children, and some number of left-out children. Wanted are masses x >= 0, each
-node's the sum of its children's, that minimise the sum over all levels and all cells, left-out ones and all of their
-descendants included, of 2^-i |y - x|, where y = 0 for every cell that is not a node. Costs and slopes are counted in
-multiples of 2^-L, so that level i has the integer weight c_i = 2^(L-i).
+level i has a noisy value y_v, kept children, and some number of left-out children. The unknowns are masses x >= 0, each
+node's mass being the sum of its children's. They minimise the sum of 2^-i |y - x| over all levels and all cells,
+including left-out cells and all of their descendants, where y = 0 for every cell that is not a node. Costs and slopes
+are counted in multiples of 2^-L, so that level i has the integer weight c_i = 2^(L-i).
 
 The recursion. Let f_v(m) be the least cost of the subtree of v if its mass is m >= 0. Then
 
@@ -17,30 +17,31 @@ segments (slope, length) in ascending order of slope, and
 * g_v, an inf-convolution, is the children's segments merged in order of slope: the cheapest mass goes first;
 * adding c_i |y_v - m| cuts that list at m = y_v, takes c_i off the slopes before the cut and adds c_i after it.
 
-Three facts keep the lists short and the answers clear:
+Three facts keep the lists short and the solution simple:
 
-* *The last slope is common.* Every f of level i ends in an infinite segment of slope lambda_i: so it is for left-out
-  cells; if it is for level i + 1, then g_v ends with lambda_(i+1) and f_v with lambda_(i+1) + c_i = lambda_i. It is
-  never stored, and a left-out cell stores nothing at all. The finite slopes are below it. Where y_v lies beyond the
+* *The last slope is common.* Every f of level i ends in an infinite segment of slope lambda_i. This holds for left-out
+  cells; if it holds for level i + 1, then g_v ends with lambda_(i+1) and f_v with lambda_(i+1) + c_i = lambda_i. This
+  segment is never stored, so a left-out cell stores nothing. The finite slopes are below it. Where y_v lies beyond the
   finite segments of g_v, the infinite one is cut, and its first part gets the slope lambda_(i+1) - c_i = -1. (A leaf
-  has no children: take lambda_(L+1) = 0 and it is the same rule.)
+  has no children: the same rule holds with lambda_(L+1) = 0.)
 * *Slopes are odd.* Those of leaves are -1 and 1, and above them c_i is even. So none is 0, no f_v has a flat piece,
   and its least point is unique.
 * *A root's mass is max(0, y).* The slopes of g_v lie between -lambda_(i+1) and lambda_(i+1), and lambda_(i+1) < c_i:
   f_v falls up to y_v and rises after it.
 
 A node adds at most one segment to those of its children, so level i holds at most as many as there are nodes from
-level i on; equal slopes of siblings become one segment in their parent's list.
+level i on. Equal slopes of siblings become one segment in their parent's list.
 
-The way down. Each root's mass is known; a node of mass m gives it to its children in order of slope. Let s be its
+The downward pass. Each root's mass is known; a node of mass m gives it to its children in order of slope. Let s be its
 *marginal slope*, that of the segment of g_v in which m ends. Every child gets all of its segments below s and nothing
-of those above it. What remains may be shared in any way among the children that have a segment of slope s: moving mass
-from one to another moves the cost by s - s = 0, so each choice is optimal. The choice made here is the even one: equal
-parts, up to the lengths of their segments (water-filling). On the infinite segments, s = lambda_(i+1), that is all
-children, kept and left out, in equal parts and without limits: surplus about which the measurements say nothing is
-spread evenly. No search is needed for s. The last segment that a child was given from is known, and with it the
-marginal slope t of the child's f; this gives that of its g, as t + c if t < 0 (before the cut at y) and t - c if t > 0.
-A root is filled up to y, so t is the last of its negative slopes.
+of those above it. The rest may be shared in any way among the children that have a segment of slope s: moving mass
+from one to another changes the cost by s - s = 0, so each choice is optimal. Here it is shared evenly: equal parts, up
+to the lengths of the segments (water-filling). On the infinite segments, where s = lambda_(i+1), all children, kept and
+left out, get equal parts without limits: surplus that the measurements don't place is spread evenly.
+
+No search is needed for s. The last segment that a child was given from is known, and with it the marginal slope t of
+the child's f. That of its g follows: t + c if t < 0 (before the cut at y) and t - c if t > 0. A root is filled up to y,
+so t is the last of its negative slopes.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Masses(NamedTuple):
 
 
 def solve(levels: Sequence[Level]) -> list[Masses]:
-    """The optimal masses of a forest given by its levels, the roots first; O(number of segments) time and memory.
+    """Find the optimal masses of a forest given by its levels, roots first, in O(number of segments) time and memory.
 
     One root of value 5 with two kept leaves, of values 1 and 2, and two left out: the surplus of 2 goes to all four.
 
@@ -109,7 +110,7 @@ def solve(levels: Sequence[Level]) -> list[Masses]:
 
 
 def _costs(levels: Sequence[Level]) -> list[Costs]:
-    """The cost functions of each level, found from the bottom up; below the last level there is nothing."""
+    """Compute the cost functions of each level, from the last level up."""
     below = Costs(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     found = []
     for height, level in enumerate(reversed(levels)):
@@ -122,7 +123,7 @@ def _costs(levels: Sequence[Level]) -> list[Costs]:
 def _add_level(
     values: Floats, kids: Ints, weight: int, start: Ints, slope: Ints, length: Floats
 ) -> tuple[Ints, Ints, Floats]:
-    """The cost functions of a level of weight c_i, from those of the level below it: merge, and add c_i |y - m|."""
+    """Compute the cost functions of a level of weight c_i from those of the level below: merge, and add c_i |y - m|."""
     new_start = np.zeros(len(values) + 1, np.int64)
     new_slope = np.empty(len(slope) + len(values), np.int64)
     new_length = np.empty(len(slope) + len(values), np.float64)
@@ -182,7 +183,7 @@ def _hand_down(
     """Give the masses of a level of weight c_i to the children.
 
     ``marginal`` holds the marginal slopes of the nodes' f, and ``start, slope, length`` the children's functions.
-    Returns what each left-out child gets, what each kept one gets, and the marginal slopes of these.
+    Returns the mass of each left-out child, that of each kept one, and the marginal slopes of the kept ones.
     """
     shares, given = np.zeros(len(masses)), np.zeros(len(start) - 1)
     marginal_below = np.zeros(len(given), np.int64)
@@ -217,10 +218,10 @@ def _hand_down(
 
 @njit(cache=True)
 def _water_level(rest: float, first: int, last: int, room: Floats) -> float:
-    """The height h at which the sum of min(room, h) over ``first .. last - 1`` is ``rest``: equal parts, with limits.
+    """Find the height h at which the sum of min(room, h) over ``first .. last - 1`` is ``rest``.
 
-    Rooms below an equal part are filled and step aside, which raises the part of the others, until no more are filled.
-    The set of filled rooms only grows, and once it stays the same so does the height, to the last bit: the loop ends.
+    Rooms below an equal part are filled and removed, which raises the part of the others, until no more are filled.
+    The set of filled rooms only grows. Once it stays the same, so does the height, to the last bit: the loop ends.
     """
     height = 0.0
     while True:

@@ -7,15 +7,15 @@ the nearest centre. Distances are L1 or Euclidean.
 
 1. *Seeding* (k-median++): the next centre is a point, drawn with a probability proportional to weight times distance to
    the nearest centre so far.
-2. *Local search*: a point drawn like this takes the place of the centre for which it lowers the cost most, if any. All
-   k exchanges are judged in one pass: with d1 and d2 the distances to the nearest and the second nearest centre and c
-   that to the newcomer, putting it in the place of j costs ``sum w min(d1, c)``, and for the points of j,
+2. *Local search*: a point drawn in the same way replaces the centre for which this lowers the cost most, if any does.
+   All k exchanges are judged in one pass. Let d1 and d2 be the distances to the nearest and the second nearest centre,
+   and c that to the new one. Replacing centre j costs ``sum w min(d1, c)``, and for the points of j,
    ``w (min(d2, c) - min(d1, c))`` more.
 3. *Medians*: each centre moves to the median of its points, coordinate by coordinate for L1 and by Weiszfeld's
    iteration for Euclidean distances, until nothing changes.
 
-Steps 2 and 3 take turns. "Drawn" is by the multiples of the golden ratio modulo 1, which spread over (0, 1) more
-evenly than random numbers: the same points give the same centres, and nothing is drawn at random.
+Steps 2 and 3 alternate. Draws use the multiples of the golden ratio modulo 1, which spread over (0, 1) more evenly than
+random numbers. Nothing is random: the same points give the same centres.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ class Assignment(NamedTuple):
 
 
 def initial_assignment(points: int) -> Assignment:
-    """The assignment while there are no centres: none is near to any point."""
+    """The assignment before there are any centres."""
     return Assignment(np.full(points, -1), np.full(points, -1), np.full(points, np.inf), np.full(points, np.inf))
 
 
 @njit(cache=True)
 def assign(x: Floats, y: Floats, centres: Floats, euclidean: bool, served: Assignment) -> None:
-    """Find the two nearest centres to each point; of centres equally near, the first comes before the others."""
+    """Find the two nearest centres to each point; of equally near centres, the first wins."""
     for i in range(len(x)):
         assign_point(i, x, y, centres, euclidean, served)
 
 
 @njit(cache=True)
 def assign_point(i: int, x: Floats, y: Floats, centres: Floats, euclidean: bool, served: Assignment) -> None:
-    """The same for one point."""
+    """Find the two nearest centres to one point."""
     first = second = np.inf
     nearest = after = -1
     for j in range(len(centres)):
@@ -75,9 +75,9 @@ def assign_point(i: int, x: Floats, y: Floats, centres: Floats, euclidean: bool,
 
 @njit(cache=True)
 def reassign(x: Floats, y: Floats, centres: Floats, moved: int, euclidean: bool, served: Assignment) -> None:
-    """What :func:`assign` finds once one centre has come or moved, if it was right before.
+    """Update a correct result of :func:`assign` after one centre was added or moved.
 
-    A point that the centre was one of the two nearest of looks at all of them; to others it can only have come nearer.
+    Points that had the centre among their two nearest are assigned anew; to others it can only have come nearer.
     """
     for i in range(len(x)):
         if moved in (served.nearest[i], served.next[i]):
@@ -93,7 +93,7 @@ def reassign(x: Floats, y: Floats, centres: Floats, moved: int, euclidean: bool,
 
 @njit(cache=True)
 def draw_point(weight: Floats, first: Floats, uniform: float) -> int:
-    """The point at which a part of the cost is reached, going through the points in order; -1 if there is no cost."""
+    """The first point, in order, at which the summed cost reaches a part of the total; -1 if there is no cost."""
     total = 0.0
     for i in range(len(weight)):
         total += weight[i] * first[i]
@@ -114,7 +114,7 @@ def draw_point(weight: Floats, first: Floats, uniform: float) -> int:
 def exchange(
     x: Floats, y: Floats, weight: Floats, new: int, k: int, euclidean: bool, served: Assignment
 ) -> tuple[int, float]:
-    """The centre that a point had best take the place of, and how much lower the cost is then, below 0 if higher."""
+    """The centre that is best replaced by a point, and how much this lowers the cost (negative if it raises it)."""
     more = np.zeros(k)
     gain = 0.0
     for i in range(len(x)):
@@ -147,9 +147,9 @@ def move_to_medians(values: Floats, order: Ints, weight: Floats, nearest: Ints, 
 def move_to_geometric_medians(x: Floats, y: Floats, weight: Floats, nearest: Ints, centres: Floats) -> None:
     """One step of Weiszfeld's iteration for each centre.
 
-    At a point of weight h the iteration would stick; with T the step of all other points and r the length of their
-    pull, the centre stays if ``r <= h``, where it is optimal, and else goes ``1 - h / r`` of the way to T (Vardi and
-    Zhang 2000).
+    The iteration would stick at a point of weight h. Let T be the step of all other points and r the length of their
+    pull. If ``r <= h``, the centre is optimal and stays; else it goes ``1 - h / r`` of the way to T (Vardi and Zhang
+    2000).
     """
     k = len(centres)
     sums, pull, here = np.zeros((k, 3)), np.zeros((k, 2)), np.zeros(k)
@@ -179,7 +179,7 @@ def one_start(
     x: Floats, y: Floats, weight: Floats, along_x: Ints, along_y: Ints, k: int, euclidean: bool, start: int, tries: int,
     rounds: int, served: Assignment,
 ) -> tuple[Floats, float]:  # fmt: skip
-    """Centres and cost from one start, at which nobody is served."""
+    """Find centres and their cost from one start, without any centres at first."""
     centres, first = np.zeros((k, 2)), served.first
     step = start * 1000
     for j in range(k):
@@ -219,7 +219,7 @@ def one_start(
 def k_median(
     x: Floats, y: Floats, weight: Floats, k: int, *, euclidean: bool = False, rounds: int = 6
 ) -> tuple[Floats, float]:
-    """The best centres found, k x 2, and their cost: the sum of weight times distance to the nearest centre.
+    """Find k centres, k x 2, and their cost: the sum of weight times distance to the nearest centre.
 
     >>> at = np.array([0.0, 1.0, 2.0, 10.0])
     >>> centres, cost = k_median(at, 0 * at, np.array([1.0, 1.0, 1.0, 5.0]), 2)

@@ -1,10 +1,10 @@
 """The paper's reconstruction (Algorithm 2): from a noisy tree to a distribution.
 
-S_q is every cell of the first measured level; below it, T_i is the children of S_(i-1) that meet the domain (a curator
-measures these alone), and S_i the ``width`` largest of them. Cells of T_i outside S_i are *left out*: what lies
-below them was never looked at. The estimate is the non-negative vector whose sums over cells, weighted by 2^-i on level
-i, are nearest in L1 to the noisy values on the S_i and to 0 everywhere else. It has one variable for each left-out
-cell and one for each cell of S_L; these are disjoint and cover the domain.
+S_q is every cell of the first measured level. Below it, T_i is the children of S_(i-1) that meet the domain (a curator
+measures these alone), and S_i the ``width`` largest of them. Cells of T_i outside S_i are *left out*: nothing below
+them was measured. The estimate is the non-negative vector whose sums over cells, weighted by 2^-i on level i, are
+nearest in L1 to the noisy values on the S_i and to 0 everywhere else. It has one variable for each left-out cell and
+one for each cell of S_L; these are disjoint and cover the domain.
 :mod:`dpheatmap.estimate.forest` solves it exactly.
 """
 
@@ -34,7 +34,7 @@ _NOTHING = _Cells(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
 def reconstruct(release: Release) -> Distribution:
-    """Where people are, by the paper's Algorithm 2; the uniform map, flagged, if the estimate is zero everywhere.
+    """Estimate where people are by the paper's Algorithm 2; the flagged uniform map if the estimate is zero everywhere.
 
     The optimum is not unique. Surplus that the measurements don't place is shared equally among the children of a
     cell, and the mass of a left-out cell lies evenly on it; both are nearer to the truth than an arbitrary optimum.
@@ -57,9 +57,9 @@ def reconstruct(release: Release) -> Distribution:
 
 
 def _select(release: Release, level: int, above: Ints | None, width: int) -> _Cells:
-    """S_i, on the first level all of T_i, and the rest of T_i, by the rule that chose what to measure next.
+    """Select S_i (all of T_i on the first level) and the rest of T_i, by the rule that chose the next measurements.
 
-    Where all cells of a level were measured at once, T_i is those of them that lie in the cells kept ``above``.
+    Where all cells of a level were measured at once, T_i is those that lie in the cells kept ``above``.
     """
     codes, counts = release.measurements.at(level)
     if above is None:
@@ -73,7 +73,7 @@ def _select(release: Release, level: int, above: Ints | None, width: int) -> _Ce
 
 
 def _link(above: _Cells, below: _Cells) -> tuple[Ints, Ints]:
-    """Where each kept cell's kept children start on the next level, and how many of its children are left out.
+    """Find the start of each kept cell's kept children on the next level, and the number of its left-out children.
 
     Codes ascend, so the children of consecutive cells are consecutive.
     """

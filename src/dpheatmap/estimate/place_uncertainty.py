@@ -1,15 +1,14 @@
-"""How sure the numbers of people near places are: the same places for people drawn anew, from the posterior.
+"""Uncertainty of the numbers of people near places, from posterior draws.
 
-The centres are held. In each draw, every cell has another number of people, and so has the catchment of each centre. If
-people were a draw themselves, as the model has it, the true numbers would lie between quantiles of the draws as often
-as the quantiles say, whatever was done to the release to find the centres: they follow from it alone, and so does the
-posterior.
+The centres are fixed. In each draw, every cell has another number of people, and so has the catchment of each centre.
+If people were themselves a draw from the model, the true numbers would lie between quantiles of the draws as often as
+the quantiles say. This holds however the centres were found, because they and the posterior follow from the release
+alone.
 
-People are not quite: on generated and real cities, intervals of 90 % from the draws themselves held 83 % of the true
-numbers. So draws are moved away from their mean by WIDER; `docs/guides/places.md` tells what that holds of other
-people's. The average distance from the nearest centre has no such interval: the posterior errs in one direction,
-outwards where it puts a few people into empty cells and inwards where people are farther out than it knows, by more
-than its draws vary.
+The model is not exact: on generated and real cities, intervals of 90 % from the draws held 83 % of the true numbers.
+So draws are moved away from their mean by the factor WIDER; `docs/guides/places.md` has its coverage on other people's
+data. The average distance from the nearest centre has no such interval. The posterior is biased there by more than its
+draws vary: outwards where it puts a few people into empty cells, inwards where people are farther out than it knows.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ WIDER = 1.5
 
 
 def draws_of_people(release: Release, centres: Floats, metric: str) -> Floats:
-    """The people nearest to each centre, a row for each draw; the same release gives the same draws."""
+    """Draw the numbers of people nearest to each centre, a row a draw; the same release gives the same draws."""
     levels, codes, masses = draws(posterior(release), DRAWS, np.random.default_rng(seed_of(release)))
     points, plane = points_of(release.domain, levels, codes), Plane(release.domain)
     nearest, _ = nearest_centre(*plane.of(points.x, points.y), plane, centres, metric)

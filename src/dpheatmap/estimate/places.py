@@ -1,8 +1,8 @@
-"""Places instead of a map: k centres that people are near to, from a release; costs no budget.
+"""Places: k centres that people are near to, from a release. This is post-processing and costs no budget.
 
-The estimated numbers of people in cells, not normalised, are a *coreset*: whatever the centres, the cost of the cells
-is near that of the people, because moving people to the estimate costs little (the paper's section on k-median). So any
-k-median solver on the cells gives good centres for the people. It needs nothing but the release.
+The estimated numbers of people in cells, not normalised, are a *coreset*: for any centres, the cost of the cells is
+near that of the people, because moving people to the estimate costs little (the paper's section on k-median). So any
+k-median solver on the cells gives good centres for the people. It needs only the release.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.releases.release import Release, need_release
 
 RANKINGS = 20
-"""Cells as near to two places belong to the first, so ranking moves them, and is repeated at most so often."""
+"""The most repetitions of ranking. A cell equally near to two places belongs to the first, so ranking may move it."""
 
 FINE = 32
-"""A cell that is larger than the domain's longer side by this is split before it becomes points."""
+"""A cell larger than 1 / FINE of the domain's longer side is split before it becomes points."""
 
 
 class Plane(NamedTuple):
-    """Where distances are measured: ground metres for a box, else the domain's own coordinates.
+    """The plane of distances: ground metres for a box, else the domain's own coordinates.
 
     Metres are exact to the north and south, and to the east and west on the middle latitude of the box.
     """
@@ -37,13 +37,13 @@ class Plane(NamedTuple):
     domain: Domain
 
     def of(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-        """Points in the domain's coordinates to the plane."""
+        """Convert points from the domain's coordinates to the plane."""
         px, py = np.asarray(x, np.float64), np.asarray(y, np.float64)
         across, up = self.domain.place.lengths_of_units
         return px * across, py * up
 
     def back(self, points: Floats) -> Floats:
-        """Points of the plane, n x 2, to the domain's coordinates."""
+        """Convert points of the plane, n x 2, to the domain's coordinates."""
         back: Floats = points / np.array(self.domain.place.lengths_of_units)
         return back
 
@@ -155,7 +155,7 @@ class Places:
         return nearest
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the places to a file; the suffix tells the format.
+        """Write the places to a file in the format of its suffix.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ def weighted_points(estimate: Distribution) -> tuple[Floats, Floats, Floats]:
 
 
 class Points(NamedTuple):
-    """Points that stand for cells: where they are, which cell each is of, and the part of the cell it stands for."""
+    """Points that represent cells: their coordinates, the cell of each, and the part of the cell it represents."""
 
     x: Floats
     y: Floats
@@ -243,9 +243,9 @@ class Points(NamedTuple):
 
 
 def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
-    """The middles of cells in the domain's coordinates; coarse cells, in which people may be anywhere, are split first.
+    """Compute the middles of cells in the domain's coordinates; coarse cells are split first.
 
-    For a cell at the domain's edge it is the middle of the part inside.
+    People may be anywhere in a coarse cell. For a cell at the domain's edge, the middle is that of the part inside.
     """
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     column, row = decode(codes)
@@ -262,7 +262,7 @@ def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
 
 
 def nearest_centre(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:
-    """The nearest centre to each point of the plane, and the distance to it."""
+    """Find the nearest centre to each point of the plane, and the distance to it."""
     from dpheatmap.estimate.median import assign, initial_assignment
 
     shape, u, v = u.shape, u.ravel(), v.ravel()

@@ -1,4 +1,4 @@
-"""The loop that rasterises cells, compiled on first use; imports numba, so it is imported late."""
+"""The loop that rasterises cells, compiled on first use. It imports numba, so it is imported late."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Judging heatmaps: metrics, baselines, rivals."""
+"""Evaluation of heatmaps: metrics, baselines, rival methods, and the audit."""

@@ -51,7 +51,7 @@ def baseline(counts: Counts, *, epsilon: object, top: float | None = None) -> Di
 
 
 def noise_on_every_cell(curator: Curator, top: float | None = None) -> Distribution:
-    """The baseline by a curator: one question about all cells, which costs all of epsilon."""
+    """Run the baseline with a curator: one question about all cells, which costs all of epsilon."""
     if top is not None:
         check(top=top)
     rows, columns = finest_grid(curator.domain)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 INK, GREY = "#1e1e26", "#6a6a74"
 OUR_COLOUR, PAPER_COLOUR, DENSE_COLOUR = "#1a1a8c", "#c81020", "#d55e00"
-# Colours that stay apart for all kinds of colour vision come in small numbers; markers tell the rest.
+# Few colours are distinct for all kinds of colour vision; markers distinguish the rest.
 BASELINE_COLOURS = ("#3b3b44", "#8a8a94", "#8a8a94", "#8a8a94", "#8a8a94")
 PEER_COLOURS = (
     "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7",
@@ -29,7 +29,7 @@ MARKERS = "osD^v<>pPX*hd"
 
 @dataclass(frozen=True)
 class Style:
-    """How a method's line looks: the same in every figure."""
+    """The style of a method's line, the same in every figure."""
 
     colour: str
     marker: str
@@ -63,9 +63,9 @@ def styles() -> dict[str, Style]:
 def four_metrics(
     series: Series, *, axis: str, title: str, notes: Sequence[str] = (), warning: str = "", logarithmic: bool = False
 ) -> Figure:
-    """The paper's arrangement: similarity, Pearson, KL and EMD over a common axis.
+    """Draw the paper's arrangement: similarity, Pearson, KL and EMD over a common axis.
 
-    ``warning`` stands above everything else, in red; ``notes`` stand below, small.
+    ``warning`` is at the top, in red; ``notes`` are below, small.
     """
     figure, look = new_figure(), styles()
     panels = figure.subplots(1, len(METRICS))
@@ -89,7 +89,7 @@ def four_metrics(
 
 
 def dress(panel: Any, metric: Metric | None, axis: str, places: Sequence[float], logarithmic: bool) -> None:
-    """Names, ticks and a light grid. Errors span orders of magnitude, so theirs is a logarithmic scale."""
+    """Add names, ticks and a light grid. Errors span orders of magnitude, so their scale is logarithmic."""
     panel.set_xlabel(axis, fontsize=10, color=INK)
     if metric is not None:
         better = "higher" if metric.more_is_better else "lower"
@@ -110,12 +110,12 @@ def dress(panel: Any, metric: Metric | None, axis: str, places: Sequence[float],
 
 
 def _label_of_minor_tick(value: float, position: int) -> str:
-    """Between powers of ten, the labels 2 and 5 are enough."""
+    """The label of a tick between powers of ten: only 2 and 5 have one."""
     return f"{value:g}" if f"{value:e}"[0] in "25" else ""
 
 
 def frame(figure: Any, panel: Any, title: str, notes: Sequence[str], warning: str) -> None:
-    """Title and warning above, legend and notes below; nothing overlaps, whatever the number of methods."""
+    """Add title and warning above, legend and notes below; nothing overlaps, for any number of methods."""
     lines, labels = panel.get_legend_handles_labels()
     columns = min(len(labels), 6)
     rows = -(-len(labels) // columns)
@@ -135,7 +135,7 @@ def frame(figure: Any, panel: Any, title: str, notes: Sequence[str], warning: st
 
 
 def new_figure() -> Figure:
-    """An empty figure that needs no window, or the sentence that tells how to get matplotlib."""
+    """Make an empty figure that needs no window; raises an error with advice if matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Every method on one data set, over epsilons and trials: what ``dpheatmap compare`` shows the data holder."""
+"""Comparison of every method on one data set, over epsilons and trials, for ``dpheatmap compare``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST_SIZE = 256
 
 @dataclass(frozen=True)
 class Settings:
-    """What is compared; refused, if at all, before any data is read."""
+    """The settings of a comparison, checked before any data is read."""
 
     epsilons: tuple[Fraction, ...]
     methods: tuple[str, ...]
@@ -44,7 +44,7 @@ class Settings:
         sigma: float | None = None,
         size: int | None = None,
     ) -> Settings:
-        """All methods unless some are named; those that can't hold all of the domain's cells are left out."""
+        """Make settings with all methods unless some are named; those that can't hold all finest cells are left out."""
         asked = list(METHODS) if methods is None else methods
         for name in asked:
             if name not in METHODS:
@@ -65,7 +65,7 @@ class Settings:
 
 
 def compare(counts: Counts, settings: Settings, *, progress: Callable[[float, float], None] | None = None) -> Series:
-    """The mean scores of each method at each epsilon, against the true map. Private: they tell about the data.
+    """Compute the mean scores of each method at each epsilon against the true map. Private: they depend on the data.
 
     Every run draws its own cryptographic noise.
     """

@@ -1,4 +1,4 @@
-"""The true distribution, which estimates are judged by. Private: it is the data."""
+"""The true distribution, by which estimates are judged. Private: it is the data."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from dpheatmap.estimate.distribution import Distribution
 
 
 def true_distribution(counts: Counts) -> Distribution:
-    """The average of people's distributions, exactly, on the finest cells; uniform and flagged if nobody is inside."""
+    """Compute the exact average of people's distributions on the finest cells; flagged uniform if nobody is inside."""
     weights = np.diff(counts.sums).astype(np.float64)
     return Distribution.from_people(counts.domain, np.full(len(weights), counts.domain.depth), counts.codes, weights)

@@ -1,6 +1,6 @@
-"""Methods that tell which part does it: ours with a part left out, and others' measurements with our posterior.
+"""Variants of methods for ablations: ours with a part left out, and rivals' measurements with our posterior.
 
-They are for experiments, and not offered by `compare`.
+They are for experiments; `compare` does not offer them.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ Reconstruction = Callable[[Release], Distribution]
 
 
 class NotMeasuredAgain(AdaptiveDesign):
-    """Closed cells are left as they are: what their paths have left is not spent."""
+    """The design without second measurements of closed cells: the rest of their paths' epsilon is not spent."""
 
     def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
-        """Everything but the second measurement of a cell."""
+        """The next questions, without the second measurement of a cell."""
         following = super().after(domain, loss, asked, noisy)
         return [q for q in following if q.level > asked.level]
 
 
 def posterior_mean(release: Release) -> Distribution:
-    """Our own reconstruction."""
+    """Our own reconstruction: the posterior mean."""
     return release.distribution(method="posterior")
 
 
 def without_neighbours(release: Release) -> Distribution:
-    """The posterior of a prior that expects even splits, with mass even inside leaves."""
+    """The posterior with a prior of even splits, and mass even inside leaves."""
     return Distribution.from_people(release.domain, *infer(Observations.of(release), neighbours=False).leaves)
 
 
 def counts_of_leaves(release: Release) -> Distribution:
-    """No inference: the leaves' own noisy counts, weighed by precision; the rest makes up for what is negative."""
+    """Use the leaves' own noisy counts, weighted by precision, without inference; the rest offsets negative counts."""
     seen = Observations.of(release)
     tree = cell_tree(release.domain, seen.levels, seen.codes)
     levels, codes, people = [], [], []
@@ -72,27 +72,27 @@ def counts_of_leaves(release: Release) -> Distribution:
 
 
 class Recorder(Curator):
-    """A curator who keeps what was answered about cells, for another way to make sense of it."""
+    """A curator who records the answers about cells, for another reconstruction."""
 
     def __init__(self, counts: Counts, epsilon: object, source: SeededSource | None) -> None:
         super().__init__(counts, epsilon, source)
         self._answers: list[tuple[Ints, Ints, Floats, Floats]] = []
 
     def cells(self, levels: Ints | int, codes: Ints, epsilon: Fraction) -> Floats:
-        """Noisy counts, as a curator gives them."""
+        """Noisy counts, as by a curator."""
         people = super().cells(levels, codes, epsilon)
         at = np.array(np.broadcast_to(np.asarray(levels, np.int64), np.shape(codes)))
         self._answers.append((at, codes, people, np.full(len(codes), float(1 / epsilon))))
         return people
 
     def posterior(self) -> Distribution:
-        """What our posterior makes of all the answers."""
+        """Our posterior given all the answers."""
         levels, codes, people, scales = (np.concatenate(column) for column in zip(*self._answers, strict=True))
         return infer(Observations(self.domain, levels, codes, people, scales, LAPLACE)).distribution()
 
 
 def dyadic_grid(curator: Curator) -> None:
-    """The uniform grid, of the power of two that is nearest to the authors' size."""
+    """The uniform grid, with the power of two nearest to the authors' size."""
     people = max(curator.total(curator.part(TOTAL_SHARE)), 1.0)
     wanted = max(people * float(curator.rest) / BALANCE, 1.0)
     levels = range(curator.domain.depth + 1)
@@ -169,7 +169,7 @@ COLLECTED = {
     "servers-3": "Three servers, posterior",
     "servers-3-paper": "Three servers, paper's algorithm",
 }
-"""What is made without a curator, and so not from counts, by its title."""
+"""Titles of the methods without a curator, which do not start from counts."""
 
 TITLES = {**{name: method.title for name, method in EVERY_METHOD.items()}, **COLLECTED}
-"""What tables and figures call everything that they show, in their order."""
+"""Titles of all methods in tables and figures, in order."""

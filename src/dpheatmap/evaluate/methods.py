@@ -1,4 +1,4 @@
-"""Every method that can be compared, by name: ours, the paper's, its baselines, and the rivals."""
+"""All methods that can be compared, by name: ours, the paper's, its baselines, and the rivals."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dpheatmap.testing import seeded_curator, seeded_release
 
 @dataclass(frozen=True)
 class Method:
-    """A way from counts to a distribution under epsilon-DP; ``title`` is what tables and figures call it."""
+    """A method from counts to a distribution under epsilon-DP; ``title`` is its name in tables and figures."""
 
     name: str
     title: str
     estimate: Callable[[Counts, object, int | None], Distribution]
     """Takes counts, epsilon, and a seed for experiments that repeat, or None for cryptographic noise."""
     any_depth: bool = False
-    """Whether it does without holding every finest cell."""
+    """Whether it works without holding every finest cell."""
 
 
 def _by_release(design: str, method: str) -> Callable[[Counts, object, int | None], Distribution]:

@@ -1,7 +1,7 @@
-"""How alike two heatmaps are: similarity, correlation, divergence, and the earth mover's distance.
+"""Metrics of two heatmaps: similarity, correlation, divergence, and the earth mover's distance.
 
 Each takes two maps of one shape, not necessarily square, of non-negative values that need not add up to 1: they are
-normalised first. The maps are whatever ``numpy.asarray`` takes.
+normalised first. The maps are anything that ``numpy.asarray`` takes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TINY = 2.2204e-16  # the epsilon of the MIT saliency benchmark's divergence
 
 
 class Bracket(NamedTuple):
-    """Two bounds between which a number lies for certain.
+    """Two bounds between which a number certainly lies.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ def _is_tolerance(value: object) -> bool:
 
 
 def _check_map(name: str, values: ArrayLike) -> Floats:
-    """A two-dimensional array of finite floats."""
+    """Check and convert a map to a two-dimensional array of finite floats."""
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
@@ -219,7 +219,7 @@ def _check_map(name: str, values: ArrayLike) -> Floats:
 
 
 def _check_pair(a: ArrayLike, b: ArrayLike, names: tuple[str, str] = ("a", "b")) -> tuple[Floats, Floats]:
-    """Two maps, checked: of one shape, non-negative, not all zero."""
+    """Check two maps: of one shape, non-negative, not all zero."""
     first, second = (_check_map(name, values) for name, values in zip(names, (a, b), strict=True))
     if first.shape != second.shape:
         raise ParameterError(
@@ -240,13 +240,13 @@ def _check_pair(a: ArrayLike, b: ArrayLike, names: tuple[str, str] = ("a", "b"))
 
 
 def _normalise(a: ArrayLike, b: ArrayLike, names: tuple[str, str] = ("a", "b")) -> tuple[Floats, Floats]:
-    """Two checked maps that add up to 1. Dividing by the largest value first keeps all totals finite."""
+    """Check two maps and normalise them to 1. Dividing by the largest value first keeps all totals finite."""
     first, second = (values / values.max() for values in _check_pair(a, b, names))
     return first / first.sum(), second / second.sum()
 
 
 def _standardise(values: Floats) -> Floats:
-    """A map less its mean, scaled to length 1; zero if it is constant, up to the rounding of its mean."""
+    """Subtract a map's mean and scale it to length 1; zero if it is constant, up to the rounding of its mean."""
     centred = values - values.mean()
     length = np.sqrt((centred**2).sum())
     constant = values.min() == values.max() or length == 0

@@ -1,4 +1,4 @@
-"""Is a difference between two methods more than luck? Paired tests over the same people, corrected for their number."""
+"""Paired significance tests of two methods over the same people, corrected for the number of tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LEVEL = 0.05
 
 
 def paired_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """The probability of ours being above theirs by so much, on average, if there were no difference: Student's.
+    """The one-sided p-value of Student's paired test that the mean of ours is above that of theirs.
 
     >>> round(paired_p([3.0, 4.0, 5.5], [1.0, 2.5, 3.0]), 4)
     0.0101
@@ -24,7 +24,7 @@ def paired_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
 
 def student_tail(t: float, freedom: int) -> float:
-    """P(T > t) of Student's law: for whole degrees of freedom a finite sum in the angle arctan(t / sqrt(freedom)).
+    """P(T > t) of Student's law: for integer degrees of freedom a finite sum in the angle arctan(t / sqrt(freedom)).
 
     >>> round(student_tail(2.0, 1), 4), round(student_tail(2.0, 10), 4), student_tail(0.0, 7)
     (0.1476, 0.0367, 0.5)
@@ -47,7 +47,7 @@ def student_tail(t: float, freedom: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[bool]:
-    """Which of many null hypotheses are rejected, with a probability below `LEVEL` that even one of them is true.
+    """Holm's test: which null hypotheses are rejected, with a probability below `LEVEL` that any of them is true.
 
     >>> holm([0.001, 0.04, 0.03])
     [True, False, False]

@@ -1,4 +1,4 @@
-"""Many independent runs over the machine's cores: with progress, and stoppable at any moment."""
+"""Parallel runs of independent tasks on the machine's cores, with progress and interruption."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def cores() -> int:
 def run_all(
     work: Callable[[Task], Result], tasks: Sequence[Task], workers: int | None = None
 ) -> Iterator[tuple[Task, Result]]:
-    """Tasks with their results, as they are done; ``work`` must be a function of a module.
+    """Run tasks and yield each with its result when done; ``work`` must be a function of a module.
 
-    Workers start fresh rather than as forks, whose copies of locks and threads may be stuck. An interrupt, or a failed
-    task, drops what was not begun; what was handed over stays with the caller. Workers leave Ctrl-C to their parent.
+    Workers are spawned, not forked: a fork's copies of locks and threads may be stuck. An interrupt, or a failed task,
+    drops tasks not yet begun; results already yielded stay with the caller. Workers leave Ctrl-C to their parent.
     """
     workers = min(cores() if workers is None else workers, len(tasks))
     if workers <= 1:
@@ -45,7 +45,7 @@ def run_all(
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Let linear algebra in processes started meanwhile keep to one core; a setting of the user's own stays."""
+    """Limit linear algebra in processes started meanwhile to one core; a user's own setting stays."""
     missing = [
         name for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS") if name not in os.environ
     ]

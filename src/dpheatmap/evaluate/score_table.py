@@ -1,4 +1,4 @@
-"""Comparisons as tables: for the terminal, as CSV and as records."""
+"""Tables of comparisons: for the terminal, as CSV and as records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Series = Mapping[str, Mapping[float, Mapping[str, Mean]]]
 
 
 def series_of(scores: Mapping[str, Mapping[float, Sequence[Scores]]]) -> Series:
-    """The means of scores."""
+    """Compute the means of scores."""
     return {name: {place: means(runs) for place, runs in line.items()} for name, line in scores.items()}
 
 
@@ -35,7 +35,7 @@ def records(series: Series, axis: str, **constants: object) -> list[dict[str, An
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]], comments: Sequence[str] = ()) -> str:
-    """Records as CSV, after comment lines."""
+    """Write records as CSV, after comment lines."""
     text = io.StringIO()
     text.writelines(f"# {comment}\n" for comment in comments)
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
@@ -45,7 +45,7 @@ def as_csv(rows: Sequence[Mapping[str, Any]], comments: Sequence[str] = ()) -> s
 
 
 def as_text(series: Series, axis: str) -> str:
-    """A block for each place on the axis: a line a method, the best of each metric marked with a star."""
+    """Write a block for each place on the axis: a line a method, the best of each metric marked with a star."""
     places = sorted({place for line in series.values() for place in line})
     return "\n\n".join(_block({n: line[place] for n, line in series.items() if place in line}, f"{axis} {place:g}")
                        for place in places)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Marks for a map: the paper's four metrics against the true map, and their means with 95 % bands."""
+"""Scores of a map: the paper's four metrics against the true map, and their means with 95 % bands."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dpheatmap.evaluate import metrics
 from dpheatmap.place.domain import Floats
 
 TOLERANCE = 0.001
-"""The width of the certified bracket of EMD, of which the middle is reported."""
+"""The relative width of the certified bracket of EMD, whose middle is reported."""
 
 
 class Scores(NamedTuple):
-    """How near an estimated heatmap is to the true one."""
+    """The four metrics of an estimated heatmap against the true one."""
 
     similarity: float
     pearson: float
@@ -39,7 +39,7 @@ METRICS = (
 
 
 def score(true: Floats, estimate: Floats) -> Scores:
-    """The four metrics of an estimated heatmap."""
+    """Compute the four metrics of an estimated heatmap."""
     return Scores(
         metrics.similarity(true, estimate),
         metrics.pearson(true, estimate),
@@ -71,9 +71,9 @@ def mean_of(values: Sequence[float]) -> Mean:
 
 
 def ratio_of(ours: Sequence[float], theirs: Sequence[float]) -> Mean:
-    """The ratio of two means over the same runs, with its 95 % interval: what the runs share cancels.
+    """The ratio of two means over the same runs, with its 95 % interval; the variation that runs share cancels.
 
-    To first order, the ratio R of the means errs as the mean of ``(ours - R theirs) / mean(theirs)`` does.
+    To first order, the error of the ratio R of the means is that of the mean of ``(ours - R theirs) / mean(theirs)``.
 
     >>> ratio_of([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
     Mean(mean=2.0, half_width=0.0, runs=3)

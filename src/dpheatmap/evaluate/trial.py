@@ -16,7 +16,7 @@ from dpheatmap.heatmap.smoothing import smooth
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What is judged: methods on counts at an epsilon, smoothed by sigma; without a seed the noise is the real one."""
+    """A trial: methods on counts at an epsilon, smoothed by sigma; without a seed the noise is cryptographic."""
 
     counts: Counts
     epsilon: Fraction
@@ -27,7 +27,7 @@ class Trial:
 
 
 def run_trial(trial: Trial) -> dict[str, Scores]:
-    """The scores of each method."""
+    """Run the trial and compute the scores of each method."""
     true = smooth(true_distribution(trial.counts), trial.sigma, trial.size)
     scores = {}
     for name in trial.methods:
@@ -38,7 +38,7 @@ def run_trial(trial: Trial) -> dict[str, Scores]:
 
 
 def seed_of(*parts: object) -> int:
-    """A seed that depends on what is run and not on when: the same whatever else runs, in whatever order.
+    """A seed that depends only on its parts: not on the order of runs, nor on what else runs.
 
     >>> seed_of("comparison", 3) == seed_of("comparison", 3) != seed_of("comparison", 4)
     True
@@ -47,7 +47,7 @@ def seed_of(*parts: object) -> int:
 
 
 def group_scores(results: Iterable[tuple[float, dict[str, Scores]]]) -> dict[str, dict[float, list[Scores]]]:
-    """Scores by method and place on the axis."""
+    """Group scores by method and place on the axis."""
     found: dict[str, dict[float, list[Scores]]] = {}
     for place, scores in results:
         for name, one in scores.items():

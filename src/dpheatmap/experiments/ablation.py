@@ -1,4 +1,4 @@
-"""What each part of our method brings: one left out or replaced at a time, on cities, gaze and mixtures."""
+"""Ablation of our method: one part left out or replaced at a time, on cities, gaze and mixtures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIZE = 128
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """Three kinds of maps x 5 epsilons."""
+    """The jobs: three kinds of maps x 5 epsilons."""
     cities, images = data.cities(), data.gaze()
     even = [_mixture(number) for number in range(10)]
     panels: list[tuple[str, Sequence[Place], int, float]] = [

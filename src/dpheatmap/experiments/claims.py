@@ -1,4 +1,4 @@
-"""Questions that the paper's claims come down to, asked of the means of a panel."""
+"""Tests of the paper's claims on the means of a panel."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def error(series: Series, method: str, at: float, metric: Metric) -> float:
 
 
 def better_methods(series: Series, method: str, at: float, metric: Metric, among: Iterable[str]) -> list[str]:
-    """The methods among some whose mean is better than a method's, the best first."""
+    """The methods in ``among`` whose mean is better than a method's, the best first."""
     others = [name for name in among if name != method and name in series]
     better = [o for o in others if error(series, o, at, metric) < error(series, method, at, metric)]
     return sorted(better, key=lambda name: error(series, name, at, metric))
 
 
 def lost_cases(series: Series, method: str, among: Sequence[str]) -> tuple[list[str], int]:
-    """Where, in which metric and by whom a method is beaten, and the number of cases there are."""
+    """The cases (place, metric, better method) in which a method is beaten, and the number of all cases."""
     lost, cases = [], 0
     for at in series[method]:
         for metric in METRICS:
@@ -62,11 +62,11 @@ def worsens(series: Series, method: str) -> bool:
 
 
 def trend(series: Series, method: str, metric: str = "emd") -> str:
-    """A metric along the axis, in words."""
+    """Describe a metric along the axis in words."""
     values = " ".join(f"{mean(series, method, at, metric):.3g}" for at in sorted(series[method]))
     return f"{metric.upper()} {values}"
 
 
 def listing(items: Sequence[str]) -> str:
-    """Items in a row, or 'none'."""
+    """List items in words, or 'none'."""
     return ", ".join(items) or "none"

@@ -16,14 +16,14 @@ EMD = METRICS[-1]
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """30 cells x 2 trials x 6 epsilons."""
+    """The jobs: 30 cells x 2 trials x 6 epsilons."""
     cities = data.cities()
     methods = tuple(METHODS)
     return over_epsilon(cities.places, EPSILONS, people=PEOPLE, trials=TRIALS, methods=methods, sigma=SIGMA), cities
 
 
 def findings(panels: dict[str, Series]) -> list[Finding]:
-    """The paper's claims about its figure, and whether its algorithm is the best one there is."""
+    """The paper's claims about its figure, and whether its algorithm is the best of all."""
     series = panels[""]
     places = sorted(series["paper"])
     gains = {at: 1 - mean(series, "paper", at) / _least_threshold(series, at) for at in places}
@@ -43,7 +43,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
 
 
 def _half_the_error(series: Series) -> Finding:
-    """What our own method is held to, from epsilon 0.5 on."""
+    """The requirement on our own method, from epsilon 0.5 on."""
     missed, told = [], []
     for at in sorted(series["paper"])[1:]:
         ratios = {
@@ -84,7 +84,7 @@ def better_than_baselines(series: Series) -> Finding:
 
 
 def _better_with_threshold(series: Series) -> Finding:
-    """For some t each; a tenth less EMD counts as a lot."""
+    """The claim that keeping the top t % helps a lot: by a tenth less EMD, for some t at each epsilon."""
     places = sorted(series["paper"])
     much = [f"{at:g}" for at in places if _least_threshold(series, at) < 0.9 * mean(series, "baseline", at)]
     return Finding(
@@ -97,7 +97,7 @@ def _better_with_threshold(series: Series) -> Finding:
 
 
 def best_of_all(series: Series) -> Finding:
-    """Not the paper's claim, but what its readers would like to know."""
+    """Whether the algorithm is the best of all: a question of ours, not the paper's claim."""
     told = []
     for at in sorted(series["paper"]):
         names = better_methods(series, "paper", at, EMD, series)

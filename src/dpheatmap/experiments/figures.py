@@ -1,4 +1,4 @@
-"""The paper's figures by name, and where their data comes from."""
+"""The paper's figures by name, and the sources of their data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIGURES = (*STUDIES, kmedian.NAME, *GALLERIES)
 
 @dataclass(frozen=True)
 class Sources:
-    """The official downloads where their folders are given, else the stand-ins; or invented people."""
+    """The sources of data: official downloads where their folders are given, else stand-ins; or invented people."""
 
     snap_folder: Path | None = None
     salicon_folder: Path | None = None
@@ -51,7 +51,7 @@ class Sources:
         return self._gaze
 
     def football(self) -> Dataset:
-        """Where things happen on a pitch, by kind."""
+        """Positions of events on a football pitch, by kind."""
         return self._football
 
     @cached_property

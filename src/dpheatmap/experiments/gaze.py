@@ -1,4 +1,4 @@
-"""Where people look: the paper's appendix on SALICON, 38 images of 320 x 240 pixels, 50 people each."""
+"""Gaze maps: the paper's appendix on SALICON, 38 images of 320 x 240 pixels, 50 people each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIGMA = 0.03 * 320
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """38 images x 2 trials x 6 epsilons."""
+    """The jobs: 38 images x 2 trials x 6 epsilons."""
     images = data.gaze()
     return over_epsilon(images.places, EPSILONS, people=PEOPLE, trials=TRIALS, methods=WITH_RIVALS, sigma=SIGMA), images
 

@@ -1,4 +1,4 @@
-"""Invented people instead of data: for a try-out without downloads, and for pictures that may be published."""
+"""Invented people instead of data, for trials without downloads and for pictures that may be published."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def gaze() -> Dataset:
 
 
 def football() -> Dataset:
-    """Passes, shots and duels of players who each have their part of the pitch."""
+    """Passes, shots and duels of players who each have a part of the pitch."""
     return Dataset(tuple(_pitch(number) for number in range(3)), TITLE, stand_in=True)
 
 
@@ -41,7 +41,7 @@ def _city(number: int) -> Place:
 
 
 def _image(number: int) -> Place:
-    """A few things to look at, some more than others, and a gaze that jitters and now and then strays."""
+    """An image with a few targets of different interest, and a gaze that jitters and sometimes strays."""
     rng = np.random.default_rng(number)
     things = int(rng.integers(2, 7))
     centres = rng.uniform(0.15, 0.85, (things, 2)) * SIZE

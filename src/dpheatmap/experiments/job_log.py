@@ -1,8 +1,8 @@
-"""A log of finished jobs, so that a killed run goes on where it stopped.
+"""A log of finished jobs, so that a killed run resumes where it stopped.
 
-One line of JSON a job, appended and flushed when the job is done. The first line names what the log belongs to: the
-experiment, its settings and the version; a log of something else is set aside, not mixed in. A last line that was
-cut off by a kill is left out. Numbers are written so that they read back the same to the last bit.
+Each job is one line of JSON, appended and flushed when the job is done. The first line identifies the experiment, its
+settings and the version. A log of another experiment is set aside, not mixed in. A last line that was cut off by a kill
+is ignored. Numbers are written so that they read back the same to the last bit.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _as_scores(lists: dict[str, list[float]]) -> ScoresByMethod:
 
 
 SCORES = _as_lists, _as_scores
-"""How scores by method are written and read."""
+"""The functions that write and read scores by method."""
 
 
 def _parse_lines(lines: list[str]) -> Iterator[tuple[str, Any]]:

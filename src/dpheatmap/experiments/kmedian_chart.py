@@ -1,4 +1,4 @@
-"""The figure of the k-median experiment: cost ratios over epsilon, and how the added cost grows with k."""
+"""The figure of the k-median experiment: cost ratios over epsilon, and the growth of the added cost with k."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOOKS = {
 
 
 def figure_of(ratios: Ratios, title: str) -> Figure:
-    """Ratios over epsilon, one panel for each k, and the added cost over k with sqrt(k) and k to compare with."""
+    """Draw ratios over epsilon, one panel for each k, and the added cost over k, with sqrt(k) and k for comparison."""
     figure = new_figure()
     figure.set_size_inches(15, 4.9)
     panels = figure.subplots(1, len(KS) + 1)
@@ -71,7 +71,7 @@ def _ticks() -> Any:
 
 
 def _draw_growth(panel: Any, ratios: Ratios) -> None:
-    """The added cost over k, ours at each epsilon, and two slopes through the first mark of epsilon 1."""
+    """Draw the added cost over k, ours at each epsilon, and two slopes through the first mark of epsilon 1."""
     shades = np.linspace(0.35, 1.0, len(EPSILONS))
     for epsilon, shade in zip(EPSILONS, shades, strict=True):
         marks = np.array([ratios.added_cost("adaptive", epsilon, k)[:2] for k in KS])

@@ -1,8 +1,8 @@
-"""Places near people: how much more do private ones cost than the best that could be had without privacy?
+"""The cost of privacy in k-median: how much more do private places cost than the best without privacy?
 
 A person's cost is the L1 distance to the nearest centre, in sides of the city cell, averaged over their events. Each
-method makes an estimate of where people are, and the same solver finds centres on it; diffprivlib's k-means finds its
-own. They are judged on the true people, beside the solver's centres on the true people themselves.
+method estimates where people are, and the same solver finds centres on the estimate; diffprivlib's k-means finds its
+own. The centres are judged on the true people and compared with the solver's centres on the true people.
 
 diffprivlib runs in an environment of its own, because it breaks on current versions of scikit-learn:
 ``scripts/diffprivlib`` makes it, and the variable DPHEATMAP_DIFFPRIVLIB names its Python. It protects rows, so it is
@@ -65,21 +65,21 @@ class Job:
 
     @property
     def key(self) -> str:
-        """What tells it apart."""
+        """The key of the job."""
         return self.place.name
 
 
 Costs = dict[str, float]
-"""By method, epsilon and number of centres, as :func:`case` writes them."""
+"""Costs by method, epsilon and number of centres, keyed by :func:`case`."""
 
 
 def case(method: str, epsilon: str, k: int) -> str:
-    """What a cost is kept under; without privacy, the method is "true" and there is no epsilon."""
+    """The key of a cost; without privacy, the method is "true" and there is no epsilon."""
     return f"{method}/{epsilon}/{k}"
 
 
 def run_job(job: Job) -> Costs:
-    """The true costs of each method's centres."""
+    """Compute the true costs of each method's centres."""
     from dpheatmap.estimate.median import k_median
 
     rng = np.random.default_rng(seed_of(job.seed, NAME, job.key))
@@ -104,7 +104,7 @@ def run_job(job: Job) -> Costs:
 
 
 def _one_event_each(job: Job, rng: np.random.Generator) -> Floats:
-    """One event of each of the people whom the job draws, at random."""
+    """One random event of each of the people whom the job draws."""
     place, drawn = job.place, np.zeros(job.place.people, bool)
     again = np.random.default_rng(seed_of(job.seed, NAME, job.key))
     drawn[again.choice(place.people, job.people, replace=False)] = True
@@ -123,7 +123,7 @@ def _of_diffprivlib(python: str, points: Floats, seed: int) -> dict[str, dict[st
 
 
 def jobs(data: Data, seed: int) -> tuple[list[Job], Dataset]:
-    """The cells with enough people."""
+    """The jobs: the cells with enough people."""
     cities = data.cities()
     rival = os.environ.get(VARIABLE)
     people = min(PEOPLE, max(place.people for place in cities.places))
@@ -143,7 +143,7 @@ _RESAMPLED = 2000
 
 
 class Ratios:
-    """Costs of all jobs, as ratios to the cost without privacy and as what is added to it."""
+    """Costs of all jobs, as ratios to the cost without privacy and as additions to it."""
 
     def __init__(self, costs: Sequence[Costs], people: int) -> None:
         self._costs = costs
@@ -152,18 +152,18 @@ class Ratios:
         self.methods = [name for name in TITLES if case(name, "1", KS[0]) in costs[0]]
 
     def ratio(self, method: str, epsilon: str, k: int) -> Mean:
-        """The cost in parts of that without privacy."""
+        """The ratio of the cost to that without privacy."""
         return mean_of([one[case(method, epsilon, k)] / one[case("true", "", k)] for one in self._costs])
 
     def added_cost(self, method: str, epsilon: str, k: int) -> Mean:
-        """What privacy adds to the cost, in sides."""
+        """The cost added by privacy, in sides."""
         return mean_of([one[case(method, epsilon, k)] - one[case("true", "", k)] for one in self._costs])
 
     def growth(self, method: str, epsilon: str) -> Growth:
-        """How the added cost grows with k, by least squares on logarithms of its means.
+        """Fit the growth of the added cost with k, by least squares on logarithms of its means.
 
-        The interval is from runs drawn with replacement: what is added to the cost of few places is small beside its
-        own error, and the exponent rests on it.
+        The interval comes from runs drawn with replacement (bootstrap): the added cost of few places is small compared
+        with its own error, and the exponent depends on it.
         """
         added = np.array(
             [[one[case(method, epsilon, k)] - one[case("true", "", k)] for k in KS] for one in self._costs]
@@ -185,7 +185,7 @@ class Ratios:
 
 
 def findings(ratios: Ratios) -> list[Finding]:
-    """The bar, the rivals, and how the added cost grows with k."""
+    """The findings: our requirement, the rivals, and the growth of the added cost with k."""
     ratio, half, _ = ratios.ratio("adaptive", "1", 10)
     found = [
         Finding(

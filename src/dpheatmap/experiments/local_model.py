@@ -1,4 +1,4 @@
-"""Nobody trusted: the local model against a curator, over the number of people. The paper leaves it open.
+"""The local model, in which nobody is trusted, against a curator, over the number of people. The paper leaves it open.
 
 A city cell has some hundred people, so a crowd is drawn from them with replacement: many people with the habits of few.
 """
@@ -24,17 +24,17 @@ CITIES, TRIALS = 5, 2
 SIZE = 64
 OF_CURATOR = ("adaptive", "paper")
 MOST_WITH_A_CURATOR = 100_000
-"""With more people a curator's map is as good as the true one, and only takes time."""
+"""The most people for whom a curator's map is made: with more, it is as good as the true one and only takes time."""
 OUTLINE, GOOD = 0.12, 0.03
 """EMD, in sides: above the first a map shows little more than the outline, below the second it is good (`plan`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalJob(Job):
-    """A crowd of which nobody trusts anybody, and the same crowd with a curator."""
+    """A crowd in the local model, and the same crowd with a curator."""
 
     def run(self, seed: int) -> dict[str, Scores]:
-        """One local collection, read both ways, beside the curator's."""
+        """Run one local collection with both reconstructions, and the curator's."""
         rng = self.people_of(seed_of(seed, self.people))
         place, drawn = self.place, rng.integers(0, self.place.people, self.people)
         counts = place.counts_of(place.times(drawn))
@@ -48,7 +48,7 @@ class LocalJob(Job):
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """5 cities x 2 trials x 4 numbers of people x 4 epsilons."""
+    """The jobs: 5 cities x 2 trials x 4 numbers of people x 4 epsilons."""
     cities = data.cities()
     places = sorted(cities.places, key=lambda place: -place.people)[:CITIES]
     return [
@@ -65,7 +65,7 @@ def _methods(people: int) -> tuple[str, ...]:
 
 
 def findings(panels: dict[str, Series]) -> list[Finding]:
-    """From how many people on it is of use."""
+    """The number of people from which on the local model is of use."""
     found = []
     for panel, series in panels.items():
         emds = {people: mean(series, "local", people) for people in sorted(series["local"])}

@@ -1,4 +1,4 @@
-"""Maps side by side: the original, the baseline, its top 0.01 %, and the paper's algorithm, as the paper shows them."""
+"""Maps side by side as in the paper: the original, the baseline, its top 0.01 %, and the paper's algorithm."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN = ("baseline", "top-0.01", "paper")
 
 @dataclass(frozen=True)
 class Gallery:
-    """A figure of maps: which places, with how many people, at which epsilons."""
+    """A figure of maps: its places, numbers of people, and epsilons."""
 
     name: str
     title: str
@@ -66,7 +66,7 @@ def strip(place: Place, people: int, epsilon: Fraction, sigma: float, seed: int)
 
 
 def side_by_side(strips: list[Strip], title: str, notes: list[str]) -> Figure:
-    """The strips below each other; each map has its own scale, because a flat map's heat is far below a true one's."""
+    """Draw the strips below each other; each map has its own scale, because flat maps are far below the true one."""
     figure = new_figure()
     rows, columns = strips[0].true.shape
     wide = (WIDTH - GAP) / (1 + len(SHOWN)) - GAP
@@ -109,7 +109,7 @@ def _draw(panel: Any, heat: Floats, place: Place, title: str) -> None:
 
 
 def _overlay(heat: Floats, picture: Path) -> Floats:
-    """The heat over a grey picture: the hotter, the less of the picture is seen."""
+    """Lay the heat over a grey picture; hotter pixels hide more of the picture."""
     from PIL import Image
 
     rows, columns = heat.shape

@@ -2,13 +2,13 @@
 
 The paper draws the means and covariances at random, deals with 200 people, and says that "the number of Gaussians,
 their covariances, and the number of samples from the mixture, are changed to control the sparsity of data", the share
-of the cells of the grid that anybody visits. It does not give the laws. Here means are uniform, axes point anywhere,
-and standard deviations along them are log-uniform from half to twice a spread. Points are drawn until the share is
-reached, and dealt to the people like cards. The spread stays as it is as long as that takes at most four points a cell
-of the grid, and grows by half until it does: a few narrow Gaussians never fill most of a square.
+of the cells of the grid that anybody visits. It does not give the laws. Here means are uniform, axes have uniform
+directions, and standard deviations along them are log-uniform from half to twice a spread. Points are drawn until the
+share is reached, and assigned to the people in turn. If this takes more than four points a cell of the grid, the spread
+grows by half until it does not: a few narrow Gaussians never fill most of a square.
 
-With the same seed, two sparsities that need the same spread have the same mixture, and one's points are the first of
-the other's: as in the paper's experiment with 20 Gaussians, only the number of samples changes.
+With the same seed, two sparsities that need the same spread have the same mixture, and the points of one are the first
+points of the other. As in the paper's experiment with 20 Gaussians, only the number of samples changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WIDENINGS = 8
 
 
 def mixture(gaussians: int, sparsity: float, *, people: int = 200, depth: int = 8, rng: np.random.Generator) -> Place:
-    """People whose events fill that share of the cells, to the cell.
+    """Generate people whose events fill that share of the cells, rounded to whole cells.
 
     >>> place = mixture(20, 0.15, rng=np.random.default_rng(0))
     >>> cells = place.sample(200, np.random.default_rng(0)).codes
@@ -45,7 +45,7 @@ def mixture(gaussians: int, sparsity: float, *, people: int = 200, depth: int = 
             f"{sparsity:g}. Give one such as 0.15."
         )
     means, roots = _components(gaussians, rng)
-    seed = int(rng.integers(2**63))  # so that every spread is tried on the same draws
+    seed = int(rng.integers(2**63))  # every spread is tried on the same draws
     for widening in range(_WIDENINGS):
         x, y = _points(means, roots * 1.5**widening, _POINTS_PER_CELL * cells, np.random.default_rng(seed))
         needed = _first_to_fill(domain, x, y, wanted)
@@ -74,7 +74,7 @@ def _components(gaussians: int, rng: np.random.Generator) -> tuple[Floats, Float
 
 
 def _points(means: Floats, roots: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """The points of so many draws from the mixture that fall on the unit square."""
+    """The points on the unit square, of ``count`` draws from the mixture."""
     component = rng.integers(len(means), size=count)
     points = means[component] + np.einsum("nij,nj->ni", roots[component], rng.standard_normal((count, 2)))
     x, y = points[np.all((points >= 0) & (points < 1), axis=1)].T
@@ -82,7 +82,7 @@ def _points(means: Floats, roots: Floats, count: int, rng: np.random.Generator) 
 
 
 def _first_to_fill(domain: Domain, x: Floats, y: Floats, wanted: int) -> int:
-    """How many of the points it takes to occupy so many cells; 0 if all of them don't."""
+    """The number of first points that occupy ``wanted`` cells; 0 if all points occupy fewer."""
     column, row, _ = domain.locate(x, y)
     first_visits: Ints = np.sort(np.unique(encode(column, row), return_index=True)[1])
     return int(first_visits[wanted - 1]) + 1 if len(first_visits) >= wanted else 0

@@ -1,8 +1,8 @@
 """The people of one map, and the maps of one experiment.
 
-The curator's aggregation reads any table with DuckDB; an experiment draws new people from the same few maps hundreds of
-times. So a place keeps its events in memory, already placed in cells, and adds a draw up with the aggregation's own
-integer rule.
+The curator's aggregation reads any table with DuckDB, but an experiment draws new people from the same few maps
+hundreds of times. So a place keeps its events in memory, already placed in cells, and sums a draw by the aggregation's
+own integer rule.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from dpheatmap.place.quadtree import Ints, encode
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """One map's worth of people: the events of a city cell or of an image.
+    """The people of one map: the events of a city cell or of an image.
 
-    ``user`` numbers the people from 0 on without gaps. Events may lie outside the domain: they weigh nothing, but whose
-    they are is still a person. In city cells x grows eastward and y northward, so row 0 of a raster is the south; in
-    images row 0 is the top.
+    ``user`` numbers the people from 0 on without gaps. Events outside the domain have no weight, but their owners still
+    count as people. In city cells x grows eastward and y northward, so row 0 of a raster is the south; in images row 0
+    is the top.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Place:
     def of_events(
         cls, name: str, domain: Domain, ids: ArrayLike, x: ArrayLike, y: ArrayLike, picture: Path | None = None
     ) -> Place:
-        """A place whose people are told apart by any ids.
+        """Make a place from events with any ids of people.
 
         >>> Place.of_events("here", Domain.unit(2), [70, 7, 70], [0.1, 0.2, 0.3], [0.5, 0.5, 0.5]).user.tolist()
         [1, 0, 1]
@@ -64,9 +64,9 @@ class Place:
         return replace(self, domain=Domain.unit(depth))
 
     def sample(self, people: int, rng: np.random.Generator) -> Counts:
-        """All events of so many different people, drawn at random, added up as ``aggregate`` does it.
+        """Draw different people at random and sum all their events as ``aggregate`` does.
 
-        An event inside the domain weighs ``W // t``, where t is the number of its person's events inside.
+        An event inside the domain has weight ``W // t``, where t is the number of its person's events inside.
         """
         if not 1 <= people <= self.people:
             raise ParameterError(
@@ -85,7 +85,7 @@ class Place:
         return self.x[mine], self.y[mine]
 
     def counts_of(self, times: Ints) -> Counts:
-        """The counts of a crowd in which each person is there so many times."""
+        """The counts of a crowd in which each person occurs ``times`` times."""
         user, cell, share = self._placed
         cells, position = np.unique(cell[times[user] > 0], return_inverse=True)
         weight = np.zeros(len(cells), dtype=np.int64)
@@ -107,7 +107,7 @@ class Place:
 
     @cached_property
     def _placed(self) -> tuple[Ints, Ints, Ints]:
-        """Person and cell of the events inside, and what an event of each person weighs."""
+        """The person and cell of the events inside, and the weight of an event of each person."""
         column, row, inside = self.domain.locate(self.x, self.y)
         user = self.user[inside]
         events = np.bincount(user, minlength=self.people)
@@ -117,9 +117,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The places that an experiment runs over, and what has to be said about them.
+    """The places of an experiment, and notes about them.
 
-    ``title`` is for figures. ``notes`` are lines to print: what the filters left beside the paper's numbers, and known
+    ``title`` is for figures. ``notes`` are lines to print: the numbers left by the filters and the paper's, and known
     biases.
     """
 

@@ -1,4 +1,4 @@
-"""Columns out of files, silent about what is in their rows."""
+"""Reading of columns from files, with errors that reveal nothing of the rows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dpheatmap.errors import DataError
 
 
 def columns_of(path: Path, statement: str, advice: str) -> dict[str, NDArray[Any]]:
-    """What a statement selects, as arrays; its one parameter ``?`` is the file.
+    """Run a statement and return its columns as arrays; its one parameter ``?`` is the file.
 
-    DuckDB's own words quote the rows that it stumbled on, so nothing of them stays attached to the error raised here.
+    DuckDB's messages quote the rows that failed, so the error raised here does not contain them.
     """
     with suppress(duckdb.Error), connect() as con:
         columns = con.execute(statement, [not_a_pattern(path)]).fetchnumpy()

@@ -1,4 +1,4 @@
-"""A report of experiments in Markdown: figures, and every claim with what was found."""
+"""Reports of experiments in Markdown: figures, and every claim with its finding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dpheatmap.experiments.study_runner import Outcome
 
 
 def report(outcomes: Sequence[Outcome]) -> str:
-    """One section an experiment, after a table of all claims."""
+    """Write a table of all claims, then one section an experiment."""
     findings = [(outcome, finding) for outcome in outcomes for finding in outcome.findings]
     claims = [finding for _, finding in findings if not finding.ours]
     held = sum(finding.held for finding in claims)

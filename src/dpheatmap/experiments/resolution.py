@@ -1,4 +1,4 @@
-"""Finer cells: the paper's third experiment, one city cell, side 64 to 512, at epsilon 10 and 1."""
+"""Resolution: the paper's third experiment, one city cell, side 64 to 512, at epsilon 10 and 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PEOPLE, TRIALS = 200, 10
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """One cell x 10 trials x 4 sides x 2 epsilons."""
+    """The jobs: one cell x 10 trials x 4 sides x 2 epsilons."""
     cities = data.cities()
     place = one_cell(cities)
     return [

@@ -1,7 +1,7 @@
 """Is anybody better? Our method against every rival on cities, gaze, football and mixtures, by paired tests.
 
-Rivals are as their authors wrote them, and, where they measure cells, once more with our posterior on what they
-measured. All maps are other than those that our method's settings were found on.
+Rivals are implemented as their authors wrote them. Those that measure cells run a second time with our posterior on
+their measurements. All maps are different from those on which our method's settings were chosen.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ OURS = "adaptive"
 THEIRS = ("paper", *(peer.name for peer in PEERS))
 WITH_POSTERIOR = tuple(method.name for method in RIVALS_WITH_POSTERIOR)
 LEAST_SIGNAL = 20
-"""Below so many people times epsilon nothing works, and nothing is tested."""
+"""The least people times epsilon that is tested: below it no method works."""
 SIZE = 128
 GAUSSIANS = ((5, 0.02), (10, 0.04), (20, 0.15), (40, 0.4), (80, 0.75))
 DATASETS = 4
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """A panel for each kind of map."""
+    """The jobs, with a panel for each kind of map."""
     cities, images, pitches = data.cities(), data.gaze(), data.football()
     found = [
         *_panel("cities, 200 people", cities.places, 200, SIGMA),

@@ -1,13 +1,13 @@
 """The paper's images: SALICON as its authors publish it, with the paper's filter.
 
-Two releases exist. That of 2015 has a JSON file for each split, ``fixations_train2014.json`` and the like, in which
-every annotation is what one worker looked at in one image, as (row, column). That of 2017 has a MATLAB file for each
-image, ``COCO_*.mat``, in which ``gaze`` is a structure for each person; its ``location`` are the recorded positions as
-(x, y), the same kind as those of the JSON files, and its ``fixations`` a summary of them that is not used. Both count
-pixels from 1.
+There are two releases. That of 2015 has a JSON file for each split, ``fixations_train2014.json`` and the like, in which
+every annotation holds the positions that one worker looked at in one image, as (row, column). That of 2017 has a MATLAB
+file for each image, ``COCO_*.mat``, in which ``gaze`` is a structure for each person. Its ``location`` are the recorded
+positions as (x, y), the same kind as those of the JSON files, and its ``fixations`` a summary of them that is not used.
+Both count pixels from 1.
 
-The paper draws 38 images with at least 50 people at random and scales them from 640 x 480 to 320 x 240 pixels. Which
-38 it does not say. A person with no position at all on record does not count; positions off the image weigh nothing.
+The paper draws 38 images with at least 50 people at random and scales them from 640 x 480 to 320 x 240 pixels. It does
+not say which 38. A person without any recorded position does not count; positions off the image have no weight.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _LONGEST_KEY = 100  # characters up to the opening bracket, white space included
 _LONGEST = 2**24  # characters of one annotation; real ones have some thousands
 
 Looks = list[tuple[Any, Any]]
-"""Who, and the positions as rows of (x, y)."""
+"""People, each with positions as rows of (x, y)."""
 
 
 def on_map(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    """Positions in pixels of the image, counted from 1, as positions on the map: pixels 1 and 2 fall in its first cell.
+    """Convert positions in pixels of the image, counted from 1, to the map: pixels 1 and 2 are in its first cell.
 
     >>> x, y = on_map([1, 2, 3, 640], [1, 2, 3, 480])
     >>> x.tolist(), y.tolist()
@@ -54,9 +54,9 @@ def on_map(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def gaze(folder: str | PathLike[str], *, seed: int = 0) -> Dataset:
-    """38 images with at least 50 people, drawn by the seed, from a folder that holds one of the releases.
+    """Draw 38 images with at least 50 people, by the seed, from a folder that holds one of the releases.
 
-    If the pictures (``COCO_*.jpg``) lie anywhere in the folder too, the places know them.
+    If the pictures (``COCO_*.jpg``) are anywhere in the folder, the places refer to them.
     """
     root = Path(folder)
     annotations = sorted(root.rglob("fixations_*.json"))
@@ -92,7 +92,7 @@ def _place(name: str, looks: Looks, picture: Path | None) -> Place:
 
 
 def _draw_from_json(paths: list[Path], rng: np.random.Generator) -> dict[str, Looks]:
-    """Two readings, one to count people and one for the images drawn: all at once would fill gigabytes of memory."""
+    """Read twice, to count people and to get the images drawn: reading all at once would take gigabytes of memory."""
     names: dict[Any, str] = {}
     people: dict[Any, set[Any]] = defaultdict(set)
     for path in paths:
@@ -143,7 +143,7 @@ def _objects(path: Path, array: str) -> Iterator[Any]:
 
 
 def _start_of(read: Any, array: str) -> str:
-    """What follows the opening bracket of the array, as far as it was read; nothing if there is no such array."""
+    """The text read after the opening bracket of the array; empty if there is no such array."""
     opening, text = re.compile(rf'"{array}"\s*:\s*\['), ""
     while chunk := read(_CHUNK):
         text = text[-_LONGEST_KEY:] + chunk
@@ -168,7 +168,7 @@ def _positions(listed: Any, path: Path) -> Floats:
 
 
 def _draw_from_matlab(paths: dict[str, Path], rng: np.random.Generator) -> dict[str, Looks]:
-    """Files in random order until enough have the people: the same law as a draw from all that do."""
+    """Read files in random order until enough have the people: the same law as a draw from all that do."""
     drawn: dict[str, Looks] = {}
     for name in rng.permutation(sorted(paths)).tolist():
         looks = _read_matlab(paths[name])
@@ -187,7 +187,7 @@ def _read_matlab(path: Path) -> Looks:
         raise MissingDependency("scipy", "Reading the 2017 release of SALICON") from error
     try:
         locations = loadmat(path, variable_names=["gaze"])["gaze"]["location"].ravel()
-    except Exception:  # scipy has no one kind of error for a file that is damaged
+    except Exception:  # scipy has no single error for a damaged file
         raise _damage_error(path) from None
     return [(who, _positions(listed, path)) for who, listed in enumerate(locations) if np.size(listed)]
 

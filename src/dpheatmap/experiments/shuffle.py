@@ -1,12 +1,12 @@
-"""No curator: the paper's appendix on the shuffle model. What people send, and what the map is worth, against B.
+"""The shuffle model: the paper's appendix without a curator. Communication and quality of the map, against B.
 
-B is the number of units that one person's weight is rounded to. A larger one rounds less and takes larger messages;
-without rounding the noise is that of a curator with the paper's design: B = infinity. Servers need no rounding, but
-each adds noise of its own.
+B is the number of units to which one person's weight is rounded. A larger B rounds less and takes larger messages.
+Without rounding, B = infinity, the noise is that of a curator with the paper's design. Servers need no rounding, but
+each adds its own noise.
 
 **Paired.** All collections of one run have the same people and, in people, the same noise to within 1 / B
-(`simulate_together`): that of B = 256 and that of B = infinity differ by their rounding alone, and what a curator
-would have measured of the same noisy tree is the part of it that the paper's design asks for (`curator_release_of`).
+(`simulate_together`). So B = 256 and B = infinity differ by their rounding alone. A curator's measurements of the same
+noisy tree are the part of it that the paper's design asks for (`curator_release_of`).
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ NAMES = {
     "curator": ("paper-posterior", "paper"),
     **{f"servers-{m}": (f"servers-{m}", f"servers-{m}-paper") for m in SERVERS},
 }
-"""What tables call the reconstructions of each release: by the posterior, and by the paper's algorithm."""
+"""Names in tables of the reconstructions of each release: by the posterior, and by the paper's algorithm."""
 
 
 def terms_of(units: int, domain: Domain = MAP, servers: int = 0) -> Terms:
-    """The terms of a collection with B = ``units``: with so many servers, or in the shuffle model."""
+    """The terms of a collection with B = ``units``: with servers, or in the shuffle model if there are none."""
     model, delta = ("servers", Fraction(0)) if servers else ("shuffle", DELTA)
     return Terms.of(
         model, domain, epsilon=EPSILON, delta=delta, n_min=PEOPLE, n_max=PEOPLE, units=units, servers=servers
@@ -65,7 +65,7 @@ def terms_of(units: int, domain: Domain = MAP, servers: int = 0) -> Terms:
 
 
 def curator_release_of(release: Release) -> Release:
-    """What a curator with the paper's design would have asked of a noisy tree in which every cell is measured."""
+    """The release of a curator with the paper's design, from a noisy tree in which every cell is measured."""
     m, design = release.measurements, release.design
     assert isinstance(design, PaperDesign)
     rows: list[Ints] = []
@@ -84,10 +84,10 @@ def curator_release_of(release: Release) -> Release:
 
 @dataclass(frozen=True, eq=False)
 class ShuffleJob(Job):
-    """People who take part in collections with B the place on the axis; at infinity, also in all others."""
+    """People in a collection with B the place on the axis; at infinity, also in all other collections."""
 
     def run(self, seed: int) -> dict[str, Scores]:
-        """Each collection, read both ways."""
+        """Run each collection with both reconstructions."""
         place = self.place
         drawn = self.people_of(seed).choice(place.people, self.people, replace=False)
         true = smooth(true_distribution(place.counts_of(place.times(drawn))), self.sigma, self.size)
@@ -109,7 +109,7 @@ class ShuffleJob(Job):
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """20 images x 3 trials x 6 values of B, and the same people and noise without rounding, also with servers."""
+    """The jobs: 20 images x 3 trials x 6 values of B, and the same people and noise unrounded, also with servers."""
     images = data.gaze()
     without_rounding = tuple(name for names in NAMES.values() for name in names)
     return [
@@ -131,17 +131,17 @@ class Pairs:
         self._emds = {key: [math.fsum(runs) / len(runs) for runs in by.values()] for key, by in emds.items()}
 
     def ratio_to_curator(self, who: str, way: int, at: float = math.inf) -> Mean:
-        """Against a curator's release, reconstructed the same way: 0 is the posterior, 1 the paper's algorithm."""
+        """The ratio to a curator's release, reconstructed the same way: 0 is the posterior, 1 the paper's algorithm."""
         return ratio_of(self._emds[NAMES[who][way], at], self._emds[NAMES["curator"][way], math.inf])
 
     def rounding_ratio(self, way: int, at: float) -> Mean:
-        """What rounding to B units costs: against B = infinity."""
+        """The ratio to B = infinity: the cost of rounding to B units."""
         name = NAMES["shuffle"][way]
         return ratio_of(self._emds[name, at], self._emds[name, math.inf])
 
 
 def megabytes(units: int) -> tuple[float, float]:
-    """What one person sends, in MB: with the certified number of shares and our modulus, and by the paper's formula."""
+    """The MB that one person sends: with the certified number of shares and our modulus, and by the paper's formula."""
     terms = terms_of(units)
     m, q = terms.tree.size, units * PEOPLE
     shares = paper_shares(PEOPLE, q, m, float(EPSILON), float(DELTA))
@@ -173,7 +173,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
 
 
 def judge(jobs: Sequence[Job], results: Results) -> list[Finding]:
-    """Our bar, and what servers cost, by pairs; an interval has to lie below the bar as a whole."""
+    """Our requirement, and the cost of servers, by pairs; the whole interval must lie below the requirement."""
     pairs = Pairs(jobs, results)
     near = [pairs.ratio_to_curator("shuffle", way, 256) for way in (0, 1)]
     served = {m: [pairs.ratio_to_curator(f"servers-{m}", way) for way in (0, 1)] for m in SERVERS}
@@ -201,7 +201,7 @@ def _both_ways(ratios: Sequence[Mean]) -> str:
 
 
 def figures(jobs: Sequence[Job], results: Results, dataset: Dataset) -> list[tuple[str, Figure]]:
-    """What is sent and what it is worth against B; and what rounding and servers cost."""
+    """The figures: communication and quality against B; and the cost of rounding and servers."""
     from dpheatmap.experiments import shuffle_chart
 
     about = f"{PEOPLE} people, epsilon 5, delta 1e-5 (of servers 0). Data: {dataset.title}."

@@ -1,4 +1,4 @@
-"""The figures of the shuffle experiment: what people send and what for, against B; what rounding and servers cost."""
+"""The figures of the shuffle experiment: communication and quality against B; the cost of rounding and servers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WAYS = (("posterior", OUR_COLOUR, "o"), ("paper's algorithm", PAPER_COLOUR, "s")
 
 
 def metrics_figure(series: Series, title: str, about: str) -> Figure:
-    """One row: communication, then the four metrics, with the curator's as a line across."""
+    """Draw one row: communication, then the four metrics, with the curator's as a horizontal line."""
     figure = new_figure()
     first, *rest = figure.subplots(1, 1 + len(METRICS))
     _draw_communication(first)
@@ -41,7 +41,7 @@ def metrics_figure(series: Series, title: str, about: str) -> Figure:
 
 
 def ratio_figure(pairs: Pairs, about: str) -> Figure:
-    """EMD as a ratio to the curator's with the same people and noise: over B, and over the number of servers."""
+    """Draw the ratio of EMD to the curator's with the same people and noise: over B, and over the number of servers."""
     figure = new_figure()
     over_b, over_servers = figure.subplots(1, 2, sharey=True)
     for way, (name, _, _) in enumerate(WAYS):

@@ -1,9 +1,9 @@
 """The paper's cities: Gowalla and Brightkite as SNAP publishes them, with the paper's filters.
 
 The files hold tab-separated lines ``user, time, latitude, longitude, place``; Brightkite's have some without a time or
-a position, which are passed over. The paper keeps a month or two of check-ins roughly in the continental US, lays a
-grid of 300 x 300 over that area "for each of these datasets", and takes "the top 30 cells (in both datasets combined)".
-That is read as: each pair of a dataset and a cell is ranked by its own check-ins, so one cell may be chosen twice, once
+a position, which are skipped. The paper keeps a month or two of check-ins roughly in the continental US, lays a grid
+of 300 x 300 over that area "for each of these datasets", and takes "the top 30 cells (in both datasets combined)". Here
+this means that each pair of a dataset and a cell is ranked by its own check-ins. So one cell may be chosen twice, once
 a dataset, and no map mixes people of both.
 """
 
@@ -23,7 +23,7 @@ from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.place.quadtree import Ints
 
 AREA = Bounds(-135.0, 0.0, -60.0, 50.0)
-"""Longitudes and latitudes strictly between these."""
+"""The bounds of longitudes and latitudes, exclusive."""
 
 GRID = 300
 CELLS = 30
@@ -31,7 +31,7 @@ CELLS = 30
 
 @dataclass(frozen=True)
 class Source:
-    """A dataset of SNAP: its file, the time that the paper keeps, and what that left in the paper's hands."""
+    """A dataset of SNAP: its file, the period that the paper keeps, and the paper's numbers after this filter."""
 
     name: str
     file: str
@@ -42,11 +42,11 @@ class Source:
 
     @property
     def page(self) -> str:
-        """Where it is to be had."""
+        """The page of its download."""
         return f"https://snap.stanford.edu/data/loc-{self.name}.html"
 
     def find(self, folder: Path) -> Path:
-        """The file as downloaded or unpacked, which may have changed its name to that inside the archive."""
+        """Find the file as downloaded or unpacked, which may have the name inside the archive."""
         names = (self.file, self.file.removesuffix(".gz"), f"{self.name}_totalCheckins.txt")
         for name in names:
             if (folder / name).is_file():
@@ -72,7 +72,7 @@ class Checkins:
 
     @property
     def note(self) -> str:
-        """How many there are, beside the paper's numbers."""
+        """Their number, compared with the paper's."""
         s, people = self.source, len(np.unique(self.user))
         return (
             f"{s.name}: {len(self.user):,} check-ins by {people:,} people after the paper's filters "
@@ -94,7 +94,7 @@ def cities(folder: str | PathLike[str], *, depth: int = 8) -> Dataset:
 
 
 def read(source: Source, path: Path) -> Checkins:
-    """The check-ins of a file that lie in the paper's area and time, placed in the cells of its grid."""
+    """Read the check-ins of a file in the paper's area and period, placed in the cells of its grid."""
     statement = f"""
         SELECT person, lon, lat FROM (
             SELECT TRY_CAST(person AS BIGINT) AS person, TRY_CAST(time AS TIMESTAMP) AS time,
@@ -112,7 +112,7 @@ def read(source: Source, path: Path) -> Checkins:
 
 
 def name_of_cell(dataset: str, west: float, south: float) -> str:
-    """What figures call a cell of the grid: its dataset and its middle.
+    """The name of a grid cell in figures: its dataset and its middle.
 
     >>> name_of_cell("Gowalla", -97.75, 30 + 1 / 6)
     'Gowalla 30.25 N 97.62 W'
@@ -122,7 +122,7 @@ def name_of_cell(dataset: str, west: float, south: float) -> str:
 
 
 def _cell_and_rest(degrees: Floats, start: float, end: float) -> tuple[Ints, Floats]:
-    """The column or row of the grid, and in [0, 1) how far into it."""
+    """The column or row of the grid, and the position inside it, in [0, 1)."""
     steps = (degrees - start) * (GRID / (end - start))
     steps = np.minimum(steps, np.nextafter(GRID, 0))  # just inside the far edge may round to it
     cell = np.floor(steps)

@@ -1,11 +1,11 @@
-"""Real data of the same kind as the paper's, for whoever does not have the paper's files.
+"""Stand-in data: real data of the same kind as the paper's, for users without the paper's files.
 
 The folder that the environment variable DPHEATMAP_DATA names holds ``geo_cells.parquet`` (30 city cells),
 ``salicon_38.parquet`` (38 images) and ``wyscout_events.parquet`` (football); none is part of the package.
 Figures made from them say that they are a stand-in.
 
-Events are in an order that is the same each time, whichever thread reads a row first: a seed that draws one of a
-person's events draws the same one again.
+Events have a fixed order, independent of reading threads: a seed that draws one of a person's events draws the same one
+again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAMES = {"gowalla": "Gowalla", "foursquare": "Foursquare"}
 
 
 def folder() -> Path | None:
-    """Where the stand-in data is said to be, or None."""
+    """The folder of the stand-in data, or None."""
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)
@@ -84,7 +84,7 @@ def gaze() -> Dataset:
 
 
 def football() -> Dataset:
-    """Events of professional football by kind, of half of the players: the others' were used to set our method up."""
+    """Events of professional football by kind, of half of the players; the other half was used to tune our method."""
     found = columns_of(
         _file("wyscout_events.parquet"),
         "SELECT user, x / 100 AS x, y / 100 AS y, event FROM read_parquet(?) WHERE user % 2 = 1 AND event IN "
@@ -113,6 +113,6 @@ def _file(name: str) -> Path:
 
 
 def _runs(column: NDArray[Any]) -> list[slice]:
-    """The stretches of equal values in a sorted column."""
+    """The runs of equal values in a sorted column."""
     edges = [0, *(np.flatnonzero(column[1:] != column[:-1]) + 1).tolist(), len(column)]
     return [slice(start, end) for start, end in pairwise(edges)]

@@ -1,4 +1,4 @@
-"""What an experiment is: jobs over an axis, and what their results say about the paper's claims."""
+"""Definition of an experiment: jobs over an axis, and findings about the paper's claims."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from dpheatmap.experiments.populations import Dataset, Place
 
 PAPER_METHODS = ("paper", "baseline", "top-0.001", "top-0.01", "top-0.1", "top-1")
-"""What the paper's own figures show."""
+"""The methods in the paper's own figures."""
 
 WITH_RIVALS = ("adaptive", *PAPER_METHODS, "uniform-grid", "adaptive-grid", "privtree")
-"""With ours, and the rivals that people use most."""
+"""The paper's methods, ours, and the most used rivals."""
 
 SIGMA = 0.02
-"""The smoothing of the city maps, in sides. The paper does not tell its own."""
+"""The smoothing of the city maps, in sides. The paper does not give its own."""
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
     """One trial of an experiment: people drawn from a place, all methods on them.
 
-    ``panel`` names the figure it belongs to, ``at`` its place on the axis. ``draw`` tells the sample apart: jobs of the
-    same place and draw see the same people, whatever else differs.
+    ``panel`` names its figure, ``at`` its place on the axis. ``draw`` identifies the sample: jobs of the same place and
+    draw have the same people, whatever else differs.
     """
 
     panel: str
@@ -48,11 +48,11 @@ class Job:
 
     @property
     def key(self) -> str:
-        """What names the job in the log of finished ones."""
+        """The key of the job in the log of finished ones."""
         return f"{self.panel}/{self.at:g}/{self.place.name}/{self.draw}"
 
     def people_of(self, seed: int) -> np.random.Generator:
-        """What draws the people: the same for jobs of the same place and draw."""
+        """The generator that draws the people: the same for jobs of the same place and draw."""
         return np.random.default_rng(seed_of(seed, "people", self.place.name, self.draw))
 
     def run(self, seed: int) -> dict[str, Scores]:
@@ -70,7 +70,7 @@ def over_epsilon(
     methods: tuple[str, ...],
     sigma: float,
 ) -> list[Job]:
-    """Every place so many times, with all epsilons on the axis."""
+    """The jobs of every place, ``trials`` times, with all epsilons on the axis."""
     return [
         Job("", float(epsilon), place, trial, people, Fraction(epsilon), methods, sigma)
         for place in places
@@ -84,13 +84,13 @@ Results = dict[str, dict[str, Scores]]
 
 
 def run_job(seed_and_job: tuple[int, Job]) -> dict[str, Scores]:
-    """Run a job: a function of a module, for other processes."""
+    """Run a job; a function of a module, so that other processes can call it."""
     seed, job = seed_and_job
     return job.run(seed)
 
 
 class Finding(NamedTuple):
-    """A claim of the paper, whether it held here, and the numbers that say so; or a question of our own."""
+    """A claim of the paper or a question of ours, whether it held here, and the numbers."""
 
     claim: str
     held: bool
@@ -99,7 +99,7 @@ class Finding(NamedTuple):
 
 
 class Data(Protocol):
-    """Where experiments get their places from: the official downloads, or stand-ins."""
+    """The source of the places of experiments: the official downloads, or stand-ins."""
 
     def cities(self) -> Dataset:
         """The 30 city cells."""
@@ -108,7 +108,7 @@ class Data(Protocol):
         """The 38 images."""
 
     def football(self) -> Dataset:
-        """Where things happen on a pitch, by kind."""
+        """Positions of events on a football pitch, by kind."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Study:
     """An experiment of the paper.
 
     Each panel of its jobs becomes a figure. ``findings`` judges claims by the means of the panels, ``judge`` by the
-    single results. ``figures`` draws its own instead of four metrics a panel.
+    single results. ``figures`` replaces the default figures of four metrics a panel.
     """
 
     name: str
@@ -138,5 +138,5 @@ def panels_of(jobs: Sequence[Job], results: Results) -> dict[str, Series]:
 
 
 def paragraph(findings: Sequence[Finding]) -> str:
-    """The findings in one paragraph."""
+    """Write the findings as one paragraph."""
     return " ".join(f"{'Held' if f.held else 'NOT HELD'}: {f.claim} ({f.evidence})." for f in findings)

@@ -1,4 +1,4 @@
-"""Running an experiment: jobs over the machine's cores, results into files."""
+"""The runner of experiments: it runs jobs on all cores and writes results to files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What came of an experiment: its findings, and the files that were written."""
+    """The outcome of an experiment: its findings, and the files written."""
 
     name: str
     title: str
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[int, int, float], None]
-"""Is told how many jobs are done, of how many, and the seconds gone by."""
+"""A callback with the number of jobs done, their total, and the seconds elapsed."""
 
 
 def run_study(
@@ -54,7 +54,7 @@ def run_study(
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Run what is not yet in the folder's log, and write figures, table and findings."""
+    """Run the jobs that are not yet in the folder's log, and write figures, table and findings."""
     jobs, dataset = study.jobs(data)
     for note in dataset.notes:
         say(note)
@@ -79,7 +79,7 @@ def run_study(
 def run_gallery(
     gallery: Gallery, data: Data, folder: Path, *, seed: int = 0, say: Callable[[str], None] = lambda line: None
 ) -> Outcome:
-    """Draw maps side by side, and write their scores and what they show."""
+    """Draw maps side by side, and write their scores and findings."""
     strips, dataset = gallery.strips(data, seed)
     for note in dataset.notes:
         say(note)
@@ -108,7 +108,7 @@ def write_outcome(
     rows: list[dict[str, Any]],
     folder: Path,
 ) -> Outcome:
-    """Table and findings beside the figures."""
+    """Write table and findings beside the figures."""
     table = save_text(folder / f"{name}.csv", as_csv(rows, [title, dataset.title]))
     words = f"{title}. Data: {dataset.title}. {paragraph(findings)}\n"
     return Outcome(name, title, dataset.title, findings, figures, table, save_text(folder / f"{name}.txt", words))
@@ -126,7 +126,7 @@ def run_missing(
     workers: int | None,
     progress: Progress | None,
 ) -> dict[str, Result]:
-    """Do the work that the log lacks."""
+    """Run the items that are missing from the log."""
     missing = [item for item in items if key(item) not in log.results]
     start = time.monotonic()
     for item, result in run_all(work, missing, workers):
@@ -137,7 +137,7 @@ def run_missing(
 
 
 def _figures(study: Study, panels: dict[str, Series], dataset: Dataset) -> list[tuple[str, Figure]]:
-    """A figure of the paper's own methods for each panel, and one of the rivals if there are any."""
+    """Draw a figure of the paper's own methods for each panel, and one of the rivals if there are any."""
     found = []
     for panel, series in panels.items():
         name = "-".join([study.name, *panel.replace(",", "").split()])

@@ -1,4 +1,4 @@
-"""Sparse and dense maps: the paper's appendix on mixtures of Gaussians, 200 people, epsilon 1."""
+"""Sparsity: the paper's appendix on mixtures of Gaussians, 200 people, epsilon 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PEOPLE, DATASETS = 200, 10
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """Two panels x 5 sparsities x 10 generated data sets."""
+    """The jobs: two panels x 5 sparsities x 10 generated data sets."""
     found = []
     for panel, settings in ((FIXED, BY_SPARSITY), (VARIED, BY_GAUSSIANS)):
         for gaussians, sparsity in settings:
@@ -50,7 +50,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
 
 
 def _trend(panel: str, series: Series, method: str, claim: str, *, better: bool) -> Finding:
-    """A rough trend, as the paper calls it: in three of the four metrics, from the first place to the last."""
+    """A rough trend, in the paper's words: in three of the four metrics, from the first place to the last."""
     up = improvements(series, method)
     along = [m.name for m in METRICS if (m.name in up) == better]
     return Finding(

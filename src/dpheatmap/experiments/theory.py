@@ -1,8 +1,8 @@
-"""Theory and measurement: errors over epsilon, people and places between what is guaranteed and what is possible.
+"""Measured errors over epsilon, people and places, between the guarantees and the lower bounds of theory.
 
-People are in exactly so many cells of a grid of 64 x 64, each in one: the sparse data that the paper's theorem is
-about. The paper's algorithm keeps as many cells a level as there are places, and at least 4, so that its guarantee
-holds without a term for misfit. Maps are compared as they are, without smoothing.
+People are in a fixed number of cells of a grid of 64 x 64, each in one: the sparse data of the paper's theorem. The
+paper's algorithm keeps as many cells a level as there are places, and at least 4, so that its guarantee holds without
+a term for misfit. Maps are compared without smoothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AXES = {"epsilon": "epsilon", "people": "number of people", "places": "places th
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """Three panels, in each of which one of epsilon, people and places varies; 4 draws."""
+    """The jobs: three panels, each of which varies one of epsilon, people and places; 4 draws."""
     settings = [
         *(("epsilon", float(epsilon), PEOPLE, Fraction(epsilon), PLACES) for epsilon in EPSILONS),
         *(("people", float(people), people, EPSILON, PLACES) for people in CROWDS),
@@ -51,7 +51,7 @@ def jobs(data: Data) -> tuple[list[Job], Dataset]:
 
 
 def few_places(places: int, people: int, draw: int) -> Place:
-    """So many people in so many different cells, of which some are busier than others; each in one of them."""
+    """Put ``people`` people, each in one cell, into ``places`` different cells, some busier than others."""
     rng = np.random.default_rng(seed_of("few places", places, people, draw))
     side = 2**DOMAIN.depth
     cells = rng.choice(side * side, places, replace=False)
@@ -62,7 +62,7 @@ def few_places(places: int, people: int, draw: int) -> Place:
 
 
 def merge_lines(series: Series) -> Series:
-    """The paper's algorithm as one line, whatever its width at each place of the axis."""
+    """Merge the paper's algorithm into one line, for all its widths along the axis."""
     ours = {name: line for name, line in series.items() if not name.startswith("paper-")}
     papers = {at: mark for name, line in series.items() if name not in ours for at, mark in line.items()}
     return {"adaptive": ours["adaptive"], "paper": dict(sorted(papers.items())), "dense": ours["dense"]}
@@ -103,7 +103,7 @@ LINES: dict[str, dict[str, Any]] = {
 
 
 def figure(panels: dict[str, Series], dataset: Dataset) -> list[tuple[str, Figure]]:
-    """Three panels on logarithmic axes: measured errors, guarantees, and what is impossible."""
+    """Draw three panels on logarithmic axes: measured errors, guarantees, and lower bounds."""
     made, look = new_figure(), styles()
     made.set_size_inches(15, 6.6)
     for number, (panel, series) in enumerate(panels.items()):

@@ -1,4 +1,4 @@
-"""More people: the paper's second experiment, one city cell, 50 to 500 people, at epsilon 10 and 1."""
+"""Number of people: the paper's second experiment, one city cell, 50 to 500 people, at epsilon 10 and 1."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRIALS = 10
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """One cell x 10 trials x 6 numbers of people x 2 epsilons."""
+    """The jobs: one cell x 10 trials x 6 numbers of people x 2 epsilons."""
     cities = data.cities()
     place = one_cell(cities)
     return [
@@ -29,7 +29,7 @@ def jobs(data: Data) -> tuple[list[Job], Dataset]:
 
 
 def one_cell(cities: Dataset) -> Place:
-    """The cell with the most people: the paper takes one with more than 500, and does not tell which."""
+    """The cell with the most people: the paper takes one with more than 500, and does not say which."""
     return max(cities.places, key=lambda place: place.people)
 
 
@@ -72,7 +72,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
 
 
 def _turns(series: Series, method: str) -> bool:
-    """Whether EMD at the end is more than 2 % above its least value on the way."""
+    """Whether EMD at the end is more than 2 % above its least value along the axis."""
     values = [mean(series, method, at) for at in sorted(series[method])]
     return values[-1] > 1.02 * min(values)
 

@@ -1,1 +1,1 @@
-"""The least cost of moving mass on a grid: what the earth mover's distance and the dense reconstruction share."""
+"""Minimum-cost flow on a grid, which the earth mover's distance and the dense reconstruction share."""

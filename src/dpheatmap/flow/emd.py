@@ -1,9 +1,9 @@
-"""The earth mover's distance on a grid as a flow between neighbours: exact, between two bounds, and the EMD norm.
+"""The earth mover's distance on a grid as a minimum-cost flow: exactly, between two bounds, and as the EMD norm.
 
-With distances along the axes, mass that travels from one pixel to another may as well go step by step through
-neighbours, so the distance is the least cost of a flow (Ling and Okada 2007): n pixels and 2 n edges, not n^2 pairs.
-Every answer is proved before it is returned: the flow is checked to carry the supplies, the potential to be feasible,
-both in whole numbers, and then no flow costs less than the potential is worth.
+With distances along the axes, mass that moves from one pixel to another can go step by step through neighbours. So the
+distance is the least cost of a flow (Ling and Okada 2007): n pixels and 2 n edges, not n^2 pairs. Every answer is
+proved before it is returned. The flow is checked to carry the supplies and the potential to be feasible, both in whole
+numbers. Then no flow costs less than the value of the potential.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from dpheatmap.flow.proof import cost, optimum, value
 from dpheatmap.place.domain import Floats
 
 _ALPHA = 2  # the price, in sides, of making or destroying a unit of mass
-_TRIALS = 3  # how many levels above the finest one may prove the bounds
+_TRIALS = 3  # the number of levels above the finest one that may prove the bounds
 _EASINGS = 16  # rounds of circulations at a time
 _WORTHWHILE = 1.15  # the factor by which they must shrink the gap to go on
-_SWEEPS = 4  # between two looks at the bounds
+_SWEEPS = 4  # between two checks of the bounds
 
 
 def exact(a: Floats, b: Floats) -> float:
-    """The distance between two maps, normalised: the optimum for their masses, rounded to whole units."""
+    """Compute the distance between two normalised maps: the optimum for their masses, rounded to whole units."""
     supply = supply_of_difference(a, b)
     if not supply.units.any():
         return 0.0
@@ -36,13 +36,13 @@ def exact(a: Floats, b: Floats) -> float:
 
 
 def norm(v: Floats) -> float:
-    """The EMD norm: the least of EMD(p, q) + alpha |v - (p - q)| over p, q >= 0 of equal totals.
+    """Compute the EMD norm: the least of EMD(p, q) + alpha |v - (p - q)| over p, q >= 0 of equal totals.
 
-    It is a flow: p - q is what the steps take away, and the rest r = v - (p - q) goes to the bank, where r > 0, or
-    comes from it, where r < 0, at alpha a unit. With W the sum of v, the cost is alpha |W| and that of the cheapest
-    flow whose bank takes W in for nothing: a unit that comes from the bank and one that goes there cost 2 alpha = 4
-    sides, and a path between the two places is shorter than 2 sides, so in an optimal flow they meet without the bank.
-    Hence all bank edges point one way, and together they carry |W|.
+    It is a flow: the steps carry p - q, and the rest r = v - (p - q) goes to the bank, where r > 0, or comes from it,
+    where r < 0, at alpha a unit. With W the sum of v, the cost is alpha |W| plus that of the cheapest flow whose bank
+    takes W in at no cost. The reason: a unit that comes from the bank and one that goes there cost 2 alpha = 4 sides,
+    and a path between the two places is shorter than 2 sides, so in an optimal flow they meet without the bank. Hence
+    all bank edges point one way, and together they carry |W|.
     """
     if not v.any():
         return 0.0
@@ -54,13 +54,13 @@ def norm(v: Floats) -> float:
 
 
 def bracket(a: Floats, b: Floats, tolerance: float) -> tuple[float, float]:
-    """Bounds of the distance, of which the upper one is at most 1 + tolerance times the lower one.
+    """Compute bounds of the distance, the upper one at most 1 + tolerance times the lower one.
 
     From the coarsest grid on, the optimum of each grid is found and carried over to the finest, where it gives a flow
     and a potential, until these are close enough. If they never are, the optimum of the finest grid is sought in the
-    same way, and the search stops as soon as the flow so far and a potential made from its tree's are close enough.
-    On smooth maps the gap shrinks to a quarter from level to level, so levels that promise nothing are left out: what
-    they promise is first found on coarse grids, where that costs little.
+    same way. The search stops as soon as the current flow and a potential made from its tree's are close enough. On
+    smooth maps the gap shrinks to a quarter from level to level, so levels whose gap is expected to be too large are
+    skipped. The gap is first measured on coarse grids, where that costs little.
     """
     supply = supply_of_difference(a, b)
     if not supply.units.any():
@@ -101,31 +101,31 @@ class _Proof:
         self._lower, self._upper = 0, int(np.iinfo(np.int64).max)
 
     def add(self, lower: int, upper: int) -> None:
-        """Take note of two more bounds."""
+        """Add two bounds."""
         self._lower, self._upper = max(self._lower, lower), min(self._upper, upper)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """In sides, with the error of rounding the masses, as floats beyond these numbers."""
+        """The bounds in sides, widened by the error of rounding the masses, as floats rounded outwards."""
         wide = self._lower - self._supply.slack, self._upper + self._supply.slack
         low, high = (float(self._supply.in_sides(bound, self._side)) for bound in wide)
         return max(0.0, float(np.nextafter(low, -np.inf))), float(np.nextafter(high, np.inf))
 
     @property
     def gap(self) -> float:
-        """The width relative to the lower bound."""
+        """The distance of the bounds relative to the lower one."""
         return _gap(*self.bounds)
 
 
 def _gap(lower: float, upper: float) -> float:
-    """The width relative to the lower bound, a little too large rather than too small."""
+    """The distance of the bounds relative to the lower one, rounded up."""
     return float(np.nextafter(np.nextafter(upper / lower, np.inf) - 1, np.inf)) if lower > 0 else np.inf
 
 
 def _refined_bounds(tree: Tree, levels: list[Level], tolerance: float) -> tuple[int, int]:
     """Bounds on the last of the levels, each twice as fine as the one before, from an optimal tree of the first.
 
-    On the last level the flow is improved for as long as that takes a good part of the gap away.
+    On the last level the flow is improved as long as that removes a good part of the gap.
     """
     flow, potential = flow_of(tree, levels[0].grid), SCALE * tree.potential.astype(np.int64)
     for k in range(1, len(levels)):
@@ -145,7 +145,7 @@ def _refined_bounds(tree: Tree, levels: list[Level], tolerance: float) -> tuple[
 
 
 def _bounds_of(tree: Tree, level: Level) -> tuple[int, int]:
-    """Bounds from a tree that may not be optimal yet; if it is, its potential is feasible, and they are equal."""
+    """Compute bounds from a tree that may not be optimal; if it is, its potential is feasible, and they are equal."""
     grid = level.grid
     feasible = -multilevel.tighten(-tree.potential, grid), multilevel.tighten(tree.potential, grid)
     return max(value(potential, *level) for potential in feasible), cost(flow_of(tree, grid), *level)

@@ -1,10 +1,10 @@
-"""Maps as whole numbers: what each pixel has too much of, in units so small that the rounding is known not to matter.
+"""Differences of maps as integer supplies of the pixels, with a bound on the effect of rounding.
 
-Rounding each pixel by itself would lose track of the total. Let D_k be the sum of the signed masses of the first k
-pixels along a path that winds through the grid, row by row, back and forth. Rounded is D_k, not the masses; the new
-masses are the differences of its values. The old masses become the new ones when D_k - round(D_k), at most half a
-unit, is moved from each pixel to the next one of the path, which is a neighbour. So the rounding moves any earth
-mover's distance by at most half a unit times one step for each pixel.
+Rounding each pixel by itself would change the total. Let D_k be the sum of the signed masses of the first k pixels
+along a path that winds through the grid, row by row, back and forth. D_k is rounded, not the masses; the new masses are
+the differences of its values. The old masses become the new ones when D_k - round(D_k), at most half a unit, is moved
+from each pixel to the next one of the path, which is a neighbour. So the rounding changes any earth mover's distance by
+at most half a unit times one step for each pixel.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from dpheatmap.flow.network_simplex import bits_of_perturbation
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
 
-_FLOAT_ERROR = 2.0**-49  # of a difference of two shares, each made by a few operations with errors of 2^-53
+_FLOAT_ERROR = 2.0**-49  # of a difference of two shares, each computed by a few operations with errors of 2^-53
 _CLOSE = 2.0**22
 
 
 class Supply(NamedTuple):
-    """Whole masses in units of 2^-power, row by row; rounding moved the distance by ``slack`` units x steps at most."""
+    """Integer masses in units of 2^-power, row by row; ``slack``, in units x steps, bounds the effect of rounding."""
 
     units: Ints
     power: int
     slack: int
 
     def in_sides(self, cost: int, side: int) -> Fraction:
-        """A cost in units x steps, as mass x sides."""
+        """Convert a cost from units x steps to mass x sides."""
         return Fraction(cost, side) / Fraction(2) ** self.power
 
 
 def supply_of_difference(a: Floats, b: Floats) -> Supply:
-    """The normalised ``a`` less the normalised ``b``; all 0 only if they are equal.
+    """Compute the normalised ``a`` less the normalised ``b``; all 0 only if they are equal.
 
     Let P be the mass in which they differ. All of it moves at least one step, so an error of P times something is
-    relative to the distance. If the error of floats were larger than P / 2^22, whole numbers of any length are used.
+    relative to the distance. If the error of floats were larger than P / 2^22, integers of any length are used.
     """
     if np.array_equal(a, b):
         return Supply(np.zeros(a.size, np.int64), 0, 0)
@@ -54,7 +54,7 @@ def supply_of_difference(a: Floats, b: Floats) -> Supply:
 
 
 def signed_supply(v: Floats) -> Supply:
-    """A signed array; ``slack`` is not given, because the total is rounded too."""
+    """Convert a signed array; ``slack`` is not given, because the total is rounded too."""
     path = _cumulative(_snake_order(v))
     _, exponent = np.frexp(np.abs(v).max())
     total = np.abs(np.ldexp(v, -exponent)).sum()
@@ -64,7 +64,7 @@ def signed_supply(v: Floats) -> Supply:
 
 
 def _difference_of_close(a: Floats, b: Floats) -> Supply:
-    """The same for maps so close that floats can't tell: the sums as whole numbers, without any error."""
+    """Compute the difference of maps too close for floats: the sums are exact, in integers of any length."""
     ways = [list(accumulate(_as_integers(_snake_order(values)))) for values in (a, b)]
     total = ways[0][-1] * ways[1][-1]
     path = [ours * ways[1][-1] - theirs * ways[0][-1] for ours, theirs in zip(*ways, strict=True)]
@@ -77,7 +77,7 @@ def _difference_of_close(a: Floats, b: Floats) -> Supply:
 
 
 def _as_integers(values: Floats) -> list[int]:
-    """Floats times the power of two that makes all of them whole."""
+    """Multiply floats by the power of two that makes all of them integers."""
     mantissas, exponents = np.frexp(values)
     whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
     shifts = np.where(values == 0, 0, exponents - exponents[values > 0].min()).tolist()
@@ -85,7 +85,7 @@ def _as_integers(values: Floats) -> list[int]:
 
 
 def _power_for(exponent: int, pixels: int) -> int:
-    """The power of two for masses of a total below 2^exponent that leaves room for all that is done with them.
+    """The power of two for masses of a total below 2^exponent with which no later computation overflows.
 
     The total becomes at most 2^61 / M, where M > 2 (pixels + 1) is the factor of the network simplex method. So flows
     times M stay below 2^62, and costs do too, as no path has more steps than there are pixels.
@@ -94,14 +94,14 @@ def _power_for(exponent: int, pixels: int) -> int:
 
 
 def _limb(pixels: int) -> int:
-    """The number of bits that a pixel may have so that sums over all pixels have 62."""
+    """The number of bits of a pixel's mass with which sums over all pixels have 62 bits."""
     return 62 - pixels.bit_length()
 
 
 def _cumulative(values: Floats) -> Floats:
-    """Sums of the first k values, times a power of two, right to the last bits: summed as two whole numbers each.
+    """Sums of the first k values, times a power of two, exact to the last bits: each value is summed as two integers.
 
-    The largest value becomes one just below 2^limb; what is behind the point is the second number.
+    The largest value becomes one just below 2^limb; the second integer holds the fractional part.
     """
     limb = _limb(len(values))
     _, exponent = np.frexp(np.abs(values).max())

@@ -1,24 +1,24 @@
-"""From coarse grids to fine ones: starts for the network simplex method, and flows and potentials that bound the cost.
+"""Refinement from coarse to fine grids: starts for the network simplex method, and flows and potentials as bounds.
 
-*Trees.* Blocks of 2 x 2 pixels make a grid of half the size, on which the problem is solved first, by the same means.
+*Trees.* Blocks of 2 x 2 pixels make a grid of half the size, on which the problem is solved first, in the same way.
 Its tree becomes a tree of the pixels: a tree edge between blocks joins their first rows or first columns, and within
 each block the first pixel is joined to its neighbours, the second to the fourth:
 
     0 - 1 -- 0 - 1
-    |   |    |   |        The path between two first pixels is as long as it should be, two steps for each block,
-    2   3    2   3        so what is left to do is mostly local.
+    |   |    |   |        The path between two first pixels has the right length, two steps for each block,
+    2   3    2   3        so most pivots that remain are local.
     |
     0 - 1
 
-*Flows.* Between two blocks, half of the flow goes on each of the two edges. Inside a block, the supplies then settle
+*Flows.* Between two blocks, half of the flow goes on each of the two edges. Inside a block, the supplies then determine
 the flows on its four edges, up to a circulation: the cheapest circulation is minus the median of the flows along it.
 Afterwards the same is done around every square of four pixels. A median of four numbers is an interval, and its middle
-is taken: that spreads the flow, and later squares find more to save.
+is taken: this spreads the flow, so that later squares save more.
 
 *Potentials.* The coarse potential, doubled and interpolated between the middles of the blocks, is feasible: its
 differences along a row are weighted means of halves of doubled differences, of which none exceeds 1. So is its
-rounding down. Then each potential is raised where the supply is positive, lowered where it is negative, as far as its
-neighbours let it. A potential of a tree on its way to the optimum becomes feasible when each value is replaced by the
+rounding down. Then each potential is raised where the supply is positive and lowered where it is negative, as far as
+its neighbours allow. A potential of a tree that is not optimal yet becomes feasible when each value is replaced by the
 least of pi_u + distance(u, v), or the greatest of pi_u - distance(u, v).
 
 On smooth maps both bounds are within a few tenths of a percent of the optimum before any pivot on the fine grid, four
@@ -37,7 +37,7 @@ from dpheatmap.flow.network_simplex import Edges, Flow, Grid, Nodes, Tree, pertu
 from dpheatmap.place.quadtree import Ints
 
 SCALE = 16
-"""Potentials between those of trees are multiples of 1 / 16."""
+"""Interpolated potentials are multiples of 1 / 16."""
 
 
 class Level(NamedTuple):
@@ -56,7 +56,7 @@ def pyramid(supply: Ints, grid: Grid) -> list[Level]:
 
 
 def optimal_tree(supply: Ints, grid: Grid) -> Tree:
-    """An optimal tree, found on ever finer grids."""
+    """Find an optimal tree, on ever finer grids."""
     levels = pyramid(supply, grid)
     tree = root_tree(levels[-1])
     for k in range(len(levels) - 2, -1, -1):
@@ -67,14 +67,14 @@ def optimal_tree(supply: Ints, grid: Grid) -> Tree:
 
 
 def root_tree(level: Level) -> Tree:
-    """The tree of a single pixel, and perhaps the bank: there is nothing to choose."""
+    """The only tree of a single pixel, with the bank if there is one."""
     none = np.zeros(1, np.bool_)
     tree: Tree = plant_tree(Edges(none, none, np.array([level.grid.banked])), perturb(level.supply), level.grid)
     return tree
 
 
 def finer_tree(tree: Tree, coarse: Grid, level: Level) -> Tree:
-    """A tree for the pixels from the tree of the blocks."""
+    """Refine the tree of the blocks to a tree of the pixels."""
     refined: Tree = plant_tree(_refined_edges(tree.parent, coarse, level.grid), perturb(level.supply), level.grid)
     return refined
 
@@ -91,7 +91,7 @@ def _coarser_level(supply: Ints, grid: Grid) -> Level:
 
 @njit(cache=True)
 def _refined_edges(parent: Nodes, coarse: Grid, grid: Grid) -> Edges:
-    """The edges between pixels that stand for the tree of the blocks with these parents."""
+    """The edges between pixels that replace those of the tree of the blocks with these parents."""
     pixels, bank = grid.rows * grid.columns, coarse.rows * coarse.columns
     right, down, to_bank = np.zeros(pixels, np.bool_), np.zeros(pixels, np.bool_), np.zeros(pixels, np.bool_)
     for i in range(grid.rows):
@@ -109,7 +109,7 @@ def _refined_edges(parent: Nodes, coarse: Grid, grid: Grid) -> Edges:
 
 @njit(cache=True)
 def finer_flow(flow: Flow, coarse: Grid, supply: Ints, grid: Grid) -> Flow:
-    """A flow for the pixels from a flow of the blocks; without a bank."""
+    """Refine a flow of the blocks to a flow of the pixels; without a bank."""
     rows, columns = grid.rows, grid.columns
     right, down = np.zeros(rows * columns, np.int64), np.zeros(rows * columns, np.int64)
     for i in range(rows):
@@ -135,7 +135,7 @@ def finer_flow(flow: Flow, coarse: Grid, supply: Ints, grid: Grid) -> Flow:
 
 @njit(cache=True)
 def _surplus(v: int, right: Ints, down: Ints, supply: Ints, grid: Grid) -> int:
-    """What the flow leaves at a pixel."""
+    """The supply of a pixel that the flow leaves there."""
     rest: int = supply[v] - right[v] - down[v]
     if v % grid.columns > 0:
         rest += right[v - 1]
@@ -152,7 +152,7 @@ def ease(flow: Flow, grid: Grid) -> None:
         for j in range(columns - 1):
             v = i * columns + j
             a, b, c, d = -right[v], -down[v + 1], right[v + columns], down[v]
-            # The two in the middle of the four, in any order, and halfway between them.
+            # The two middle values of the four, in any order, and their mean.
             x = (max(min(a, b), min(c, d)) + min(max(a, b), max(c, d))) // 2
             right[v] += x
             down[v + 1] += x
@@ -161,7 +161,7 @@ def ease(flow: Flow, grid: Grid) -> None:
 
 
 def finer_potential(potential: Ints, coarse: Grid, grid: Grid) -> Ints:
-    """The potential of the blocks, doubled, between their middles: 3/4 of the own block's and 1/4 of the next one's."""
+    """Interpolate the doubled potential of the blocks between their middles: 3/4 own block, 1/4 next block."""
     values = potential.reshape(coarse.rows, coarse.columns)
     for _ in range(2):  # down, then across
         padded = np.pad(values, ((1, 1), (0, 0)), mode="edge")
@@ -172,7 +172,7 @@ def finer_potential(potential: Ints, coarse: Grid, grid: Grid) -> Ints:
 
 @njit(cache=True)
 def stretch(potential: Ints, supply: Ints, grid: Grid) -> None:
-    """Raise a feasible potential (in multiples of 1 / SCALE) at supplies and lower it at demands, there and back."""
+    """Raise a feasible potential (in multiples of 1 / SCALE) at supplies and lower it at demands, forwards and back."""
     rows, columns = grid.rows, grid.columns
     for k in range(2 * rows * columns):
         v = k if k < rows * columns else 2 * rows * columns - 1 - k
@@ -193,7 +193,7 @@ def stretch(potential: Ints, supply: Ints, grid: Grid) -> None:
 
 @njit(cache=True)
 def tighten(potential: NDArray[np.int32], grid: Grid) -> Ints:
-    """The least of potential_u + distance(u, v) for each pixel v: one pass forwards and one back."""
+    """Compute the least of potential_u + distance(u, v) for each pixel v: one pass forwards and one back."""
     values, rows, columns = potential.astype(np.int64), grid.rows, grid.columns
     for i in range(rows):
         for j in range(columns):

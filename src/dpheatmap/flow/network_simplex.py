@@ -1,31 +1,33 @@
-"""The network simplex method for moving mass on a grid, with or without a bank; imports numba, so it is imported late.
+"""The network simplex method for minimum-cost flow on a grid, with or without a bank.
 
 The problem. The nodes are the pixels of a grid, row by row, and perhaps one more, the *bank*. Node v has a supply b_v,
 a whole number, and the supplies add up to 0. A step between neighbours costs 1 in either direction; paying in at the
-bank costs ``out`` from every pixel and drawing from it costs ``into``. Nothing has a capacity. Wanted is a flow that
-takes every supply away at the least cost. Its dual has a potential pi for each node, and
+bank costs ``out`` from every pixel and drawing from it costs ``into``. Edges have no capacities. The flow has to carry
+all supplies at the least cost. Its dual has a potential pi for each node, and
 
     sum of cost * |flow|  >=  sum of pi_v b_v    whenever pi_u - pi_v <= cost(u, v) for all arcs (u, v),
 
-with equality at the optimum and nowhere else. So a flow and a potential that meet prove each other.
+with equality at the optimum and nowhere else. So a flow and a potential of equal value prove each other optimal.
 
 The method (Dantzig 1951; Ahuja, Magnanti, Orlin, *Network Flows*, 1993, chapter 11). A spanning tree carries exactly
 one flow, F_v from each node v to its parent, and has, up to a constant, one potential: that whose differences along the
 tree's edges are the costs in the direction of their flow. If some arc (u, w) has pi_u - pi_w > cost, then sending mass
-around the cycle that the arc closes with the tree saves pi_u - pi_w - cost a unit, until an edge of the cycle that ran
-the other way runs dry. That edge leaves the tree and the arc enters. Here every spanning tree is a feasible start,
-since an edge carries flow in both directions, and only the sign of F_v tells which.
+around the cycle that the arc closes with the tree saves pi_u - pi_w - cost a unit, until the flow of an opposite edge
+of the cycle becomes 0. That edge leaves the tree and the arc enters. Here every spanning tree is a feasible start,
+since an edge carries flow in both directions; the sign of F_v is the direction.
 
-*It ends.* A pivot that moves no mass could begin a circle. Supplies are therefore multiplied by M > 2 x nodes, every
-node gets one unit more, and node 0 loses as many as there are nodes (Orlin 1985; the same as Cunningham's strongly
-feasible trees). The flow out of a part of k nodes, 0 < k < nodes, is then a multiple of M plus k or k - nodes, never 0.
-So all edges of all trees carry flow, no two edges run dry together, each pivot saves something, no tree comes back. A
-tree without reason for a pivot stays optimal when the additions are taken back, which is rounding to multiples of M.
+*Termination.* Pivots that move no mass could cycle. Supplies are therefore multiplied by M > 2 x nodes, every node gets
+one unit more, and node 0 loses as many as there are nodes (Orlin 1985; the same as Cunningham's strongly feasible
+trees). The flow out of a part of k nodes, 0 < k < nodes, is then a multiple of M plus k or k - nodes, never 0. So all
+edges of all trees carry flow, no two edges become 0 together, each pivot saves something, and no tree occurs twice. A
+tree without an improving arc stays optimal when the additions are removed by rounding to multiples of M.
 
 *The tree* is a circular list of its nodes in preorder, each with its parent, the last node of its branch in the list,
-and the branch's size. A branch is a stretch of the list; hanging it up by another node reorders the list in pieces, one
-for each node of the path that turns round. Of the two parts of a tree that is cut, the smaller one is moved, and its
+and the branch's size. A branch is a contiguous part of the list. Changing its root reorders the list in pieces, one for
+each node of the path that is reversed. Of the two parts of a tree that is cut, the smaller one is moved, and its
 potentials shift by a constant; if the root is in it, the other part's top becomes the root.
+
+This module imports numba, so it is imported late.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ class Grid(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """The edges of a tree: from each pixel to its right, downwards, and to the bank."""
+    """The edges of a tree: from each pixel to the right, down, and to the bank."""
 
     right: Flags
     down: Flags
@@ -61,7 +63,7 @@ class Edges(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """What goes from each pixel to its right, downwards, and to the bank; negative if it goes the other way."""
+    """The flow from each pixel to the right, down, and to the bank; negative in the other direction."""
 
     right: Ints
     down: Ints
@@ -86,7 +88,7 @@ def bits_of_perturbation(nodes: int) -> int:
 
 
 def perturb(supply: Ints) -> Ints:
-    """The supplies times M, and the additions that keep every flow away from 0."""
+    """Multiply the supplies by M and add the units that keep every flow away from 0."""
     scaled: Ints = (supply << bits_of_perturbation(len(supply))) + 1
     scaled[0] -= len(supply)
     return scaled
@@ -94,7 +96,7 @@ def perturb(supply: Ints) -> Ints:
 
 @njit(cache=True)
 def flow_of(tree: Tree, grid: Grid) -> Flow:
-    """The flow of the tree as it is without the perturbation."""
+    """The flow of the tree without the perturbation."""
     columns, pixels = grid.columns, grid.rows * grid.columns
     right, down, bank = np.zeros(pixels, np.int64), np.zeros(pixels, np.int64), np.zeros(pixels, np.int64)
     power = 2
@@ -117,10 +119,10 @@ def flow_of(tree: Tree, grid: Grid) -> Flow:
 
 @njit(cache=True)
 def sweep(tree: Tree, grid: Grid) -> int:
-    """Look once at every arc and pivot wherever that saves something; returns the number of pivots.
+    """Check every arc once and pivot wherever that saves something; returns the number of pivots.
 
-    Taking the first arc that saves anything is best here: looking for better ones takes more pivots, not fewer, and
-    longer cycles. A sweep of no pivots proves that the tree is optimal.
+    Taking the first arc that saves anything is best here: choosing better ones takes more pivots, not fewer, and longer
+    cycles. A sweep of no pivots proves that the tree is optimal.
     """
     rows, columns, bank, pivots = grid.rows, grid.columns, grid.rows * grid.columns, 0
     potential = tree.potential
@@ -148,7 +150,7 @@ def _pivot_between(tree: Tree, v: int, w: int, there: int, back: int) -> int:
 
 @njit(cache=True)
 def _pivot(tree: Tree, u: int, w: int, price: int) -> None:
-    """Bring the arc from ``u`` to ``w`` into the tree: send around its cycle what the cycle bears."""
+    """Bring the arc from ``u`` to ``w`` into the tree: send as much flow around its cycle as possible."""
     top, leaving, amount, near_u = _bottleneck(tree, u, w)
     parent, size, potential = tree.parent, tree.size, tree.potential
     _add_upwards(parent, tree.flow, u, top, -amount)
@@ -176,7 +178,7 @@ def _pivot(tree: Tree, u: int, w: int, price: int) -> None:
 
 @njit(cache=True)
 def _add_upwards(parent: Nodes, values: Nodes | Ints, start: int, end: int, amount: int | np.int64) -> None:
-    """Add an amount to the values of the nodes from ``start`` up to, and without, ``end``; -1 is above the root."""
+    """Add an amount to the values of the nodes from ``start`` up to ``end``, exclusive; -1 is above the root."""
     x = start
     while x != end:
         values[x] += amount
@@ -185,9 +187,9 @@ def _add_upwards(parent: Nodes, values: Nodes | Ints, start: int, end: int, amou
 
 @njit(cache=True)
 def _bottleneck(tree: Tree, u: int, w: int) -> tuple[int, int, np.int64, bool]:
-    """The top of the cycle through the arc (u, w), the edge that runs dry (by its lower node), when, and on which side.
+    """Find the top of the cycle through the arc (u, w), the leaving edge (by its lower node), its flow, and its side.
 
-    Sent from u to w, mass returns up from w and down to u. A node of the smaller branch is not above the other one.
+    Mass sent from u to w returns up from w and down to u. The node of the smaller branch is not above the other one.
     """
     a, b, leaving, near_u, amount = u, w, u, True, np.int64(9223372036854775807)
     while a != b:
@@ -204,7 +206,7 @@ def _bottleneck(tree: Tree, u: int, w: int) -> tuple[int, int, np.int64, bool]:
 
 @njit(cache=True)
 def _cut(tree: Tree, v: int) -> None:
-    """Cut the branch of ``v`` off: two trees, each with its own circular list."""
+    """Cut the branch of ``v`` off, which leaves two trees, each with its own circular list."""
     end = tree.last[v]
     before, after = tree.preceding[v], tree.following[end]
     tree.following[before], tree.preceding[after] = after, before
@@ -220,8 +222,8 @@ def _cut(tree: Tree, v: int) -> None:
 def _turn(tree: Tree, v: int, number: int) -> None:
     """Make ``v`` the root of its tree of ``number`` nodes.
 
-    Let v = s_0, s_1, .. s_k be the path to the old root. The new preorder is the branch of s_0, then for each i what
-    the branch of s_i holds beyond that of s_(i-1): s_i and what came before s_(i-1), and what came after that branch.
+    Let v = s_0, s_1, .. s_k be the path to the old root. The new preorder is the branch of s_0, then for each i the
+    nodes of the branch of s_i outside that of s_(i-1): s_i and those before s_(i-1), then those after that branch.
     """
     parent, following, preceding, last, size, flow = (
         tree.parent, tree.following, tree.preceding, tree.last, tree.size, tree.flow,
@@ -251,7 +253,7 @@ def _turn(tree: Tree, v: int, number: int) -> None:
 
 @njit(cache=True)
 def _hang(tree: Tree, v: int, hook: int) -> None:
-    """Hang a tree, by its root ``v``, under the node ``hook`` of another tree."""
+    """Attach a tree, by its root ``v``, below the node ``hook`` of another tree."""
     end, after = tree.last[v], tree.following[hook]
     tree.following[hook], tree.preceding[v] = v, hook
     tree.following[end], tree.preceding[after] = after, end
@@ -264,7 +266,7 @@ def _hang(tree: Tree, v: int, hook: int) -> None:
 
 @njit(cache=True)
 def plant_tree(edges: Edges, supply: Ints, grid: Grid) -> Tree:
-    """The tree of the given edges, rooted at node 0, with the flow of the (perturbed) supplies and its potential."""
+    """Build the tree of the given edges, rooted at node 0, with the flow of perturbed supplies and its potential."""
     nodes = len(supply)
     parent, order = _breadth_first(edges, grid, nodes)
     flow, size, place = supply.copy(), np.ones(nodes, np.int32), np.zeros(nodes, np.int32)

@@ -1,4 +1,4 @@
-"""Flows and potentials that prove each other: the optimum comes with its certificate, checked in whole numbers."""
+"""Optimal flows with a certificate: a potential of the same value, checked in whole numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(supply: Ints, grid: Grid) -> Optimum:
-    """An optimal flow, which a potential of the same value proves optimal."""
+    """Find an optimal flow, which a potential of the same value proves optimal."""
     tree = multilevel.optimal_tree(supply, grid)
     flow = flow_of(tree, grid)
     spent, proved = cost(flow, supply, grid), value(tree.potential, supply, grid)
@@ -32,7 +32,7 @@ def optimum(supply: Ints, grid: Grid) -> Optimum:
 
 
 def cost(flow: Flow, supply: Ints, grid: Grid) -> int:
-    """The cost of a flow; raises unless it takes all supplies away and stays on the grid."""
+    """Compute the cost of a flow; raises unless it carries all supplies and stays on the grid."""
     shape, pixels = (grid.rows, grid.columns), grid.rows * grid.columns
     right, down = flow.right.reshape(shape), flow.down.reshape(shape)
     balance = supply[:pixels].reshape(shape) - right - down - flow.bank.reshape(shape)
@@ -47,9 +47,9 @@ def cost(flow: Flow, supply: Ints, grid: Grid) -> int:
 
 
 def value(potential: NDArray[np.int32] | Ints, supply: Ints, grid: Grid, scale: int = 1) -> int:
-    """What a potential, in multiples of 1 / scale, proves that every flow costs; raises unless it is feasible.
+    """Compute the lower bound on every flow's cost by a potential, in multiples of 1 / scale; raises if not feasible.
 
-    Costs are whole, so the proof may be rounded up. Supplies are multiplied in two parts, since the sum may be long.
+    Costs are integers, so the bound may be rounded up. Supplies are multiplied in two parts, since the sum may be long.
     """
     wide = potential.astype(np.int64)
     pixels = wide[: grid.rows * grid.columns].reshape(grid.rows, grid.columns)

@@ -1,4 +1,4 @@
-"""What changed between two releases of one place: B minus A, with its own uncertainty."""
+"""The difference between two heatmaps of one place: B minus A, with its own uncertainty."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Where there are more people in one map than in another, and where there are fewer; :func:`difference` makes one.
+    """The difference of two maps: where there are more people, and where fewer; :func:`difference` makes one.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Difference:
         return changed
 
     def save(self, path: str | PathLike[str], *, tiles: str | None = None) -> None:
-        """Write the map to a file, whole or not at all; the suffix tells the format.
+        """Write the map to a file in the format of its suffix, whole or not at all.
 
         Parameters
         ----------
@@ -201,6 +201,6 @@ def difference(
 
 
 def _equal(a: Release, b: Release) -> bool:
-    """Whether two releases are copies of one. Their noise is then the same, and not independent."""
+    """Whether two releases are copies of one. Their noise is then the same, not independent."""
     mine, other = a.columns(), b.columns()
     return all(np.array_equal(mine[name], other[name]) for name in mine)

@@ -1,4 +1,4 @@
-"""A Heatmap: a smoothed distribution, and the place and promise that it belongs to."""
+"""A Heatmap: a smoothed distribution with its place and its privacy loss."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Heatmap:
-    """Where people are, smoothed: the share of people in each pixel. :meth:`Release.heatmap` makes one.
+    """A smoothed map of the share of people in each pixel. :meth:`Release.heatmap` makes one.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ class Heatmap:
         zooms: tuple[int, int] | None = None,
         tiles: str | None = None,
     ) -> None:
-        """Write the map to a file, whole or not at all; the suffix tells the format.
+        """Write the map to a file in the format of its suffix, whole or not at all.
 
         Parameters
         ----------
@@ -360,7 +360,7 @@ def render(
 ) -> Heatmap:
     """Smooth a distribution into a heatmap of the release; :meth:`Release.heatmap` calls this.
 
-    The uncertainty is the posterior's, so only the posterior's distribution has one.
+    The uncertainty comes from the posterior, so only the method "posterior" has one.
     """
     from dpheatmap.heatmap.uncertainty import Uncertainty
 

@@ -1,4 +1,4 @@
-"""From a distribution to pixels: the paper's Gaussian filter, on the ground."""
+"""Smoothing of a distribution to pixels by the paper's Gaussian filter, with sigma on the ground."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 _DEFAULT_SIGMA = 0.02  # of the longer side
 _DEFAULT_SIZE = 1024  # pixels on the longer side, at most
-_REACH = 13.0  # sigmas: beyond, a bell is below 1e-36 of its top
+_REACH = 13.0  # sigmas: beyond, the kernel is below 1e-36 of its top
 
 
 def default_sigma(domain: Domain) -> float:
-    """The smoothing if none is asked for: 2 % of the longer side."""
+    """The default smoothing: 2 % of the longer side."""
     return _DEFAULT_SIGMA * domain.longer_side
 
 
 def smooth(distribution: Distribution, sigma: float, size: int | None = None) -> Floats:
-    """A distribution as pixels, ``size`` on the longer side, smoothed by the paper's Gaussian filter.
+    """Rasterise a distribution to ``size`` pixels on the longer side and smooth it by the paper's Gaussian filter.
 
-    A uniform map that stands in for an estimate of zero stays uniform: the filter would dim its edges, and they
-    would look like a finding.
+    A uniform map that replaces an estimate of zero stays uniform: the filter would dim its edges, which would look like
+    a finding.
     """
     domain = distribution.domain
     finest = domain.cells(domain.depth)
@@ -40,7 +40,7 @@ def smooth(distribution: Distribution, sigma: float, size: int | None = None) ->
 
 
 def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
-    """Spread the mass p of each pixel over the domain by a bell that keeps all of it inside:
+    """Spread the mass p of each pixel over the domain by a Gaussian kernel that keeps all of it inside:
 
         H(x, y) = sum over pixels (x', y') of p(x', y') exp(-d^2 / 2 sigma^2) / Z(x', y'),
 
@@ -48,13 +48,13 @@ def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
     paper prints Z with its variables the wrong way round; with this one, each pixel keeps its mass.
 
     The exponential is a product over the two axes, and so is Z. Sigma is a length on the ground, which Web Mercator
-    draws larger away from the equator: each *source* row has its own sigma in pixels. Filtering the rows across, each
-    by its own bell, and then down gives exactly the sum above. Several rasters, along a first axis, are filtered at
-    once.
+    draws larger away from the equator, so each *source* row has its own sigma in pixels. Filtering the rows across,
+    each by its own kernel, and then down gives exactly the sum above. Several rasters, along a first axis, are filtered
+    at once.
     """
     rows, columns = raster.shape[-2:]
     width, height = pixel_sides(domain, rows, columns)
-    with np.errstate(over="ignore"):  # sigmas beyond these bounds do what the bounds do: nothing, or level everything
+    with np.errstate(over="ignore"):  # sigmas beyond these bounds act like the bounds: no change, or a uniform map
         across, down = (np.clip(sigma / side, 1e-100, 1e100) for side in (width, height))
     if np.ptp(width) <= 1e-12 * width.max():
         smoothed = raster @ _kernel(np.full(columns, across[0])).T
@@ -68,7 +68,7 @@ def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
 
 
 def _kernel(sigmas: Floats) -> Floats:
-    """The matrix that spreads pixel ``j`` of a line by a bell of width ``sigmas[j]``; each column adds up to 1."""
+    """The matrix that spreads pixel ``j`` of a line by a kernel of width ``sigmas[j]``; each column adds up to 1."""
     at = np.arange(len(sigmas), dtype=np.float64)
     bells = _bell(at[:, None] - at, sigmas)
     kernel: Floats = bells / bells.sum(axis=0)
@@ -76,10 +76,10 @@ def _kernel(sigmas: Floats) -> Floats:
 
 
 def _filter_row(row: Floats, sigma: float) -> Floats:
-    """Spread a row along itself by a bell, one convolution; beyond :data:`_REACH` sigmas the bell is nothing."""
+    """Spread a row along itself by one convolution with a kernel, which is 0 beyond :data:`_REACH` sigmas."""
     columns = len(row)
     bell = _bell(np.arange(columns, dtype=np.float64), sigma)
-    # Of the bell at j, half[j] falls at or before it and half[columns - 1 - j] at or after it.
+    # Of the kernel at j, half[j] lies at or before j and half[columns - 1 - j] at or after it.
     half = np.cumsum(bell)
     reach = min(columns, math.ceil(_REACH * sigma) + 1)
     whole = np.concatenate([bell[reach - 1 : 0 : -1], bell[:reach]])
@@ -88,7 +88,7 @@ def _filter_row(row: Floats, sigma: float) -> Floats:
 
 
 def _filter_rows(rows: Floats, sigma: float) -> Floats:
-    """Spread several rows by one bell. BLAS is not used: its threads cost more than such small products."""
+    """Spread several rows by one kernel. BLAS is not used: its threads cost more than such small products."""
     spread: Floats = np.einsum("...j,kj->...k", rows, _kernel(np.full(rows.shape[-1], sigma)))
     return spread
 

@@ -1,18 +1,19 @@
-"""How sure a heatmap is: draws of it from the posterior, widened to cover what the posterior does not know.
+"""Uncertainty of a heatmap: posterior draws, widened to cover model error.
 
-**Draws.** A draw of all masses in the tree, with random splits inside its leaves (`posterior.draws`), smoothed like the
-map itself. The grid is as coarse as the smoothing allows, for a smoothed map has no detail much finer than its sigma.
+**Draws.** Each draw has all masses in the tree, with random splits inside its leaves (`posterior.draws`), smoothed like
+the map itself. The grid is as coarse as the smoothing allows, since a smoothed map has no detail much finer than its
+sigma.
 
-**Widening.** The posterior is too sure of itself: its concentration is one number taken from the data, its expected
-shares are taken from its own first pass, and hot spots narrower than a leaf are smoothed away. So busy places are
-busier than it says more often than it admits. Draws above the mean are moved further up by the factor
+**Widening.** The posterior is overconfident. Its concentration is one number taken from the data, its expected shares
+are taken from its own first pass, and hot spots narrower than a leaf are smoothed away. So it underestimates busy
+places more often than its draws imply. Draws above the mean are moved further up by the factor
 
     1 + SPIKY / concentration * (1 + FAINT / sqrt(people * epsilon)),
 
-more where people are in few places and where there is little to see, and draws below the mean further down by LOWER. If
-no curator added the noise, epsilon is here that of a curator whose noise is as strong. A lower end of an interval below
-NOTHING of the mean is 0: where a map is nearly empty, it may be quite empty. The numbers were set on maps other than
-those that coverage is reported for (`docs/explanation/results.md`, which tells where it holds).
+which is larger where people are in few places and where the signal is weak. Draws below the mean are moved further down
+by LOWER. If no curator added the noise, epsilon is here that of a curator with noise of the same strength. A lower end
+of an interval below NOTHING of the mean becomes 0: where a map is nearly empty, it may be empty. The constants were set
+on maps other than those for which coverage is reported (`docs/explanation/results.md`, which says where it holds).
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ CAUTION = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """What is not known about the heatmap of a release, smoothed by ``sigma``, on a grid of pixels of ``shape``.
+    """The uncertainty of the heatmap of a release, smoothed by ``sigma``, on a grid of pixels of ``shape``.
 
-    ``count`` is the number of draws. Everything is relative to the map: a factor for each pixel of the map,
+    ``count`` is the number of draws. All results are relative to the map: a factor for each pixel of the map,
     interpolated between the pixels of the coarser grid of the draws.
     """
 
@@ -55,12 +56,12 @@ class Uncertainty:
 
     @cached_property
     def roughly(self) -> Uncertainty:
-        """The same from fewer draws. They give a standard deviation to within 11 %, which is enough for a colour."""
+        """The uncertainty from fewer draws: standard deviations to within 11 %, which is enough for a colour."""
         return replace(self, count=ROUGHLY)
 
     @cached_property
     def _draws(self) -> Floats:
-        """Widened draws, in parts of their mean; pixels in which no draw has anything are 1."""
+        """Widened draws, as fractions of their mean; pixels that are 0 in all draws are 1."""
         found = posterior(self.release)
         levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
         rows, columns = self._coarse
@@ -81,7 +82,7 @@ class Uncertainty:
         return max(1, round(rows * scale)), max(1, round(columns * scale))
 
     def _smooth(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
-        """The heat of each draw; one without anybody is uniform."""
+        """Smooth each draw; a draw of zero mass becomes uniform."""
         domain, (rows, columns) = self.release.domain, self._coarse
         totals = masses.sum(axis=1)
         heat = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
@@ -90,23 +91,24 @@ class Uncertainty:
 
     @cached_property
     def relative_std(self) -> Floats:
-        """The standard deviation of each pixel, in parts of its value."""
+        """The standard deviation of each pixel, as a fraction of its value."""
         return self._at_every_pixel(np.sqrt(((self._draws - 1.0) ** 2).mean(axis=0)))
 
     def relative_interval(self, confidence: float) -> tuple[Floats, Floats]:
-        """The ends of the interval of each pixel, in parts of its value."""
+        """Compute the ends of the interval of each pixel, as fractions of its value."""
         tail = 0.5 * (1.0 - confidence)
         low, high = np.quantile(self._draws, [tail, 1.0 - tail], axis=0)
         low = np.where(low < NOTHING, 0.0, np.minimum(low, 1.0))
         return self._at_every_pixel(low), self._at_every_pixel(np.maximum(high, 1.0))
 
     def exceeds(self, level: Floats, *, confidence: float, family: bool) -> NDArray[np.bool_]:
-        """Pixels that exceed a level, given for each pixel in parts of its value, with a small error on the whole map.
+        """Find pixels that exceed a level, given as a fraction of each pixel's value, with a small error on the map.
 
         Pixels are taken in the order of their probability to exceed it. With ``family``, as many are taken as exceed it
-        all together with the confidence; otherwise, as many as hold, on average, at most CAUTION * (1 - confidence)
-        that do not. For all pixels at once, the draws that matter are rarer than those for single pixels, and the
-        posterior is even less reliable about them. So draws below the mean are moved down once more, by LOWER_TOGETHER.
+        jointly with the confidence; otherwise, as many as contain, in expectation, a share of at most
+        CAUTION * (1 - confidence) that do not. For all pixels jointly, the draws that matter are rarer than those for
+        single pixels, and the posterior is even less reliable about them. So draws below the mean are moved down once
+        more, by LOWER_TOGETHER.
         """
         drawn = self._draws
         if family:
@@ -124,13 +126,13 @@ class Uncertainty:
         return self._at_nearest(taken.reshape(above.shape[1:]))
 
     def _at_every_pixel(self, coarse: Floats) -> Floats:
-        """A field on the draws' grid, bilinear between the middles of its pixels."""
+        """Interpolate a field on the draws' grid bilinearly to the map's pixels."""
         for axis, size in enumerate(self.shape):
             coarse = _stretch(coarse, size, axis)
         return coarse
 
     def _on_the_grid(self, fine: Floats) -> Floats:
-        """A field of the map at the middles of the draws' pixels."""
+        """Sample a field of the map at the middles of the draws' pixels."""
         rows, columns = (_nearest_pixels(size, count) for size, count in zip(self._coarse, self.shape, strict=True))
         picked: Floats = fine[np.ix_(rows, columns)]
         return picked
@@ -142,12 +144,12 @@ class Uncertainty:
 
 
 def _strength(release: Release) -> float:
-    """Epsilon, or the epsilon of a curator with as strong a noise if no curator added it."""
+    """Epsilon; if no curator added the noise, the epsilon of a curator with noise of the same strength."""
     return Observations.every(release).strength if release.trust.collected else float(release.loss.epsilon)
 
 
 def _nearest_pixels(size: int, count: int) -> NDArray[np.int64]:
-    """For each of ``size`` pixels of a line, which of ``count`` pixels of the same line its middle lies in."""
+    """For each of ``size`` pixels of a line, the one of ``count`` pixels of the same line that holds its middle."""
     return ((2 * np.arange(size) + 1) * count) // (2 * size)
 
 

@@ -1,8 +1,8 @@
-"""Heatmaps to files, one module a format.
+"""Writing of heatmaps to files, one module a format.
 
-Each module has a function ``write(heat, path, **options)``, and ``refuse(domain, **options)`` if there is something
-that can't be written; :func:`save` picks them by the suffix, refuses options that the format does not take, and makes
-the file appear whole or not at all.
+Each module has a function ``write(heat, path, **options)``, and ``refuse(domain, **options)`` if some maps can't be
+written. :func:`save` picks the module by the suffix, refuses options that the format does not take, and writes the file
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ FORMATS = {
 """Suffixes of the files a heatmap can be saved as, and the modules that write them."""
 
 RELEASE_SUFFIX = ".dph.parquet"
-"""The ending of a release's own file, which is no map."""
+"""The suffix of a release file, which is not a map."""
 
 
 def is_release(path: str | PathLike[str]) -> bool:
-    """Whether a file is a release's own by its name, in letters of any size, as those of maps are.
+    """Whether a file name is that of a release, in upper or lower case, as for maps.
 
     >>> is_release("June.DPH.Parquet"), is_release("june.parquet")
     (True, False)
@@ -76,14 +76,14 @@ def options_of(path: str | PathLike[str]) -> set[str]:
 
 
 def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
-    """Refuse a file that no map of a domain can be written to, before anything is read, made or spent for it."""
+    """Refuse a file that no map of a domain can be written to, before data is read or budget spent."""
     refusal = getattr(_module(path), "refuse", None)
     if refusal is not None:
         refusal(domain, **options)
 
 
 def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict[Path, str]:
-    """Small files that go beside a map: a picture that is nothing but the heat does not say where it lies."""
+    """Small files that go beside a map: a bare picture of the heat needs its coordinates in another file."""
     if not options.get("bare") or not heat.domain.geographic:
         return {}
     from dpheatmap.render.figure.overlay import world_files

@@ -1,4 +1,4 @@
-"""What is said around a map, and numbers in words: lengths, epsilon, and densities in a unit that reads well."""
+"""The words around a map, and numbers in words: lengths, epsilon, and densities in a readable unit."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ NO_SIGNAL = "No signal above the noise: every cell has the same share"
 def density_in_words(heat: Heatmap) -> tuple[Floats, str]:
     """The map's densities in a readable unit, and the name of that unit.
 
-    The unit is the smallest area that holds half a per cent of people somewhere, so that the hottest spot reads
-    as 0.5 to 50 %.
+    The unit is the smallest area that holds half a per cent of people somewhere, so that the value of the hottest spot
+    is 0.5 to 50 %.
     """
     factor, name = unit_of_density(heat.domain, float(heat.density.max()))
     return factor * heat.density, name
 
 
 def unit_of_density(domain: Domain, hottest: float) -> tuple[float, str]:
-    """The unit for densities up to the hottest: the factor that takes them to it, and its name."""
+    """The unit for densities up to the hottest: the conversion factor, and the name."""
     areas = domain.place.units.areas
     if not areas:
         return 1.0, "density (1 = uniform)"
@@ -38,7 +38,7 @@ def unit_of_density(domain: Domain, hottest: float) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class Words:
-    """What is said around a map: above it, in the badge, and in the small print, warnings first."""
+    """The words around a map: the title, the badge, and the small print, warnings first."""
 
     title: str
     badge: str
@@ -47,7 +47,7 @@ class Words:
 
 
 def words_of(heat: Heatmap, title: str | None = None) -> Words:
-    """What is said around a heatmap."""
+    """The words around a heatmap."""
     facts = (
         f"{promise_in_words(heat)} per person",
         *trust_in_words(heat),
@@ -59,7 +59,7 @@ def words_of(heat: Heatmap, title: str | None = None) -> Words:
 
 
 def words_of_difference(change: Difference) -> Words:
-    """What is said around a difference; for people who are in both releases, what may leak adds up."""
+    """The words around a difference; for people who are in both releases, the privacy losses add up."""
     before, after = change.before, change.after
     warnings = (warning for heat in (before, after) for warning in warnings_of(heat, empty=heat.empty))
     return Words(
@@ -76,13 +76,13 @@ def words_of_difference(change: Difference) -> Words:
 
 
 def _badge(loss: PrivacyLoss, whose: str, *, seeded: bool) -> str:
-    """The promise in short, or that there is none."""
+    """The privacy promise in short, or that there is none."""
     delta = f", δ = {epsilon_in_words(loss.delta)}" if loss.delta else ""
     return "Not private" if seeded else f"Private · ε = {epsilon_in_words(loss.epsilon)}{delta} {whose}"
 
 
 def warnings_of(made: Heatmap | Release, *, empty: bool) -> tuple[str, ...]:
-    """What must be said before anything else; ``empty`` tells that nothing rose above the noise."""
+    """The warnings, which come first; ``empty`` means that nothing rose above the noise."""
     return (NOT_PRIVATE,) * made.seeded + (NO_SIGNAL,) * empty
 
 
@@ -93,7 +93,7 @@ def promise_in_words(made: Heatmap | Release) -> str:
 
 
 def trust_in_words(made: Heatmap | Release) -> tuple[str, ...]:
-    """Who was trusted instead of a curator, if there was none."""
+    """Who was trusted if there was no curator."""
     trusted = {"shuffler": "a shuffler", "servers": f"one of {made.noise.summed} servers", "nobody": "nobody"}
     return (f"trusted: {trusted[made.trust.who]}",) if made.trust.collected else ()
 
@@ -110,7 +110,7 @@ def length_in_words(length: float, domain: Domain) -> str:
 
 
 def epsilon_in_words(epsilon: Fraction) -> str:
-    """Epsilon as a short decimal or fraction if it is one, else about what it is.
+    """Write epsilon as a short decimal or fraction if it is one, else approximately.
 
     >>> epsilon_in_words(Fraction(1, 4)), epsilon_in_words(Fraction(1, 3)), epsilon_in_words(Fraction(10**9, 7**11))
     ('0.25', '1/3', 'about 0.506')

@@ -1,1 +1,1 @@
-"""What the page may ask, a module a topic: each question is read, checked, and handed to what answers it."""
+"""The endpoints of the page, a module a topic: each request is read, checked, and passed on to the app's parts."""

@@ -1,4 +1,4 @@
-"""How the page is reached: the link, its cookie, the page's own files, and what it needs to know at first."""
+"""Endpoints of the login: the link, its cookie, the page's own files, and its first data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpheatmap.app.request_guard import OPEN, refusal
 
 
 class Login:
-    """The way in: the link and the password, the page, and its first question."""
+    """The endpoints of the link and the password, the page, and its first request."""
 
     def __init__(self, parts: Parts) -> None:
         self._session, self._worker = parts.session, parts.worker
@@ -26,7 +26,7 @@ class Login:
         self._warmed = False
 
     def routes(self) -> list[Route]:
-        """Where each question is asked."""
+        """The routes of the endpoints."""
         return [
             Route(OPEN, self.open, methods=["GET", "POST"]),
             Route("/", self.page, methods=["GET"]),
@@ -48,23 +48,23 @@ class Login:
         if cookie is None:
             again = self._session.needs_password and self._session.knows(link)
             return HTMLResponse(password_page(link, wrong=True) if again else page_after_link(None), 403)
-        answer = HTMLResponse(page_after_link(f"/#key={self._session.key}"))  # which no browser sends to anybody
+        answer = HTMLResponse(page_after_link(f"/#key={self._session.key}"))  # no browser sends the part after "#"
         answer.set_cookie(self._session.cookie, cookie, httponly=True, samesite="strict", path="/")
         return answer
 
     async def page(self, request: Request) -> Response:
-        """The page itself, or a file that it is made of."""
+        """Serve the page itself, or one of its files."""
         name = request.path_params.get("name", "index.html")
         return static_file(name, request.headers.get("if-none-match")) or refusal(404, "not_found")
 
     async def start(self, request: Request) -> Response:
-        """What the page needs to know at first."""
+        """Serve the first data of the page."""
         self._warm()
         notices = [public_fields(record) for record in self._notices]
         return JSONResponse({"version": __version__, "upload_limit": self._uploads.limit, "notices": notices})
 
     def _warm(self) -> None:
-        """Get ready for drawing while the first steps are taken."""
+        """Load what drawing needs while the user takes the first steps."""
         if not self._warmed:
             self._warmed = True
             Thread(target=self._worker.warm, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Questions about epsilon: what to expect from it, and what was spent on whom."""
+"""Endpoints about epsilon: the plan of a release, and the budgets of populations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dpheatmap.place.domain import Domain
 
 
 class PlanAndBudget:
-    """What protection costs."""
+    """The endpoints of plans and budgets."""
 
     def __init__(self, parts: Parts) -> None:
         self._ledger, self._worker, self._uploads = parts.ledger, parts.worker, parts.uploads
 
     def routes(self) -> list[Route]:
-        """Where each question is asked."""
+        """The routes of the endpoints."""
         return [
             Route("/api/plan", self.plan, methods=["POST"]),
             Route("/api/preview", self.preview, methods=["POST"]),
@@ -36,34 +36,34 @@ class PlanAndBudget:
         ]
 
     async def plan(self, request: Request) -> Response:
-        """What to expect, in words; nobody's data is read."""
+        """Serve the plan in words; no data is read."""
         return JSONResponse(plan_preview.plan_in_words(*await _plan_inputs(request)))
 
     async def preview(self, request: Request) -> Response:
-        """The same as pictures, of generated people."""
+        """Serve the plan as pictures of generated people."""
         domain, epsilon, users = await _plan_inputs(request)
         return JSONResponse(await run_in_threadpool(self._worker.run, plan_preview.preview, domain, epsilon, users))
 
     async def budget(self, request: Request) -> Response:
-        """What every population has spent, when, and how much it may."""
+        """Serve the spending of every population, with times and limits."""
         return JSONResponse(await run_in_threadpool(_spent_budgets, Ledger(self._ledger)))
 
     async def limit(self, request: Request) -> Response:
-        """Set how much may be spent on a population, once; a limit is not changed here."""
+        """Set the limit of a population, once; a limit is not changed here."""
         body = await json_of(request)
         ledger = Ledger(self._ledger)
         await run_in_threadpool(ledger.limit, text_of(body, "population").strip(), body.get("epsilon"))
         return JSONResponse(await run_in_threadpool(_spent_budgets, ledger))
 
     async def populations(self, request: Request) -> Response:
-        """The populations that a table was charged to before, by its file; of an upload nothing is known."""
+        """Serve the populations to which a table's file was charged before; none are known for an upload."""
         path, ledger = source_of(await json_of(request), self._uploads).path, Ledger(self._ledger)
         found = await run_in_threadpool(lambda: ledger.populations_of(ledger.marks_of(path)))
         return JSONResponse({"populations": found})
 
 
 async def _plan_inputs(request: Request) -> tuple[Domain, Fraction, int]:
-    """Place, epsilon and number of people that a plan is asked for."""
+    """The place, epsilon and number of people of a plan, from the request."""
     body = await json_of(request)
     return domain_of(body.get("place")), read_epsilon(body.get("epsilon")), users_of(body)
 

@@ -1,4 +1,4 @@
-"""Questions about releases: beginning one, how it gets on, and the shelf that it ends up on."""
+"""Endpoints about releases: start, progress, and the shelf of finished ones."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ ONE = "/api/releases/{id}"
 
 
 class Releases:
-    """What is charged for, and kept."""
+    """The endpoints of releases and discoveries, which are charged and kept."""
 
     def __init__(self, parts: Parts) -> None:
         self._uploads, self._shelf, self._jobs, self._ledger = parts.uploads, parts.shelf, parts.jobs, parts.ledger
 
     def routes(self) -> list[Route]:
-        """Where each question is asked."""
+        """The routes of the endpoints."""
         return [
             Route("/api/releases", self.list_releases, methods=["GET"]),
             Route("/api/releases", self.release, methods=["POST"]),
@@ -50,7 +50,7 @@ class Releases:
         ]
 
     async def release(self, request: Request) -> Response:
-        """Begin a release, or give the one that the same request made before."""
+        """Start a release, or return the one that the same request made before."""
         return JSONResponse(await run_in_threadpool(self._release, await json_of(request)))
 
     def _release(self, body: Any) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Releases:
         return {**self._summary(record), "repeated": repeated, "warning": warning}
 
     async def discover(self, request: Request) -> Response:
-        """Begin to look for a place privately, or give the one that the same request found before."""
+        """Start a private search for a place, or return the place that the same request found before."""
         return JSONResponse(await run_in_threadpool(self._discover, await json_of(request)))
 
     def _discover(self, body: Any) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Releases:
         return {**self._summary(record), "repeated": repeated, "warning": warning}
 
     def _warning(self, source: Source, charge: Charge) -> str:
-        """What is told if the same file was charged to other people before; empty if not."""
+        """The warning if the same file was charged to another population before; empty if not."""
         ledger = Ledger(self._ledger)
         return ledger.warning(charge.population, source.name, ledger.marks_of(source.path))
 
@@ -92,24 +92,24 @@ class Releases:
         return source_of(body_of(body.get("source")), self._uploads), columns_of(body_of(body.get("columns")))
 
     async def list_releases(self, request: Request) -> Response:
-        """All releases."""
+        """List all releases."""
         return JSONResponse([self._summary(record) for record in self._shelf.all() if record.kind == MAP])
 
     async def state(self, request: Request) -> Response:
-        """How a release is getting on, or went."""
+        """Serve the progress or result of a release."""
         return JSONResponse(self._summary(self._shelf.get(request.path_params["id"])))
 
     async def cancel(self, request: Request) -> Response:
-        """Stop a release, if it is not charged yet."""
+        """Cancel a release, if it is not charged yet."""
         return JSONResponse(self._summary(self._jobs.cancel(request.path_params["id"])))
 
     async def delete(self, request: Request) -> Response:
-        """Take a release off the shelf."""
+        """Delete a release from the shelf."""
         self._shelf.delete(request.path_params["id"])
         return JSONResponse({})
 
     async def restore(self, request: Request) -> Response:
-        """Undo that."""
+        """Undo a deletion."""
         return JSONResponse(self._summary(self._shelf.restore(request.path_params["id"])))
 
     def _summary(self, record: Record) -> dict[str, Any]:

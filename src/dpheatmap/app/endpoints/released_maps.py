@@ -1,4 +1,4 @@
-"""Questions about what was released: its map, files to take away, and how it is done without the app."""
+"""Endpoints about releases on the shelf: maps, files to download, and the equivalent command and code."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dpheatmap.app.recipe import recipe
 
 
 class Maps:
-    """What a release looks like; all of it is free."""
+    """The endpoints of maps and files, which cost no budget."""
 
     def __init__(self, parts: Parts) -> None:
         self._shelf, self._drawing = parts.shelf, parts.drawing
 
     def routes(self) -> list[Route]:
-        """Where each question is asked."""
+        """The routes of the endpoints."""
         return [
             Route(f"{ONE}/map", self.map, methods=["GET"]),
             Route(f"{ONE}/about", self.about, methods=["GET"]),
@@ -34,29 +34,29 @@ class Maps:
         ]
 
     async def map(self, request: Request) -> Response:
-        """The data of a map."""
+        """Serve the data of a map."""
         text = await run_in_threadpool(self._drawing.map, request.path_params["id"], sigma_of(request))
         return Response(text, media_type="application/json")
 
     async def about(self, request: Request) -> Response:
-        """What can be done with a release: formats, smoothing, and how it is done without the app."""
+        """Serve the options of a release: formats, smoothing, and the equivalent command and code."""
         record = self._shelf.get(request.path_params["id"])
         formats = await run_in_threadpool(self._drawing.formats, record.id)
         made = recipe(record, sigma_of(request))
         return JSONResponse({"formats": formats, "sigma": self._drawing.sigma(record.id), **made})
 
     async def thumbnail(self, request: Request) -> Response:
-        """A small picture."""
+        """Serve a small picture."""
         found = await run_in_threadpool(self._drawing.thumbnail, request.path_params["id"])
         return Response(found, media_type="image/png")
 
     async def change(self, request: Request) -> Response:
-        """The data of a map of what changed."""
+        """Serve the data of the map of a difference."""
         after, before = request.path_params["id"], request.path_params["before"]
         return Response(await run_in_threadpool(self._drawing.change, after, before), media_type="application/json")
 
     async def file(self, request: Request) -> Response:
-        """A file to take away."""
+        """Serve a file to download."""
         record, suffix = self._shelf.get(request.path_params["id"]), request.path_params["suffix"]
         folder = TemporaryDirectory(prefix="dpheatmap-")
         try:

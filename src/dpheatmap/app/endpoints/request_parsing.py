@@ -1,4 +1,4 @@
-"""How requests are read."""
+"""Parsing of requests: JSON, forms and parameters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 async def _small_body(request: Request) -> bytes:
-    """The body of a request that has no reason to be large."""
+    """The body of a request, refused if it is large."""
     found = b""
     async for chunk in request.stream():
         found += chunk
@@ -44,7 +44,7 @@ async def _small_body(request: Request) -> bytes:
 
 
 def sigma_of(request: Request) -> float | None:
-    """The smoothing that is asked for, if one is."""
+    """The smoothing in the request, if there is one."""
     text = request.query_params.get("sigma")
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""What answers are made from: the app's parts, started and ended together."""
+"""The parts of the app that endpoints use, started and ended together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpheatmap.app.worker import Worker
 
 
 class Parts:
-    """One of each, for a folder and a ledger."""
+    """The parts of the app for a folder and a ledger."""
 
     def __init__(self, session: Session, folder: Path, ledger: str, limit: int) -> None:
         self.session = session
@@ -26,7 +26,7 @@ class Parts:
         self.jobs = Jobs(self.shelf, ledger, self.drawing.draw_first)
 
     def close(self) -> None:
-        """Finish what was paid for, and remove uploads and what was deleted."""
+        """Finish releases that were charged, and remove uploads and deleted releases."""
         self.worker.close()
         self.jobs.close()
         self.uploads.clear()

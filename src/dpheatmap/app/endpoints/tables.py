@@ -1,4 +1,4 @@
-"""Questions about tables, pictures and places: what was sent, what is in it, and what lies where."""
+"""Endpoints about tables, pictures and places: uploads, their contents, and the basemap."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dpheatmap.render.web.page import basemap_around
 
 
 class Tables:
-    """What a map is made of."""
+    """The endpoints of the inputs of a map."""
 
     def __init__(self, parts: Parts) -> None:
         self._uploads = parts.uploads
 
     def routes(self) -> list[Route]:
-        """Where each question is asked."""
+        """The routes of the endpoints."""
         return [
             Route("/api/uploads", self.upload, methods=["PUT"]),
             Route("/api/uploads/{id}", self.forget, methods=["DELETE"]),
@@ -35,7 +35,7 @@ class Tables:
         ]
 
     async def upload(self, request: Request) -> Response:
-        """A file, as the body of the request."""
+        """Receive a file, as the body of the request."""
         declared = request.headers.get("content-length", "")
         size = int(declared) if declared.isdigit() else None
         name = request.query_params.get("name", "")
@@ -48,7 +48,7 @@ class Tables:
         return JSONResponse({})
 
     async def inspect(self, request: Request) -> Response:
-        """Columns, guesses and problems, and exact numbers for the data holder's eyes."""
+        """Serve columns, guesses and problems, and exact numbers for the data holder only."""
         source = source_of(await json_of(request), self._uploads)
         with source.name_in_errors():
             found = await run_in_threadpool(inspect_table, source.events, read_rows=True)
@@ -63,7 +63,7 @@ class Tables:
         return JSONResponse(json.loads(json.dumps(answer, default=str)))
 
     async def picture(self, request: Request) -> Response:
-        """The size of a picture that was uploaded, and the picture itself."""
+        """Serve the size of an uploaded picture, and the picture itself."""
         upload = self._uploads.get(request.path_params["id"])
         width, height = await run_in_threadpool(places.size_of_picture, upload.path, upload.name)
         if request.query_params.get("show"):
@@ -71,10 +71,10 @@ class Tables:
         return JSONResponse({"width": width, "height": height})
 
     async def basemap(self, request: Request) -> Response:
-        """Land, borders and towns around bounds."""
+        """Serve land, borders and towns around bounds."""
         bounds = places.bounds_of(request.query_params.get("bounds", "-180,-85,180,85"))
         return JSONResponse(await run_in_threadpool(basemap_around, bounds))
 
     async def towns(self, request: Request) -> Response:
-        """Towns by the start of their names."""
+        """Serve towns by the start of their names."""
         return JSONResponse(await run_in_threadpool(places.towns, request.query_params.get("name", "")[:100]))

@@ -1,9 +1,9 @@
-"""The cells that a posterior is about: measured ones, what joins them to one root, and the splits between them.
+"""The cells of a posterior: measured cells, the cells that join them to one root, and the binary splits between them.
 
-Every cell that was measured belongs to it, with its siblings and all cells above it, up to the smallest one that holds
-them all. A cell that has children splits in x, and each half in y: 1 + 2 binary splits for four children. Cells that do
-not meet the domain have no mass for sure and are not there, so near the domain's edge some splits are not either; a
-cell whose mass all lies in one child *is* that child, and they share a node of the binary tree.
+The tree holds every measured cell, its siblings, and all cells above it, up to the smallest cell that holds them all. A
+cell with children splits in x, and each half in y: 1 + 2 binary splits for four children. Cells that do not meet the
+domain have no mass and are left out, so near the domain's edge some splits are missing. A cell whose mass all lies in
+one child *is* that child: they share a node of the binary tree.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from dpheatmap.place.quadtree import Ints, decode
 class CellTree:
     """Cells of the levels ``top, top + 1, ..``, codes ascending in each, and the binary tree of their splits.
 
-    ``kids[i]`` holds, for each cell of the i-th level, the positions of its four children on the next one, -1 for those
-    that are not there; ``node[i]`` the binary nodes of the cells. ``left`` and ``right`` are the binary children, -1 at
-    leaves; a node's are after it. ``measure`` is what mass is spread by where nothing is known: area by default.
+    ``kids[i]`` holds, for each cell of the i-th level, the positions of its four children on the next one, -1 for
+    missing ones; ``node[i]`` holds the binary nodes of the cells. ``left`` and ``right`` are the binary children, -1 at
+    leaves; children come after their parents. ``measure`` spreads mass where nothing is known: area by default.
     """
 
     domain: Domain
@@ -42,9 +42,9 @@ class CellTree:
         return [self.measure.weight(self.top + i, codes) for i, codes in enumerate(self.codes)]
 
     def shares(self, weights: list[Floats]) -> Floats:
-        """The left child's share at each binary node, from the weights of all cells by level.
+        """Compute the left child's share at each binary node, from the weights of all cells by level.
 
-        Children weigh what ``weights`` says for them; only their proportions in one cell matter.
+        Only the proportions of the weights among the children of one cell matter.
         """
         share = np.full(len(self.left), 0.5)
         for kids, node, below in zip(self.kids[:-1], self.node[:-1], weights[1:], strict=True):
@@ -68,7 +68,7 @@ def share_of(a: Floats, b: Floats) -> Floats:
 
 
 def cell_tree(domain: Domain, levels: Ints, codes: Ints, measure: BaseMeasure | None = None) -> CellTree:
-    """The tree of the measured cells, given by level and code."""
+    """Build the tree of the measured cells, given by level and code."""
     deepest, first = int(levels.max()), int(levels.min())
     need = {deepest: np.unique(codes[levels == deepest])}
     for level in range(deepest - 1, -1, -1):
@@ -83,7 +83,7 @@ def cell_tree(domain: Domain, levels: Ints, codes: Ints, measure: BaseMeasure | 
 
 
 def _positions(above: Ints, below: Ints) -> Ints:
-    """The positions in ``below`` of the four children of each cell, -1 where they are not."""
+    """The positions in ``below`` of the four children of each cell, -1 for missing ones."""
     four = above[:, None] * 4 + np.arange(4)
     if len(below) == 0:
         return np.full(four.shape, -1)
@@ -117,7 +117,7 @@ def _with_splits(domain: Domain, measure: BaseMeasure, top: int, codes: list[Int
 
 
 def _link(node: Ints, halves: Ints, child: Ints, left: Ints, right: Ints) -> None:
-    """Set the binary children of the cells of one level and of their halves; cells with one child become it."""
+    """Set the binary children of the cells of one level and of their halves; a cell with one child becomes it."""
     there = child >= 0
     alone = there.sum(axis=1) == 1
     node[alone] = child[alone].max(axis=1)

@@ -1,14 +1,14 @@
-"""The way down a tree of masses: means, variances and draws of every node, given the messages.
+"""The downward pass over a tree of masses: means, variances and draws of every node, given the messages.
 
 Given a node's mass, the law of its children's masses is known from the cells of the integral over its split. So the
 posterior of a node is a mixture over the posterior of its parent:
 
     P(x) = sum over the parent's masses m of P(m) * (cells of the split integral at m).
 
-Each P is held as some tens of *particles*. The hundreds of cells that come out of a step are gathered in bins, each
-with its weight, mean and variance, and each bin becomes two particles with the same three. So weight, mean and variance
-pass down unchanged but for the split integrals, and the two children's means add up to their parent's to the last
-digits. A draw is the same walk with one mass at each node.
+Each P is held as some tens of *particles*. A step yields hundreds of cells. They are gathered in bins, each with its
+weight, mean and variance, and each bin becomes two particles with the same weight, mean and variance. So these three
+change only by the split integrals, and the two children's means add up to their parent's to the last digits. A draw is
+the same pass with one mass at each node.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from dpheatmap.estimate.posterior.split import (
 from dpheatmap.place.domain import Floats
 
 _ROOT_CELLS = 96
-_NOTHING = 1e-200  # people: less is none, since its reciprocal may be beyond all floats
+_NOTHING = 1e-200  # people: less counts as none, since its reciprocal may overflow
 
 
 def moments(tree: Tree, messages: Messages, bins: int = 8, cells: int = 20) -> tuple[Floats, Floats]:
-    """The posterior means and variances of all nodes."""
+    """Compute the posterior means and variances of all nodes."""
     found: tuple[Floats, Floats] = _moments(tree, messages, bins, cells, working_space(max(cells, _ROOT_CELLS)))
     return found
 
 
 def draw(tree: Tree, messages: Messages, uniforms: Floats, cells: int = 20) -> Floats:
-    """One draw of all masses from the posterior, by two uniform numbers for each node."""
+    """Draw all masses once from the posterior, by two uniform numbers for each node."""
     masses: Floats = _draw(tree, messages, uniforms, cells, working_space(max(cells, _ROOT_CELLS)))
     return masses
 
@@ -138,7 +138,7 @@ def _draw(tree: Tree, messages: Messages, uniforms: Floats, cells: int, work: Fl
         if tree.left[v] < 0 or mass <= _NOTHING:
             continue
         count, _ = integrate(tree, messages, v, mass, cells, False, work)
-        # The uniform numbers of a split are those of its left child, of which it is the only one.
+        # A split uses the uniform numbers of its left child; no other split uses them.
         k = _pick(work[WEIGHTS], count, uniforms[tree.left[v], 0])
         left = min(max(draw_in_cell(tree, v, mass, k, uniforms[tree.left[v], 1], work), 0.0), mass)
         masses[tree.left[v]], masses[tree.right[v]] = left, mass - left
@@ -147,7 +147,7 @@ def _draw(tree: Tree, messages: Messages, uniforms: Floats, cells: int, work: Fl
 
 @njit(cache=True, error_model="numpy")
 def _pick(weights: Floats, count: int, uniform: float) -> int:
-    """The first cell at which the weights so far exceed a uniform number."""
+    """The first cell at which the cumulative weight exceeds a uniform number."""
     rest = uniform
     for k in range(count):
         if rest < weights[k]:

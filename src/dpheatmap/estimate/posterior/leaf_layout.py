@@ -1,7 +1,7 @@
-"""The insides of leaves: how the mass of a leaf is laid out over finer cells.
+"""Layout of the mass of a leaf over finer cells inside it.
 
-A leaf is cut in four a few times over, each time by the bilinear shares of its neighbours, so that the map has no block
-edges; for draws the shares are random about these. The cells are at most as fine as the finest that was measured.
+A leaf is cut in four a few times, each time by the bilinear shares of its neighbours, so that the map has no block
+edges. For draws, the shares are random about these. No cell is finer than the finest that was measured.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORTH = 1e-4  # of all mass: a cell with less is not cut, which bounds the numb
 
 
 class Randomness(Protocol):
-    """What draws are made with, brought by the caller: a generator of numpy's, say. Nothing here makes its own."""
+    """The caller's random generator for draws, such as one of numpy's. Nothing here makes its own."""
 
     def random(self, size: tuple[int, ...]) -> Floats:
         """Uniform numbers."""
@@ -43,7 +43,7 @@ class _Cells(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """One level: which leaves join, which of the cells so far are cut, and the weights of their quarters."""
+    """One level: the leaves that join, the cells so far that are cut, and the weights of their quarters."""
 
     leaves: Ints
     cut: Ints
@@ -53,19 +53,19 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Disjoint cells inside the leaves of a tree, and the shares by which mass comes to them."""
+    """Disjoint cells inside the leaves of a tree, and the shares by which mass is passed to them."""
 
     levels: Ints
     codes: Ints
     steps: list[_Step]
 
     def masses(self, nodes: Floats) -> Floats:
-        """The masses of the cells, from those of the binary nodes."""
+        """Compute the masses of the cells from those of the binary nodes."""
         masses: Floats = self._pass_down(nodes[None], lambda weights: weights)[0]
         return masses
 
     def random_masses(self, nodes: Floats, concentration: Floats, rng: Randomness) -> Floats:
-        """The same for draws, one a row, with splits in x, then y, of Beta laws of each draw's concentration."""
+        """Draw masses, one draw a row, with splits in x, then y, from Beta laws of each draw's concentration."""
 
         def splits(weights: Floats) -> Floats:
             west = weights[:, 0] + weights[:, 2]
@@ -91,7 +91,7 @@ class Layout:
 
 
 def _beta(twice_concentration: Floats, share: Floats, rng: Randomness) -> Floats:
-    """Fractions of mean ``share``; a share of 0 or 1, at the domain's edge, is certain."""
+    """Draw fractions of mean ``share``; a share of 0 or 1, at the domain's edge, is certain."""
     inner = np.clip(share, 1e-3, 1.0 - 1e-3)
     drawn = rng.beta(twice_concentration * inner, twice_concentration * (1.0 - inner))
     return np.where((share > 0) & (share < 1), drawn, share)
@@ -127,7 +127,7 @@ def layout(tree: CellTree, means: Floats) -> Layout:
 
 
 def _leaves(tree: CellTree, means: Floats, depth: int) -> tuple[Ints, _Cells]:
-    """The leaves of the tree on one level: their binary nodes, and themselves."""
+    """The leaves of the tree on one level: their binary nodes, and their cells."""
     if depth >= len(tree.codes):
         nothing = np.zeros(0, np.int64)
         return nothing, _Cells(nothing, nothing, np.zeros(0))

@@ -1,7 +1,7 @@
-"""The cells that a release really knows: the finest ones that were measured, with their shares and their uncertainty.
+"""The leaves of a release: the finest measured cells, with their shares and their uncertainty.
 
-They are disjoint and cover the domain, fine where many people are and coarse elsewhere. No smoothing, and nothing of
-how a map fills the insides of coarse cells: inside a leaf, nothing was measured.
+Leaves are disjoint and cover the domain, fine where many people are and coarse elsewhere. Their shares have no
+smoothing, and no layout of mass inside coarse cells: inside a leaf, nothing was measured.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Leaves:
 
 
 def leaves(release: Release, *, method: str = "posterior") -> Leaves:
-    """The leaves of a release; ``method`` as for :meth:`Release.distribution`.
+    """Compute the leaves of a release; ``method`` as for :meth:`Release.distribution`.
 
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
@@ -99,7 +99,7 @@ def leaves(release: Release, *, method: str = "posterior") -> Leaves:
 
 
 def leaves_of_posterior(found: Posterior) -> Leaves | None:
-    """The leaves of a posterior's tree; None if its mean is that nobody is there."""
+    """Compute the leaves of a posterior's tree; None if its mean is zero everywhere."""
     cells, total = found.cells, found.total
     if total <= 0.0:
         return None
@@ -115,8 +115,8 @@ def leaves_of_posterior(found: Posterior) -> Leaves | None:
 def std_of_shares(share: Floats, variances: Floats, variance_of_total: float, total: float) -> Floats:
     """Standard deviations of shares v / T from the variances of the counts v and of their total T.
 
-    To first order, var(v / T) = (var v - 2 s cov(v, T) + s^2 var T) / T^2 with s = v / T. What is in a cell and what is
-    outside it were measured with independent noise, so cov(v, T) is taken as var v.
+    To first order, var(v / T) = (var v - 2 s cov(v, T) + s^2 var T) / T^2 with s = v / T. The inside of a cell and its
+    outside were measured with independent noise, so cov(v, T) is taken as var v.
     """
     variance = (1.0 - 2.0 * share) * variances + share**2 * variance_of_total
     std: Floats = np.sqrt(np.maximum(variance, 0.0)) / total

@@ -1,13 +1,13 @@
-"""What the noise of a measurement says about the mass of its cell: log p(y | x), up to a constant, and where it peaks.
+"""Likelihood of a cell's mass given a noisy measurement: log p(y | x), up to a constant, and where it peaks.
 
-Three laws, all with a known scale s; d = |y - x| / s:
+There are three laws, all with a known scale s; d = |y - x| / s:
 
-* *Laplace*, of the curator and of as many devices as the shuffle model needs: log p = -d, with a kink at x = y.
-* *A sum of k Laplaces*, of k servers that each add their own: the density is that of a symmetric Bessel law,
+* *Laplace*: a curator, and as many devices as the shuffle model needs. log p = -d, with a kink at x = y.
+* *A sum of k Laplaces*: k servers that each add noise. The density is that of a symmetric Bessel law,
   proportional to exp(-d) times the polynomial ``sum over j < k of (k - 1 + j)! / (j! (k - 1 - j)!) 2^-j d^(k-1-j)``;
   for k = 2 it is (1 + d) exp(-d). It has no kink.
-* *Gaussian*, of sums over many people in the local model: log p = -d^2 / 2, and linear beyond d = 50, where p < 1e-540:
-  data that contradict each other by so much get a finite answer.
+* *Gaussian*: sums over many people in the local model. log p = -d^2 / 2, and linear beyond d = 50, where p < 1e-540, so
+  that data with such contradictions get a finite answer.
 
 A law is written as the coefficients of its polynomial, the constant first; a Gaussian has none.
 """
@@ -24,13 +24,13 @@ from dpheatmap.place.domain import Floats
 from dpheatmap.releases.noise_law import GaussianNoise, NoiseLaw
 
 REACH = 20.0
-"""How far, in scales, a measurement is followed. Further out its Laplace term is linear and is taken as such."""
+"""The distance, in scales, within which a measurement is evaluated. Further out its Laplace term is linear."""
 
 _FAR = 50.0
 
 
 def laplace_sum(terms: int) -> Floats:
-    """The law of the sum of so many Laplaces of one scale.
+    """The law of the sum of ``terms`` Laplaces of one scale.
 
     >>> laplace_sum(1).tolist(), laplace_sum(2).tolist(), laplace_sum(3).tolist()
     ([1.0], [1.0, 1.0], [3.0, 3.0, 1.0])
@@ -48,14 +48,14 @@ LAPLACE: Floats = laplace_sum(1)
 GAUSSIAN: Floats = np.zeros(0)
 """The normal law; the scale is the standard deviation."""
 
-_MOST_TERMS = 8  # of these REACH is 5 standard deviations, and the sum of more has nearly the same shape
+_MOST_TERMS = 8  # REACH is 5 standard deviations of their sum, and the sum of more has nearly the same shape
 
 
 def law_of(noise: NoiseLaw) -> tuple[Floats, float]:
     """The law of noise as a table, and the factor by which its scale is larger than that of one Laplace.
 
-    A number of Laplaces that is not whole, of more devices than the shuffle model needs, is taken for the nearest whole
-    number of Laplaces with the same variance.
+    More devices than the shuffle model needs give a fractional number of Laplaces. It is replaced by the nearest whole
+    number of Laplaces, with the same variance.
 
     >>> from dpheatmap.releases.noise_law import LaplaceNoise
     >>> round(law_of(LaplaceNoise(Fraction(6, 5)))[1] ** 2, 9)
@@ -69,7 +69,7 @@ def law_of(noise: NoiseLaw) -> tuple[Floats, float]:
 
 @njit(cache=True, error_model="numpy")
 def log_density(law: Floats, distance: float) -> float:
-    """log p, up to a constant, at a distance in scales that is not negative."""
+    """log p, up to a constant, at a non-negative distance in scales."""
     if len(law) == 1:
         return -distance
     if len(law) == 0:
@@ -83,12 +83,12 @@ def log_density(law: Floats, distance: float) -> float:
 
 @njit(cache=True, error_model="numpy")
 def summary(law: Floats, values: Floats, scales: Floats, start: int, stop: int) -> tuple[float, float, float, float]:
-    """Where the measurements put a mass: centre, width of the peak, and the ends of the range to look at.
+    """Summarise the measurements of a mass: centre and width of the peak, and the ends of the range to integrate over.
 
-    The centre is weighted by precision. The range holds what is within REACH of all the measurements, or if they
-    contradict each other so much that nothing is, all that lies between them: there Laplace terms cancel, and the
-    likelihood can be flat. Below 0 there is no mass; a cell measured far below it has a Gaussian likelihood whose peak
-    at 0 is narrower than its scale.
+    The centre is weighted by precision. The range holds what is within REACH of all the measurements. If they
+    contradict each other so much that nothing is, it is all that lies between them: there Laplace terms cancel, and the
+    likelihood can be flat. A mass is not negative; a cell measured far below 0 has a Gaussian likelihood whose peak at
+    0 is narrower than its scale.
     """
     precision, weighted = 0.0, 0.0
     low, high = 0.0, np.inf

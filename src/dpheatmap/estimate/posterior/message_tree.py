@@ -1,4 +1,4 @@
-"""A tree of masses, what was measured of them, and messages: what all that lies below a node says about its mass."""
+"""A tree of masses with its measurements, and messages: the likelihood of a node's mass given all data below it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ CENTRE, WIDTH, LOW, HIGH, FIRST, STEP, LOW_SLOPE, HIGH_SLOPE = range(8)
 class Tree(NamedTuple):
     """A binary tree of masses and its measurements. Children come after their parents; -1 stands for no child.
 
-    Splits are Beta(``left_power``, ``right_power``). Measurements ``start[v] .. start[v + 1] - 1`` are of node v.
-    ``bound`` is above any mass that the measurements could mean.
+    Splits are Beta(``left_power``, ``right_power``). Node v has the measurements ``start[v] .. start[v + 1] - 1``.
+    ``bound`` is above any mass that the measurements allow.
     """
 
     left: Ints
@@ -37,9 +37,9 @@ class Tree(NamedTuple):
 class Messages(NamedTuple):
     """For each node, log p(measurements in and below it | its mass), as a table without the node's own measurements.
 
-    Those are added exactly when it is read. Each node has a row of ``shape``: the masses of its table are
-    ``centre + width * unwarp(first + k * step)``, beyond its ends the table goes on with the two slopes, and outside of
-    ``low .. high`` the message is negligible. One array, since numba pays for each array that it hands to a function.
+    Those are added exactly when the table is read. Each node has a row of ``shape``. The masses of its table are
+    ``centre + width * unwarp(first + k * step)``. Beyond its ends the table continues with the two slopes. Outside of
+    ``low .. high`` the message is negligible. It is one array, since numba pays for each array passed to a function.
     """
 
     shape: Floats
@@ -48,7 +48,7 @@ class Messages(NamedTuple):
 
 @njit(cache=True, error_model="numpy", inline="always")
 def warp(z: float) -> float:
-    """Standardised distance to position: even steps of position are dense near 0."""
+    """Convert a standardised distance to a position; even steps of position are dense near 0."""
     return z / (1.0 + _STRETCH * abs(z))
 
 
@@ -87,7 +87,7 @@ def add_messages(tree: Tree, messages: Messages, node: int, masses: Floats, into
             into[j] += table[0] + messages.shape[node, LOW_SLOPE] * (masses[j] - low)
         elif t >= last:
             into[j] += table[last] + messages.shape[node, HIGH_SLOPE] * (masses[j] - high)
-        else:  # the cubic through four points of the table, two on each side where there are
+        else:  # the cubic through four points of the table, two on each side where there are two
             k = min(max(int(t) - 1, 0), last - 3)
             a = t - k
             b, c, d = a - 1.0, a - 2.0, a - 3.0
@@ -97,7 +97,7 @@ def add_messages(tree: Tree, messages: Messages, node: int, masses: Floats, into
 
 @njit(cache=True, error_model="numpy")
 def message(tree: Tree, messages: Messages, node: int, mass: float) -> float:
-    """The same at one mass."""
+    """log p(measurements in and below a node | its mass), up to a constant, at one mass."""
     masses, into = np.array([mass]), np.zeros(1)
     add_messages(tree, messages, node, masses, into)
     return float(into[0])

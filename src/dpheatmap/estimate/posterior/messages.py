@@ -1,14 +1,14 @@
-"""Messages up a tree of masses: what the measurements in and below each node say about its mass.
+"""The upward pass over a tree of masses: messages, the likelihood of each node's mass given the data in and below it.
 
 Let M_v(m) = log p(measurements in and below v | mass of v = m). A leaf has its own measurements only. Others have
 
     M_v(m) = own measurements of v at m  +  S_v(m),
 
-S_v the integral of `split.py` over how m is split between the two children. S_v is smooth, since
-it averages over the children's kinks, so it is tabulated, at points that are dense where M_v peaks and sparse in its
-tails, which are nearly linear. It has to be right there, too: cubics between the points carry an error on. Where M_v
-peaks is guessed from the children's peaks and the node's own measurements and looked at again once the table is there;
-a guess that was too far off is corrected and the table made anew.
+where S_v is the integral of `split.py` over how m is split between the two children. S_v averages over the children's
+kinks, so it is smooth. It is tabulated at points that are dense where M_v peaks and sparse in its tails, which are
+nearly linear. The tails must be right, too: cubics between the points propagate an error. The peak of M_v is guessed
+from the children's peaks and the node's own measurements, and checked against the table. If the guess was too far off,
+it is corrected and the table is computed again.
 
 At the root, with a flat prior of the total, the integral of exp(M) is the evidence: the probability of all measurements
 given the prior's parameters.
@@ -52,13 +52,13 @@ from dpheatmap.estimate.posterior.split import (
 )
 from dpheatmap.place.domain import Floats
 
-_DEPTH = 25.0  # what lies so far below a message's peak, in logarithms, is left out
-_SHALLOW = 8.0  # a message that is not so far below its peak where its table ends needs a longer table
+_DEPTH = 25.0  # values this far below a message's peak, in logarithms, are left out
+_SHALLOW = 8.0  # a message less than this far below its peak at the end of its table needs a longer table
 _TRIES = 3
 
 
 def upward_messages(tree: Tree, points: int = 32, cells: int = 20) -> Messages:
-    """The messages of all nodes, leaves first, on tables of so many points by integrals over about so many cells."""
+    """Compute the messages of all nodes, leaves first: tables of ``points`` points, integrals over about ``cells``."""
     nodes = len(tree.left)
     messages = Messages(np.zeros((nodes, 8)), np.zeros((nodes, points)))
     _fill_messages(tree, messages, cells, working_space(max(cells, points)))
@@ -99,10 +99,10 @@ def _fill_messages(tree: Tree, messages: Messages, cells: int, work: Floats) -> 
 def _with_children(
     tree: Tree, messages: Messages, v: int, own: bool, centre: float, width: float, low: float, high: float
 ) -> tuple[float, float, float, float]:
-    """Where a node's own measurements and the sum of its children's together put its mass.
+    """Combine the peak and range of a node's own measurements with those of the sum of its children.
 
-    The ranges are intersected; if they contradict each other, all between them counts, since Laplace terms that pull
-    in opposite ways cancel there.
+    The ranges are intersected. If they contradict each other, all between them counts, since Laplace terms of opposite
+    slopes cancel there.
     """
     left, right = tree.left[v], tree.right[v]
     sum_centre = messages.shape[left, CENTRE] + messages.shape[right, CENTRE]
@@ -135,7 +135,7 @@ def _tabulate(
     masses: Floats,
     work: Floats,
 ) -> None:
-    """The table of S over ``low .. high``, dense at ``centre``; its masses are left in ``masses``."""
+    """Tabulate S over ``low .. high``, densely at ``centre``; the masses of the table are written to ``masses``."""
     left, right = tree.left[v], tree.right[v]
     p, q = tree.left_power[v], tree.right_power[v]
     log_beta = math.lgamma(p) + math.lgamma(q) - math.lgamma(p + q)
@@ -154,17 +154,17 @@ def _tabulate(
         masses[k] = mass
     messages.shape[v, CENTRE], messages.shape[v, WIDTH] = centre, width
     messages.shape[v, FIRST], messages.shape[v, STEP] = first, step
-    base = 1 + points // 10  # not the last two points alone, since small errors of the integrals would tilt the tails
+    base = 1 + points // 10  # more than the last two points, since small errors of the integrals would tilt the tails
     messages.shape[v, LOW_SLOPE] = (table[base] - table[0]) / (masses[base] - masses[0])
     messages.shape[v, HIGH_SLOPE] = (table[-1] - table[-1 - base]) / (masses[-1] - masses[-1 - base])
 
 
 @njit(cache=True, error_model="numpy")
 def _look(tree: Tree, messages: Messages, v: int, masses: Floats, logs: Floats) -> tuple[float, float, float, float]:
-    """Where the message of a node peaks, how wide, and the range in which it is not negligible.
+    """Find the peak of a node's message, its width, and the range in which it is not negligible.
 
-    The width is that of the normal density with the same height and area. A message that is still high where the table
-    ends has a range beyond it.
+    The width is that of the normal density with the same height and area. If the message is still high where the table
+    ends, the range goes beyond it.
     """
     last = len(masses) - 1
     peak = 0
@@ -191,7 +191,7 @@ def _look(tree: Tree, messages: Messages, v: int, masses: Floats, logs: Floats) 
 
 @njit(cache=True, error_model="numpy")
 def spread_of_root(tree: Tree, messages: Messages, cells: int, work: Floats) -> tuple[int, float]:
-    """The posterior of the root's mass, in cells, and the logarithm of the evidence: the integral of exp(M) over it."""
+    """Compute the posterior of the root's mass, in cells, and the log-evidence: the integral of exp(M) over it."""
     low, high = messages.shape[0, LOW], messages.shape[0, HIGH]
     centre, width = min(max(messages.shape[0, CENTRE], low), high), max(messages.shape[0, WIDTH], 1e-3 * (high - low))
     begin, end = warp((low - centre) / width), warp((high - centre) / width)

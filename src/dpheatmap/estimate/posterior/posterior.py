@@ -1,17 +1,18 @@
-"""The posterior of where people are, given a noisy tree: every measurement counts, and masses are not negative.
+"""The posterior of where people are, given a noisy tree: it uses every measurement, and masses are not negative.
 
-**Model.** The measurements are noisy views of a tree of masses. The total has a flat prior on 0 .. infinity. Each cell
-splits in x, then each half in y, with fractions Beta(2 a s, 2 a (1 - s)), s the left half's expected share and a one
-*concentration* for the whole tree: below 1, mass is in few places; above, it is spread. Outside the domain is none.
+**Model.** The measurements are masses of a tree plus noise. The total has a flat prior on 0 .. infinity. Each cell
+splits in x, then each half in y, with fractions Beta(2 a s, 2 a (1 - s)). Here s is the left half's expected share, and
+a is one *concentration* for the whole tree: below 1, mass is in few places; above, it is spread. There is no mass
+outside the domain.
 
-**Twice.** At first s is the left half's share of the area. The second time it is what the first posterior mean says by
-bilinear interpolation between neighbours (`smoothness.py`), so that the map has no block edges.
+**Two passes.** In the first pass, s is the left half's share of the area. In the second, it comes from the first
+posterior mean by bilinear interpolation between neighbours (`smoothness.py`), so that the map has no block edges.
 
-**Concentration.** By the evidence: the probability of all measurements given a, at a few values of a, with a weak
-prior, log-normal about 1/2. It is taken with the shares of the area: those of the second pass have seen the data.
+**Concentration.** It maximises the evidence, the probability of all measurements given a, at a few values of a, with a
+weak prior, log-normal about 1/2. The shares used are those of the area: those of the second pass have seen the data.
 
-The integrals are exact up to quadrature, by messages up the tree (`messages.py`) and means,
-variances or draws down (`descent.py`).
+The integrals are exact up to quadrature, by messages up the tree (`messages.py`) and means, variances or draws down
+(`descent.py`).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _BOUNDS = 0.1, 2.5
 
 
 class Fineness(NamedTuple):
-    """Points of a message's table, cells of an integral, and bins of a posterior on the way down."""
+    """Numbers of points of a message's table, cells of an integral, and bins of a posterior in the downward pass."""
 
     points: int
     cells: int
@@ -56,7 +57,7 @@ FINE = Fineness(32, 20, 8)
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Noisy counts of people in cells, each with the scale of its noise; a cell may be there more than once."""
+    """Noisy counts of people in cells, each with the scale of its noise; a cell may occur more than once."""
 
     domain: Domain
     levels: Ints
@@ -67,7 +68,7 @@ class Observations:
 
     @classmethod
     def of(cls, release: Release) -> Observations:
-        """The measurements of a release, of a collected one those that are worth reading."""
+        """The measurements of a release; of a collected one, those worth reading."""
         every = cls.every(release)
         if not release.trust.collected:
             return every
@@ -80,7 +81,7 @@ class Observations:
     def every(cls, release: Release) -> Observations:
         """All measurements of a release in people.
 
-        One Laplace of a share of epsilon has the scale 1 / that share; other noise is as its law says.
+        One Laplace of a share of epsilon has the scale 1 / that share; other noise follows its own law.
         """
         m = release.measurements
         law, stretch = law_of(release.noise)
@@ -98,9 +99,9 @@ class Observations:
 
     @property
     def strength(self) -> float:
-        """The epsilon of a curator whose noise is as strong: what the measurements on a path have together.
+        """The epsilon of a curator with noise of the same strength, summed over the measurements on a path.
 
-        A Laplace of epsilon e has the standard deviation sqrt(2) / e, so that the sum of sqrt(2) / deviation is epsilon
+        A Laplace of epsilon e has the standard deviation sqrt(2) / e. So the sum of sqrt(2) / deviation is epsilon
         where every level is measured once.
         """
         of_levels = (self.deviations[self.levels == level] for level in np.unique(self.levels))
@@ -109,7 +110,7 @@ class Observations:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The posterior given one concentration: means and variances of all cells of the tree, and what draws need."""
+    """The posterior given one concentration: means and variances of all cells of the tree, and the data for draws."""
 
     cells: CellTree
     tree: Tree
@@ -161,23 +162,23 @@ class Posterior:
         return Distribution.from_people(self.cells.domain, inside.levels, inside.codes, inside.masses(self.node_means))
 
     def draws(self, count: int, rng: Randomness) -> Floats:
-        """Draws of the masses of all binary nodes, one a row."""
+        """Draw the masses of all binary nodes, one draw a row."""
         size = (len(self.tree.left), 2)
         rows = [draw(self.tree, self.messages, rng.random(size), self.fineness.cells) for _ in range(count)]
         return np.array(rows).reshape(count, size[0])
 
 
 def reconstruct(release: Release) -> Distribution:
-    """Where people are: the posterior mean. Its ``total`` is the posterior mean of their number."""
+    """Estimate where people are by the posterior mean. Its ``total`` is the posterior mean of their number."""
     return posterior(release).distribution()
 
 
 def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
-    """Levels and codes of disjoint cells that cover the domain, and posterior draws of their masses, one a row.
+    """Draw masses of disjoint cells that cover the domain; returns levels, codes, and the draws, one a row.
 
     The cells are those of :meth:`Posterior.distribution`. Inside leaves, the splits are random too, with a
-    concentration of their own: how lumpy the places are that were not looked into is less sure than for those that
-    were. With a generator seeded by :func:`seed_of`, the same release gives the same draws.
+    concentration of their own, because the concentration is less certain inside leaves than where cells were measured.
+    With a generator seeded by :func:`seed_of`, the same release gives the same draws.
     """
     nodes = found.draws(count, rng)
     inner = min(found.concentration, 1.2) * np.exp(0.7 * rng.standard_normal(count))
@@ -187,14 +188,14 @@ def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Fl
 
 @lru_cache(maxsize=2)
 def posterior(release: Release) -> Posterior:
-    """The posterior of a release's masses."""
+    """Compute the posterior of a release's masses."""
     return infer(Observations.of(release))
 
 
 def infer(
     observed: Observations, *, fineness: Fineness = FINE, concentration: float | None = None, neighbours: bool = True
 ) -> Posterior:
-    """The posterior of the masses behind any observations, with a given concentration or the most likely one.
+    """Compute the posterior of the masses given any observations, with a given concentration or the most likely one.
 
     Without ``neighbours`` there is no second pass: expected shares are those of the area.
     """
@@ -216,10 +217,10 @@ def infer(
 
 
 def likeliest_concentration(tree: Tree, shares: Floats) -> tuple[float, tuple[Tree, Messages]]:
-    """The concentration of the highest evidence times prior, and the messages at the nearest of the values tried.
+    """Find the concentration of the highest evidence times prior; also returns the messages at the nearest value tried.
 
-    The values are climbed from the middle one; the answer is the top of the parabola, over log a, through the best and
-    its neighbours.
+    The search climbs from the middle value. The answer is the top of the parabola, over log a, through the best value
+    and its neighbours.
     """
     logs, heights = np.log(_CONCENTRATIONS), np.full(len(_CONCENTRATIONS), -np.inf)
     found: dict[int, tuple[Tree, Messages]] = {}
@@ -242,7 +243,7 @@ def likeliest_concentration(tree: Tree, shares: Floats) -> tuple[float, tuple[Tr
 
 
 def _coarse_messages(tree: Tree, shares: Floats, concentration: float) -> tuple[Tree, Messages]:
-    """Messages for the evidence and the first pass, on coarse tables."""
+    """Compute messages for the evidence and the first pass, on coarse tables."""
     given = _with_prior(tree, shares, concentration)
     return given, upward_messages(given, COARSE.points, COARSE.cells)
 

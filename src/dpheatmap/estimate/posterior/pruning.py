@@ -1,14 +1,14 @@
-"""Which cells of a tree that was measured at once are worth reading.
+"""Selection of the cells worth reading, in a tree whose cells were all measured at once.
 
-Where no curator can look first and measure then, every cell of every level is measured, and most of them hold next to
-nobody: on 320 x 240 pixels 100,000 cells, of which some hundreds say something. So a tree is read like a curator would
-have measured it: all cells of the first level, then the children of those whose count exceeds `WORTH` deviations of the
-noise that its children have.
+Without a curator, measurements can't be chosen one after the other, so every cell of every level is measured. Most
+cells hold next to nobody: 320 x 240 pixels have 100,000 cells, of which some hundreds are informative. So a tree is
+read as a curator would have measured it: all cells of the first level, then the children of each cell whose count
+exceeds `WORTH` deviations of the noise of its children.
 
-What is read follows from what was read before, so that the posterior given these values is a proper one: that the
-others exist tells nothing that the values read do not. On gaze maps its error is that of all cells read, to a few per
-cent, in a hundredth of the time; above `WORTH` = 0.6 it grows. Less would read noise: with the paper's budgets a cell
-with nobody in it is opened with a probability of 0.18, so that it leads to less than one further.
+Which cells are read follows from the values read before. So the posterior given these values is a proper one: the
+existence of the others adds no information. On gaze maps its error is that of all cells read, to a few per cent, in a
+hundredth of the time; above `WORTH` = 0.6 it grows. A lower value would read noise: with the paper's budgets an empty
+cell is opened with a probability of 0.18, so that on average it leads to less than one further.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""What neighbours say about the inside of a cell: bilinear shares of its quarters.
+"""Expected shares of a cell's quarters, by bilinear interpolation between neighbours.
 
 The density of a quarter is guessed from those of the cell itself, of the neighbours on its two sides and of the one
-across the corner. Interpolated are fourth roots of densities, since densities of people differ by factors: next to a
-place ten thousand times as busy, a cell is ten times, not ten thousand times, busier on that side. Bilinear
-interpolation between the middles of cells, read 2/7 of a cell away from the middle, gives the weights 25, 10, 10 and 4
-of 49; the middle of a quarter is 1/4 away, and a little more was better in trials. Repeated, it draws a smooth surface
-without edges between blocks. A neighbour not cut as finely counts with the density of the cell that holds it; outside
-of the domain lies what lies inside, mirrored.
+across the corner. The interpolation is of fourth roots of densities, since densities of people differ by factors: next
+to a place ten thousand times as busy, a cell is ten times, not ten thousand times, busier on that side.
+
+Bilinear interpolation between the middles of cells, read 2/7 of a cell away from the middle, gives the weights 25, 10,
+10 and 4 of 49. The middle of a quarter is 1/4 away; a little more was better in trials. Repeated, the interpolation
+gives a smooth surface without block edges. A neighbour not cut as finely has the density of the cell that holds it.
+Outside of the domain, densities are mirrored.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints, decode, encode
 
 _OWN, _SIDE, _CORNER = 25.0, 10.0, 4.0
-_LEAST = 0.02  # of a share: neighbours may be wrong, and no side of a split is ruled out
+_LEAST = 0.02  # the least share: neighbours may be wrong, so no side of a split is ruled out
 
 
 class Layer(NamedTuple):
@@ -31,7 +32,7 @@ class Layer(NamedTuple):
 
 
 def _density(layers: list[Layer], depth: int, codes: Ints) -> Floats:
-    """The densities at cells of the layer ``depth``, each from the finest of the layers up to it that has it."""
+    """The densities at cells of the layer ``depth``, each from the finest layer up to it that holds the cell."""
     layer = layers[depth]
     at = np.minimum(np.searchsorted(layer.codes, codes), len(layer.codes) - 1)
     found = layer.density[at]
@@ -42,9 +43,9 @@ def _density(layers: list[Layer], depth: int, codes: Ints) -> Floats:
 
 
 def quarter_weights(tree: CellTree, layers: list[Layer], depth: int, codes: Ints) -> Floats:
-    """The relative masses of the quarters of cells of the layer ``depth``, in the order of their codes; rows sum to 1.
+    """Compute the relative masses of the quarters of cells of layer ``depth``, in order of their codes; rows sum to 1.
 
-    The first layer is of the tree's top level, and must hold all of the domain.
+    The first layer is that of the tree's top level, and must cover the domain.
     """
     x, y = decode(codes)
     level = tree.top + depth
@@ -68,7 +69,7 @@ def quarter_weights(tree: CellTree, layers: list[Layer], depth: int, codes: Ints
 
 
 def neighbourly_shares(tree: CellTree, means: Floats) -> Floats:
-    """The left child's expected share at each binary node, from the posterior means of the nodes."""
+    """Compute the left child's expected share at each binary node from the posterior means of the nodes."""
     layers = layers_of(tree, means)
     weights = [np.ones(len(codes)) for codes in tree.codes]
     for depth, kids in enumerate(tree.kids[:-1]):
@@ -80,7 +81,7 @@ def neighbourly_shares(tree: CellTree, means: Floats) -> Floats:
 
 
 def layers_of(tree: CellTree, means: Floats) -> list[Layer]:
-    """The densities of all cells of the tree."""
+    """Compute the densities of all cells of the tree."""
     return [
         Layer(codes, means[node] / area) for codes, node, area in zip(tree.codes, tree.node, tree.area, strict=True)
     ]

@@ -1,22 +1,23 @@
-"""One split of a mass in two, integrated over its fraction: the step that the posterior's messages are made of.
+"""Integral over the fraction of one split of a mass in two: the basic step of the posterior's messages.
 
 A node of mass m gives x = b m to its left child and m - x to its right one, b ~ Beta(p, q). With the children's
-log-messages l(x) and r(m - x), the integral wanted is
+log-messages l(x) and r(m - x), the integral is
 
     S(m) = log of 1/B(p, q) * integral over 0 < b < 1 of b^(p-1) (1-b)^(q-1) exp(l(b m) + r((1-b) m)).
 
-Its integrand is singular at the ends when p or q is below 1 (the usual case: most splits are lopsided), has kinks where
-a child was measured, and may peak a million times more narrowly than b's range. So it is cut into cells that are dense
-where both children's data point, graded towards the ends, and split at the kinks and at b = 1/2. On a cell the
-logarithm of the smooth part of the integrand is taken as linear, which is exact for Laplace likelihoods, and the power
-of b (of 1 - b beyond 1/2) is integrated exactly. With n the smaller of x and m - x in units of m, from n0 to
-n1, a cell has
+The integrand is singular at the ends when p or q is below 1 (the usual case: most splits are lopsided). It has kinks
+where a child was measured, and its peak may be a million times narrower than b's range. So the range is cut into cells
+that are dense where both children's likelihoods are high, graded towards the ends, and split at the kinks and at
+b = 1/2. On a cell, the logarithm of the smooth part of the integrand is taken as linear, which is exact for Laplace
+likelihoods, and the power of b (of 1 - b beyond 1/2) is integrated exactly. With n the smaller of x and m - x in units
+of m, from n0 to n1, a cell has
 
     (n1^p - n0^p) / p * exp(middle of f) * c(d) / c(e),    c(t) = sinh(t) / t,
 
-f the smooth part's logarithm, e half the growth of (p-1) log n and d half the growth of f + (p-1) log n over the cell:
-the exponential average of f under the tilted density. A cell with n1 < 1.2 n0 needs no power: its whole logarithm is
-linear enough. The weights, means and variances of the cells are the conditional law of x given m, for the way down.
+where f is the smooth part's logarithm, e half the growth of (p-1) log n and d half the growth of f + (p-1) log n over
+the cell: the exponential average of f under the tilted density. A cell with n1 < 1.2 n0 needs no power: its whole
+logarithm is nearly linear. The weights, means and variances of the cells are the conditional law of x given m, for the
+downward pass.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ from dpheatmap.estimate.posterior.message_tree import (
 )
 from dpheatmap.place.domain import Floats
 
-_MOST_KINKS = 4  # of one child that cells are split at; a child measured more often has a smooth enough likelihood
+_MOST_KINKS = 4  # of one child, at which cells are split; a child measured more often has a smooth enough likelihood
 _SPARE = 2 * _MOST_KINKS + 8  # cells that grading, kinks and the middle add
 EDGES, LOGS, LEFT, RIGHT, WEIGHTS, MEANS, VARIANCES, KINKS = range(8)
 """The rows of the working space: edges, children's log-messages, log b, log(1 - b), cells' moments, kinks."""
 
 
 def working_space(cells: int) -> Floats:
-    """Scratch rows for integrals over about so many cells."""
+    """Allocate scratch rows for integrals over about ``cells`` cells."""
     return np.zeros((8, cells + _SPARE + 1))
 
 
@@ -54,10 +55,10 @@ def working_space(cells: int) -> Floats:
 def integrate(
     tree: Tree, messages: Messages, node: int, mass: float, cells: int, moments: bool, work: Floats
 ) -> tuple[int, float]:
-    """S(m) of a node that has children, less the constant -log B(p, q), and the cells of the integral in ``work``.
+    """Compute S(m) of a node with children, less the constant -log B(p, q), and the cells of the integral in ``work``.
 
     Returns the number of cells and S; ``work`` holds weights that add up to 1 and, if wanted, means and variances of
-    the left mass. If all that counts lies in a few cells, these are cut up anew.
+    the left mass. If only a few cells are not negligible, these are cut again.
     """
     left, right = tree.left[node], tree.right[node]
     trust_left, trust_right = messages.shape[left, WIDTH] ** -2, messages.shape[right, WIDTH] ** -2
@@ -82,11 +83,11 @@ def integrate(
 
 @njit(cache=True, error_model="numpy")
 def _range(messages: Messages, left: int, right: int, mass: float, least: float) -> tuple[float, float]:
-    """The left masses that count: where neither child's message is negligible, and all between what the two say.
+    """The range of left masses to integrate over: where neither child's message is negligible, and all between peaks.
 
     A mass that contradicts the children's data, as those in the tails of a table do, leaves the first part empty, or
-    as narrow as the rounding of the mass; the truth is in the second one then. Both ends are continuous in the mass,
-    and at least so far apart as there is room.
+    as narrow as the rounding of the mass; then the integrand is in the second part. Both ends are continuous in the
+    mass, and at least ``least`` apart where there is room.
     """
     here, there = messages.shape[left, CENTRE], mass - messages.shape[right, CENTRE]
     low = min(max(messages.shape[left, LOW], mass - messages.shape[right, HIGH]), here, there)
@@ -151,7 +152,7 @@ def insert_edge(edges: Floats, count: int, new: float) -> int:
 
 @njit(cache=True, error_model="numpy")
 def _weigh(tree: Tree, messages: Messages, node: int, mass: float, count: int, moments: bool, work: Floats) -> float:
-    """Weights, means and variances of the cells between the edges; returns the logarithm of the integral."""
+    """Compute weights, means and variances of the cells between the edges; returns the logarithm of the integral."""
     left, right = tree.left[node], tree.right[node]
     p, q = tree.left_power[node], tree.right_power[node]
     edges, rests, logs = work[EDGES, : count + 1], work[RIGHT, : count + 1], work[LOGS, : count + 1]
@@ -182,10 +183,10 @@ def _weigh_half(
     power: float, other: float, mass: float, highest: float, start: int, cells: int, near: int, far: int,
     moments: bool, work: Floats,
 ) -> None:  # fmt: skip
-    """The integrals of n^(power - 1) exp(f), n the smaller part, over so many cells from an end towards the middle.
+    """Integrate n^(power - 1) exp(f), n the smaller part, over ``cells`` cells from an end towards the middle.
 
-    Their means and variances go into ``work``, too, if wanted. In the upper half of the fraction's range everything is
-    mirrored: n is the right part, and edges are walked downwards.
+    Their means and variances are written to ``work``, too, if wanted. In the upper half of the fraction's range
+    everything is mirrored: n is the right part, and edges are read downwards.
     """
     upper = near == RIGHT
     step = -1 if upper else 1
@@ -227,7 +228,7 @@ def _end_cell(power: float, f0: float, f1: float) -> tuple[float, float, float]:
     """The integral of u^(power - 1) exp(f(u)) over 0 .. 1, f linear from f0 to f1, with the mean and variance of u.
 
     The grading makes f nearly constant on end cells: exp(f at the mean of u^(power - 1)) / power is exact to first
-    order. Where f falls or rises steeply, because data contradict each other by many scales, the integral has the right
+    order. Where data contradict each other by many scales, f falls or rises steeply, and the integral has the right
     order: power^-1 (1 + fall / (power + 1))^-power, or the two ends' parts.
     """
     place = power / (power + 1.0)
@@ -246,7 +247,7 @@ def _end_cell(power: float, f0: float, f1: float) -> tuple[float, float, float]:
 
 @njit(cache=True, error_model="numpy")
 def draw_in_cell(tree: Tree, node: int, mass: float, k: int, uniform: float, work: Floats) -> float:
-    """The left mass at a quantile of the law inside cell k of an integral that was just taken."""
+    """The left mass at a quantile of the law inside cell k of the last integral."""
     p, q = float(tree.left_power[node]), float(tree.right_power[node])
     x0, x1 = float(work[EDGES, k]), float(work[EDGES, k + 1])
     if x0 == 0.0:
@@ -292,7 +293,7 @@ def tilted_moments(half: float) -> tuple[float, float]:
 
 @njit(cache=True, error_model="numpy")
 def _where(count: int, work: Floats) -> tuple[int, int, int]:
-    """The first and the last cell that counts, and the heaviest."""
+    """The first and the last cell that is not negligible, and the heaviest."""
     first, last, heaviest = count, 0, 0
     for k in range(count):
         if work[WEIGHTS, k] > 1e-7:

@@ -1,18 +1,19 @@
 """An audit of this installation: how much does a release tell about one person, measured from outside?
 
 Each *shape* is a pair of neighbouring data sets, without and with one person, in which that person might show. The
-whole of `release`, of `release_images` or of `discover` runs many times on both. Whatever event of its output
-has probability p on one of them and p' on the other, epsilon is at least log(p / p'). The first fifth of the runs only
-choose events: of each statistic, in each direction, the one that looks worst. The other runs, which had no part in the
-choice, judge it by Clopper and Pearson's bounds, exact for any number of runs. The false-alarm rate is divided over all
-shapes, statistics and directions, so the largest of the bounds exceeds the true epsilon with at most that probability.
+whole of `release`, of `release_images` or of `discover` runs many times on both. If an event of its output has
+probability p on one of them and p' on the other, epsilon is at least log(p / p'). The first fifth of the runs only
+chooses events: of each statistic, in each direction, the one that looks worst. The other runs are independent of the
+choice. They judge it by Clopper and Pearson's bounds, exact for any number of runs. The false-alarm rate is divided
+over all shapes, statistics and directions, so the largest of the bounds exceeds the true epsilon with at most that
+probability.
 
-One shape has several people more, and looks at a part of a release: k people may show k times as much, and a part as
-much as the part of epsilon that it is given. There, a log-ratio is divided by what is allowed, and says which epsilon
-the promise would need.
+One shape adds several people and uses only a part of a release. The promise allows k people k times the log-ratio of
+one, and a part of a release its part of epsilon. There, a log-ratio is divided by what is allowed, which gives the
+epsilon that the promise would need.
 
-A bound above the promise refutes it. A bound below proves nothing more than itself: it is what this audit found, and
-the proof that there is no more is in `docs/explanation/privacy.md`.
+A bound above the promised epsilon refutes the promise. A bound below proves only that epsilon is at least the bound;
+the proof that epsilon is no larger than promised is in `docs/explanation/privacy.md`.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ from dpheatmap.place.domain import Floats
 
 FALSE_ALARM = 1e-6
 DESIGNS = ("adaptive",)
-CHOOSING = 5  # one run of so many chooses events, the others judge them
+CHOOSING = 5  # one of this many runs chooses events, the others judge them
 CANDIDATES = 200
-CHUNK = 8_000  # runs that a worker does in one go
+CHUNK = 8_000  # runs of a worker in one task
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What one event says: how often it happened in the runs that judge, and the bound on epsilon that follows."""
+    """The result of one event: how often it happened in the judging runs, and the bound on epsilon that follows."""
 
     statistic: str
     event: str
@@ -59,7 +60,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Finding:
-    """One shape: what was tried, and every bound, the largest first."""
+    """The result of one shape: what was tried, and every bound, the largest first."""
 
     shape: str
     design: str
@@ -75,7 +76,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """The result: lower bounds on the epsilon that releases of this installation really have."""
+    """The result of an audit: lower bounds on the true epsilon of releases of this installation."""
 
     epsilon: Fraction
     false_alarm: float
@@ -144,7 +145,7 @@ def audit(
 
 
 def catalogue(designs: Sequence[str], epsilon: Fraction) -> list[tuple[str, Shape]]:
-    """All shapes: for each design single releases, files and images; and what has no design."""
+    """All shapes: for each design single releases, files and images; and those without a design."""
     found = [
         (design, shape)
         for design in designs
@@ -160,7 +161,7 @@ def _samples(
     chosen: Sequence[Shape], epsilon: Fraction, effort: float, workers: int | None,
     progress: Callable[[float, float], None] | None,
 ) -> list[tuple[Sample, Sample]]:  # fmt: skip
-    """Of each shape, the runs without and with the person, done in pieces by all cores."""
+    """Run each shape without and with the person, in pieces on all cores."""
     tasks: list[Task] = []
     for place, shape in enumerate(chosen):
         runs = max(CHOOSING, math.ceil(shape.runs * effort))
@@ -191,9 +192,9 @@ def _length(sample: Sample) -> int:
 
 
 def _bounds(without: Sample, added: Sample, alpha: float, allowed: float) -> tuple[Bound, ...]:
-    """One bound for each statistic and direction, the largest first.
+    """Compute one bound for each statistic and direction, the largest first.
 
-    A log-ratio is divided by what the promise allows of it, in epsilons: the promise needs at least that epsilon.
+    A log-ratio is divided by what the promise allows, in epsilons: the promise needs at least that epsilon.
     """
     found = []
     for name in without:
@@ -235,9 +236,9 @@ def _value(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[str, Event]:
 
 
 def _estimated_bounds(hits: NDArray[np.int64], otherwise: NDArray[np.int64]) -> Floats:
-    """A quick guess at the bound that an event will give: five standard deviations off, on both sides.
+    """Estimate the bound that an event will give, with margins of five standard deviations on both sides.
 
-    The runs that judge are so many times those that choose, and so, about, are the hits.
+    Judging runs are a fixed multiple of choosing runs, and so, approximately, are the hits.
     """
     often, seldom = (CHOOSING - 1) * hits, (CHOOSING - 1) * otherwise
     least = np.maximum(often - 5 * np.sqrt(often), 1e-3)

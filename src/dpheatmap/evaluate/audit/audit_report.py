@@ -1,4 +1,4 @@
-"""The audit as a report that a reviewer can read: text for a terminal, and one HTML page with a plot."""
+"""Reports of an audit for a reviewer: text for a terminal, and one HTML page with a plot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEFT, _RIGHT, _ROW = 230, 40, 26
 
 
 def as_text(audit: Audit) -> str:
-    """The bounds as lines with bars up to the promise, and the verdict."""
+    """Write the bounds as lines with bars up to the promise, and the verdict."""
     names = [_name(finding) for finding in audit.findings]
     wide = max(map(len, names))
     lines = [f"Lower bounds on epsilon; promised: {exact_text(audit.epsilon)}.", ""]
@@ -28,7 +28,7 @@ def as_text(audit: Audit) -> str:
 
 
 def as_html(audit: Audit, software: str) -> str:
-    """One page, which loads nothing from elsewhere."""
+    """Write one HTML page, which loads nothing from elsewhere."""
     rows = "".join(_row(audit, finding) for finding in audit.findings)
     wrong = ' class="verdict bad"' if audit.refuted else ' class="verdict"'
     runs = sum(2 * finding.runs for finding in audit.findings)
@@ -70,7 +70,7 @@ def _row(audit: Audit, finding: Finding) -> str:
 
 
 def _plot(audit: Audit) -> str:
-    """A dot for each pair of data sets, and a line where the promise is."""
+    """Plot a dot for each pair of data sets, and a line at the promise."""
     promised = float(audit.epsilon)
     end = 1.15 * max(promised, audit.bound)
     width, height = 900, _ROW * len(audit.findings) + 60

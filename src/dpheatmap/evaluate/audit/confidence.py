@@ -1,21 +1,21 @@
-"""A lower confidence bound on the epsilon that a mechanism really has, from how often events happen."""
+"""A lower confidence bound on the true epsilon of a mechanism, from frequencies of events."""
 
 from __future__ import annotations
 
 import math
 
-_CAUTION = 1e-9  # how much a quantile is moved towards the safe side, for the rounding on the way to it
+_CAUTION = 1e-9  # the distance by which a quantile is moved to the safe side, for rounding errors
 
 
 def epsilon_lower_bound(hits_a: int, n_a: int, hits_b: int, n_b: int, alpha: float) -> float:
-    """A lower confidence bound on epsilon from runs of a mechanism on two neighbouring data sets A and B.
+    """Compute a lower confidence bound on epsilon from runs of a mechanism on two neighbouring data sets A and B.
 
     Fix an event of outputs *before looking*, run the mechanism ``n_a`` times on A and ``n_b`` times on B, and count
     how often the event happens. An epsilon-DP mechanism has ``p_a <= e^epsilon p_b``, so ``epsilon >= log(p_a / p_b)``.
     Clopper and Pearson's bounds are exact for a binomial number of hits: with probability at least 1 - alpha/2 each,
     ``p_a`` is at least the alpha/2-quantile of Beta(hits, n - hits + 1), and ``p_b`` at most the (1 - alpha/2)-quantile
-    of Beta(hits + 1, n - hits). So what is returned exceeds the true epsilon with probability at most alpha: if it
-    exceeds the epsilon that was promised, the promise is broken. If it comes close, the noise is no larger than needed.
+    of Beta(hits + 1, n - hits). So the result exceeds the true epsilon with probability at most alpha: if it exceeds
+    the promised epsilon, the promise is broken. If it comes close, the noise is no larger than needed.
 
     >>> round(epsilon_lower_bound(1000, 1000, 0, 1000, 0.05), 3)  # log of p / (1 - p), p = 0.025^(1/1000)
     5.601
@@ -30,7 +30,7 @@ def epsilon_lower_bound(hits_a: int, n_a: int, hits_b: int, n_b: int, alpha: flo
 
 
 def beta_quantile(probability: float, a: float, b: float) -> float:
-    """Where the distribution function of Beta(a, b) reaches a probability, by bisection.
+    """The quantile of Beta(a, b) at a probability, by bisection.
 
     >>> round(beta_quantile(0.5, 1, 1), 12), round(beta_quantile(0.05, 10, 1), 12) == round(0.05**0.1, 12)
     (0.5, True)
@@ -47,14 +47,14 @@ def _beta_below(x: float, a: float, b: float) -> float:
     """The distribution function of Beta(a, b): x^a (1-x)^b / (a B(a, b)) times a continued fraction.
 
     The fraction is 1 / (1 + d_1 / (1 + d_2 / (1 + ...))) with d_(2m+1) = -(a+m)(a+b+m) x / ((a+2m)(a+2m+1)) and
-    d_(2m) = m (b-m) x / ((a+2m-1)(a+2m)), which converges fast left of the mean; right of it, a and b change places. It
+    d_(2m) = m (b-m) x / ((a+2m-1)(a+2m)), which converges fast left of the mean; right of it, a and b are swapped. It
     is evaluated from the front, as the product of ratios of successive numerators and denominators.
     """
     if x > (a + 1) / (a + b + 2):
         return 1 - _beta_below(1 - x, b, a)
     logs = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     value = over = 1.0
-    under = 0.0  # over and under: ratios of successive numerators, and of successive denominators upside down
+    under = 0.0  # over and under: ratios of successive numerators, and inverse ratios of successive denominators
     for step in range(1, 10_000):
         m = step // 2
         if step % 2:

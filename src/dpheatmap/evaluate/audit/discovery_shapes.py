@@ -1,7 +1,7 @@
 """Shapes of the audit for `discover`: the person raises the number of people, and decides which tiles are seen.
 
-What comes out is a box and a noisy number of people. Both are looked at, alone and together: the promise is about the
-whole answer, whose walk and last question have noises of their own.
+The output is a box and a noisy number of people. The statistics use both, alone and together: the promise is about the
+whole answer, whose walk and last question have independent noise.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from dpheatmap.releases.discovery import Discovery
 PER_READING = 200
 """Runs that share one reading of the file."""
 PLACE = (12.0, 34.0)
-"""Where everybody is: a point far from the edges of all tiles that are asked about."""
+"""The position of all people: a point far from the edges of all tiles in questions."""
 CLAIM: dict[str, Any] = {"share": 0.5, "confidence": 0.51}
-"""A modest claim, so that a box that was seen is mostly found as well."""
+"""A weak claim, so that a box that was seen is usually found as well."""
 
 
 @dataclass(frozen=True)
 class DiscoveryShape(Shape):
-    """So many people at one place, with the person or without, all the way from a CSV file.
+    """People at one place, with or without the person, read from a CSV file.
 
     The first run, and every `PER_READING`-th after it, reads the file; those in between start from counts of the same
     file. Reading draws no random numbers (`core/query.py`), so every run has the law of a whole discovery, and runs are
-    independent, as the bounds need it. Of ``others`` and ``person`` the numbers count, their cell stands for the place.
+    independent, as the bounds require. ``others`` and ``person`` give only numbers; their cell represents the place.
     """
 
     def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
-        """What so many discoveries look like."""
+        """Run discoveries and return their statistics."""
         without = sum(map(int, self.others.values()))
         rows = "".join(f"person {k},{PLACE[0]},{PLACE[1]}\n" for k in range(without + added))
         columns: dict[str, list[Any]] = {}
@@ -60,14 +60,14 @@ class DiscoveryShape(Shape):
 
 
 def _statistics(found: Discovery, without: int) -> dict[str, Any]:
-    """What is looked at in one discovery.
+    """The statistics of one discovery.
 
     * *people*: the noisy number of them;
-    * *depth*: how often the world's width was halved to come to the box, 0 if none was found;
-    * *depth, if many*: the same if the number of people is as large as with the person, else -1, so that "at least t"
+    * *depth*: how often the world's width was halved to get the box, 0 if none was found;
+    * *depth, if many*: the depth if the number of people is as large as with the person, else -1, so that "at least t"
       is about both;
-    * *depth, if few*: the same if it is as small as without them, else a depth that no box has, for "at most t";
-    * *box*: does one come out too often?
+    * *depth, if few*: the depth if it is as small as without them, else a depth that no box has, for "at most t";
+    * *box*: does one occur too often?
     """
     depth = math.log2(360 / (found.box.x1 - found.box.x0)) if found.found else 0.0
     return {
@@ -80,10 +80,10 @@ def _statistics(found: Discovery, without: int) -> dict[str, Any]:
 
 
 def discovery_shapes(epsilon: Fraction) -> list[Shape]:
-    """As many people as make the difference between being seen and not, if a question of the walk had all of epsilon;
-    and if it has the twelfth that it should have.
+    """Shapes with as many people as are just not seen: if a question of the walk had all of epsilon, and if a twelfth.
 
-    A tile seems occupied above ``ln 16 + 2`` scales of a question's noise (`curator/bounding_box.py`).
+    A twelfth is its proper share. A tile seems occupied above ``ln 16 + 2`` scales of a question's noise
+    (`curator/bounding_box.py`).
     """
     few, enough = (math.floor(Fraction(math.log(16) + 2) / part) for part in (epsilon, epsilon / 12))
     where = (0, 0)

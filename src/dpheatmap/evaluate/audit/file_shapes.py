@@ -18,16 +18,16 @@ from dpheatmap.releases.release import Measurements
 PER_READING = 200
 """Runs that share one reading of the files."""
 ROWS = 100
-"""Rows of the person in each of their cells, dealt out to the files in turn."""
+"""Rows of the person in each of their cells, distributed to the files in turn."""
 
 
 @dataclass(frozen=True)
 class FilesShape(Shape):
-    """All the way from CSV files: each of the others has a row, the person a hundred in each of their cells.
+    """People read from CSV files: each of the others has a row, the person a hundred in each of their cells.
 
     The first run, and every `PER_READING`-th after it, reads the files; those in between release counts of the same
     files. Reading draws no random numbers (`core/query.py`), so every run has the law of a whole release, and runs are
-    independent, as the bounds need it.
+    independent, as the bounds require.
     """
 
     files: int = 1
@@ -63,7 +63,7 @@ class _FromFiles(RepeatedRelease):
 
 
 def texts_of(shape: FilesShape, added: bool) -> list[str]:
-    """The files: rows are dealt out in turn, so that everybody with as many rows as there are files is in each."""
+    """The files: rows are distributed in turn, so that everybody with as many rows as there are files is in each."""
     side = 2**shape.domain.depth
     others = [cell for cell, number in shape.others.items() for _ in range(int(number))]
     rows = [(f"other {k}", cell) for k, cell in enumerate(others)]
@@ -73,7 +73,7 @@ def texts_of(shape: FilesShape, added: bool) -> list[str]:
 
 
 def file_shapes(design: str) -> list[Shape]:
-    """One file, and several."""
+    """The shapes of one file and of several."""
     options: dict[str, Any] = {"design": design}
     return [
         FilesShape("many rows", "from a file: the person has a hundred rows, the others one", Domain.unit(1),

@@ -1,4 +1,4 @@
-"""A shape of the audit with several images: the person's weight is shared over them, and each has noise of its own."""
+"""A shape of the audit with several images: the person's weight is shared over them, and each has its own noise."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from dpheatmap.releases.release import Measurements
 TOGETHER = 250
 """Groups of images that are released at once."""
 LOOKS = (1, 2, 5)
-"""How often the person looks at each image of a group; others look once, at the first."""
+"""The number of the person's looks at each image of a group; others look once, at the first."""
 
 
 @dataclass(frozen=True)
 class ImagesShape(Shape):
-    """One person's looks at the images of a group, all the way from a CSV file; each group is a run of its own.
+    """One person's looks at the images of a group, read from a CSV file; each group is an independent run.
 
-    Reading a table takes as long as hundreds of measurements, so many groups are released at once, each with people of
-    its own. The law of a group's releases follows from its own images alone (`curator/groups.py`): noises are
+    Reading a table takes as long as hundreds of measurements, so many groups are released at once, each with its own
+    people. The law of a group's releases follows from its own images alone (`curator/groups.py`): noises are
     independent, and a person's weight is shared over their own events. So groups are independent runs, and a group
     with its person and one without are neighbours. The looks differ by image, so that differences of images, too,
     change with the person.
@@ -45,14 +45,14 @@ class ImagesShape(Shape):
         return looks
 
     def truths(self, added: bool) -> list[Ints]:
-        """For each image of a group, the true weight of every cell of every level, as `Shape.truth` has it."""
+        """For each image of a group, the true weight of every cell of every level, in the order of `Shape.truth`."""
         others = Shape("", "", self.domain, self.others, {}).truth(False)
         theirs = Shape("", "", self.domain, {}, self.person).truth(True) * added
         each = [others if k == 0 else 0 * others for k in range(len(LOOKS))]
         return [one + theirs // sum(LOOKS) * looks for one, looks in zip(each, LOOKS, strict=True)]
 
     def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
-        """What so many groups look like."""
+        """Release groups and return their statistics."""
         without, with_them = self.truths(False), self.truths(True)
         columns: dict[str, list[Any]] = {}
         for start in range(0, runs, TOGETHER):
@@ -62,7 +62,7 @@ class ImagesShape(Shape):
         return {name: np.array(values) for name, values in columns.items()}
 
     def release_groups(self, groups: int, added: bool, epsilon: Fraction) -> list[list[Measurements]]:
-        """What was measured on each image of so many groups, which are released at once."""
+        """Release groups at once and return the measurements of each of their images."""
         side = 2**self.domain.depth
         lines = [
             f"{who},{image},{(x + 0.5) / side},{(y + 0.5) / side}\n"
@@ -85,11 +85,11 @@ def _name(group: int, image: int) -> str:
 
 
 def _statistics(images: Sequence[Measurements], without: Sequence[Ints], with_them: Sequence[Ints]) -> dict[str, Any]:
-    """What is looked at in the releases of a group: all of them together, for the promise is about all together.
+    """The statistics of the releases of a group, jointly, because the promise is about all of them.
 
     * *likelihood* and *weighted sum*, as of a single release, added up over the images;
     * *difference of* two *images*, of the cells that both measure first: do they share noise?
-    * *everything*: does an output come again?
+    * *everything*: does an output repeat?
     """
     found = [likelihood_and_sum(*of_image) for of_image in zip(images, without, with_them, strict=True)]
     first = [m.counts[m.levels == m.levels[0]] for m in images]
@@ -103,7 +103,7 @@ def _statistics(images: Sequence[Measurements], without: Sequence[Ints], with_th
 
 
 def image_shapes(design: str) -> list[Shape]:
-    """Three images."""
+    """The shape of three images."""
     why = "the person looks at three images, more at one than at another: one weight, and noise for each"
     options: dict[str, Any] = {"design": design}
     return [ImagesShape("several images", why, Domain.unit(1), {(0, 0): 1}, {(1, 0): 1}, options, runs=6_000)]

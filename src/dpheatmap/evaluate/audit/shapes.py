@@ -1,6 +1,6 @@
-"""Shapes of the audit: neighbouring data sets in which one person might show most, and what is looked at in outputs.
+"""Shapes of the audit: neighbouring data sets in which one person might show most, and statistics of outputs.
 
-Here are those of single releases of counts. `audit_files`, `audit_images` and `audit_discovery` have the others.
+Those of single releases of counts are here; `file_shapes`, `group_shapes` and `discovery_shapes` have the others.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from dpheatmap.releases.release import Measurements
 
 Cell = tuple[int, int]
 Sample = dict[str, Any]
-"""Of each statistic, its values in all runs."""
+"""The values of each statistic in all runs."""
 
 THRESHOLD = {"likelihood", "weighted sum", "people", "depth", "depth, if many", "depth, if few"}
-"""Statistics that are numbers; the others are hashes, of which equality is all that counts."""
+"""Statistics that are numbers; the others are hashes, which are only compared for equality."""
 
 MOST = 10**6
-"""The most people that a shape is given."""
+"""The most people in a shape."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Others, and the person who is added to them, as people by finest cell; and how they are released.
+    """Others, and the person who is added to them, as people by finest cell; and the options of the release.
 
     ``allowed`` is the largest log-ratio that the promise allows, in epsilons: 1 for one person and a whole release.
     """
@@ -66,7 +66,7 @@ class Shape:
         return row
 
     def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
-        """What so many releases of one of the two data sets look like."""
+        """Release one of the two data sets many times and return the statistics."""
         without, with_them = self.truth(False), self.truth(True)
         columns: dict[str, list[Any]] = {}
         with self._repeated_release(added, epsilon) as once:
@@ -80,7 +80,7 @@ class Shape:
 
 
 class RepeatedRelease:
-    """A way to release one of a shape's data sets again and again."""
+    """Repeated releases of one of a shape's data sets."""
 
     def __init__(self, shape: Shape, added: bool, epsilon: Fraction) -> None:
         self.options: dict[str, Any] = {"epsilon": epsilon, **shape.options}
@@ -99,11 +99,11 @@ class RepeatedRelease:
 class FirstQuestionShape(Shape):
     """The first question alone, and several people at once, to whom the promise allows ``allowed`` epsilons.
 
-    What a release asks first has a part of epsilon so small that the noise of all the rest would hide it if it took
-    more. Alone, it shows. By the proof (`core/measure.py`) no path spends more than epsilon, and later questions are
-    published with their shares. So the first count is DP for the part that they leave over; if more shows, a path has
-    spent more than epsilon. Of k people the log-ratio is at most k times that of one. All are in the first cell, which
-    comes first in a release: no question goes back up.
+    The first question of a release has a small part of epsilon. If it took more, the noise of all the rest would hide
+    that, so it is tested alone. By the proof (`core/measure.py`) no path spends more than epsilon, and later questions
+    are published with their shares. So the first count is DP for the part that they leave over; if more shows, a path
+    has spent more than epsilon. Of k people the log-ratio is at most k times that of one. All are in the first cell,
+    which comes first in a release: no question goes back up.
     """
 
     def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
@@ -114,10 +114,10 @@ class FirstQuestionShape(Shape):
 
 @dataclass(frozen=True)
 class SamplerShape(Shape):
-    """The noise alone: each finest cell is a run of its own, empty or with one person, and gets all of epsilon."""
+    """The noise alone: each finest cell is an independent run, empty or with one person, and gets all of epsilon."""
 
     def sample(self, added: bool, epsilon: Fraction, runs: int) -> Sample:
-        """Noisy counts of many cells at once, by the way that noise for many cells is drawn."""
+        """Noisy counts of many cells at once, by the sampler for many cells."""
         depth = self.domain.depth
         codes = np.arange(4**depth)
         x, y = codes & (2**depth - 1), codes >> depth
@@ -128,19 +128,19 @@ class SamplerShape(Shape):
 
 
 def first_place(level: int) -> int:
-    """How many cells the levels above one have."""
+    """The number of cells on the levels above one."""
     return int((4**level - 1) // 3)
 
 
 def statistics(m: Measurements, without: Ints, with_them: Ints) -> dict[str, Any]:
-    """What is looked at in one output.
+    """The statistics of one output.
 
-    * *likelihood*: how much likelier the documented noise makes it with the person than without;
-    * *weighted sum* of the counts in their cells, which has no bound beyond which nothing counts;
-    * *cells*: which were measured, with which shares: what was chosen in the light of the data?
-    * *start*: the first two levels that were measured: was that chosen in the light of the data?
+    * *likelihood*: the likelihood ratio of the output, with the person to without, under the documented noise;
+    * *weighted sum* of the counts in their cells, which is not bounded;
+    * *cells*: which were measured, with which shares: does the choice depend on the data?
+    * *start*: the first two levels that were measured: does the choice depend on the data?
     * *differences* of neighbouring counts of a level, and of the first counts of two levels: is noise used twice?
-    * *everything*: does an output come again?
+    * *everything*: does an output repeat?
     """
     likelihood, weighted_sum = likelihood_and_sum(m, without, with_them)
     first = m.counts[m.levels == m.levels[0]]
@@ -166,13 +166,13 @@ def likelihood_and_sum(m: Measurements, without: Ints, with_them: Ints) -> tuple
 
 
 def hash_of(*arrays: Ints) -> int:
-    """A number that two outputs share if they are the same, and else once in 2^64."""
+    """A 64-bit hash: equal for equal outputs, and for others with probability 2^-64."""
     digest = hashlib.blake2b(b"".join(array.tobytes() for array in arrays), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 def shapes(design: str, epsilon: Fraction) -> list[Shape]:
-    """The shapes for a design: small, so that one person is a large part of what there is."""
+    """The shapes for a design: small, so that one person is a large part of the data."""
     unit = Domain.unit
     default: dict[str, Any] = {"design": design}
     every: dict[str, Any] = {"design": design, "first_level": 0}
@@ -198,14 +198,14 @@ def shapes(design: str, epsilon: Fraction) -> list[Shape]:
 
 
 def _design(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> tuple[Design, Measurements]:
-    """The design that a release has, and what it measures where nobody is."""
+    """The design of a release, and its measurements of empty data."""
     nobody = np.zeros(0, np.int64)
     made = release(Counts.from_cells(domain, nobody, nobody, nobody), epsilon=epsilon, **options)
     return made.design, made.measurements
 
 
 def _tipping_point(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> int:
-    """So many people in the first cell that, without noise, one more would change what is done about it."""
+    """The number of people in the first cell at which, without noise, one more would change the next questions."""
     design, _ = _design(domain, options, epsilon)
     asked = design.begin(domain)
 
@@ -219,7 +219,7 @@ def _tipping_point(domain: Domain, options: Mapping[str, Any], epsilon: Fraction
 
 
 def _first_question(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> Shape:
-    """So many people that the part of epsilon left for the first question allows a log-ratio of about 1."""
+    """The shape with as many people as allow, with the first question's part of epsilon, a log-ratio of about 1."""
     part = _share_of_first_question(domain, options, epsilon)
     people = min(max(1, round(1 / (epsilon * part))), MOST)
     why = f"the first count alone, and several people ({people}) who are there or not: what its part of epsilon allows"
@@ -227,7 +227,7 @@ def _first_question(domain: Domain, options: Mapping[str, Any], epsilon: Fractio
 
 
 def _share_of_first_question(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> Fraction:
-    """The part of epsilon that the later questions leave over on the path where they spend most; a share at least."""
+    """The part of epsilon that later questions leave over on the path where they spend most; at least one share."""
     design, m = _design(domain, options, epsilon)
     first = design.begin(domain)
     spent = np.zeros(4**domain.depth, np.int64)

@@ -1,8 +1,8 @@
-"""What users would pick instead: other differentially private ways to a map, each from its authors' paper.
+"""Rival methods: other differentially private methods for a map, each from its authors' paper.
 
 A peer is a function of a :class:`~dpheatmap.curator.Curator`, who answers its questions with the same exact noise
-as a release and refuses to spend more than epsilon. What a peer does with the answers is post-processing, so each is
-epsilon-DP for adding or removing one person with any weights; none is told the number of people for free.
+as a release and refuses to spend more than epsilon. A peer's use of the answers is post-processing, so each is
+epsilon-DP for adding or removing one person with any weights. None gets the number of people for free.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpheatmap.evaluate.peers.private_tree import privtree
 
 @dataclass(frozen=True)
 class Peer:
-    """A rival: its name in commands, its title in figures, where it was published, and how it asks."""
+    """A rival method: its name in commands, its title in figures, its publication, and its algorithm."""
 
     name: str
     title: str

@@ -19,25 +19,25 @@ GROWTH = 2.0**0.2
 
 
 def dawa(curator: Curator) -> Distribution:
-    """Buckets along a Hilbert curve within which people are spread evenly, found privately, and then counted.
+    """Find buckets along a Hilbert curve within which people are spread evenly, privately, and count them.
 
-    *Stage 1*, a quarter of epsilon as the authors recommend. Cut the curve so that the sum of
-    ``deviation(b) + 1 / eps_2`` over buckets b is least: how wrong it is to spread b's people evenly, plus the noise
-    that counting b will have. As in their fast version, lengths are powers of two, and a noisy deviation below 0
-    counts as 0: otherwise the least of very many noisy sums is made of noise.
+    *Stage 1* takes a quarter of epsilon, as the authors recommend. It cuts the curve so that the sum of
+    ``deviation(b) + 1 / eps_2`` over buckets b is least: the error of spreading b's people evenly, plus the noise of
+    counting b. As in their fast version, lengths are powers of two, and a noisy deviation below 0 counts as 0:
+    otherwise the least of very many noisy sums consists of noise.
 
-    *Stage 2*, the rest of epsilon: the buckets are disjoint, so counting them is one question. A map asks for all
-    cells alike, and for this workload GreedyH, their choice of what to count, is to count each bucket once: sums of
+    *Stage 2* takes the rest of epsilon. The buckets are disjoint, so counting them is one question. A map weighs all
+    cells equally. For this workload GreedyH, their choice of what to count, is to count each bucket once: sums of
     buckets would only take epsilon from them. A bucket's people are spread evenly over its cells.
 
     *What is different, and why it is private.* The authors' code draws noise for every bucket that starts anywhere,
     none for single cells, clips, and publishes the best partition. The usual argument for publishing only the best
-    one (shift the noise of the one bucket that holds the cell) needs noise on all buckets and no clipping, and what it
-    allows is useless here: EMD .25 and more on city maps at epsilon 1. So all noisy deviations are answers of the
-    curator, of which the partition, clipped or not, is a function. To make them few, a bucket of 2^k cells starts at a
-    multiple of 2^k: a cell is in one bucket of each length, and the lengths share epsilon_1. Single cells deviate by 0,
-    which needs no question. The part of length 2^k grows as 2^(k/5), set on public maps (long buckets are few, and
-    wrong ones harm more); buckets of more than a quarter of the curve are not tried. By the same maps this is about as
+    one (shift the noise of the one bucket that holds the cell) needs noise on all buckets and no clipping, and the
+    result is useless here: EMD .25 and more on city maps at epsilon 1. So all noisy deviations are answers of the
+    curator, and the partition, clipped or not, is a function of them. To keep them few, a bucket of 2^k cells starts at
+    a multiple of 2^k: a cell is in one bucket of each length, and the lengths share epsilon_1. Single cells deviate by
+    0, which needs no question. The part of length 2^k grows as 2^(k/5), set on public maps (long buckets are few, and
+    wrong ones harm more); buckets of more than a quarter of the curve are not tried. On the same maps this is about as
     good as the authors' own code.
     """
     domain = curator.domain
@@ -57,7 +57,7 @@ def dawa(curator: Curator) -> Distribution:
 
 
 def _buckets(curator: Curator, codes: Ints, place: Ints, longest: int) -> Ints:
-    """The number of the bucket of each cell along the curve: stage 1, with buckets of up to 2^longest places."""
+    """Stage 1: find the number of each cell's bucket along the curve, with buckets of up to 2^longest places."""
     if longest < 1:
         return np.arange(len(codes))
     epsilon = curator.part(PARTITION)
@@ -65,7 +65,7 @@ def _buckets(curator: Curator, codes: Ints, place: Ints, longest: int) -> Ints:
     shares = [Fraction(share).limit_denominator(2**32) for share in (growth / growth.sum())[:-1]]
     prices = [epsilon * share for share in shares]
     prices.append(epsilon - sum(prices, Fraction(0)))
-    # Deviations are halved, and so is what a bucket costs for being counted with noise of scale 1 / eps_2.
+    # Deviations are halved, and so is the cost of counting a bucket with noise of scale 1 / eps_2.
     price = 0.5 / float(curator.epsilon - epsilon)
     starts, deviations = [np.arange(len(codes))], [np.zeros(len(codes))]
     for k, paid in enumerate(prices, 1):
@@ -77,11 +77,11 @@ def _buckets(curator: Curator, codes: Ints, place: Ints, longest: int) -> Ints:
 
 
 def least_cost(starts: list[Ints], deviations: list[Floats], price: float) -> Ints:
-    """The bucket of each cell in the partition whose deviations, plus a price for each bucket, are least.
+    """Find each cell's bucket in the partition with the least sum of deviations, plus a price for each bucket.
 
     ``starts[k]`` are the first cells of the buckets of order k, each of which is a union of buckets of order k - 1;
-    those of order 0 are the cells. From the bottom up, a bucket is kept whole if it costs no more than the best
-    partition of it; from the top down, the first whole bucket that holds a cell is its bucket.
+    those of order 0 are the cells. From the bottom up, a bucket is kept whole if it costs no more than its best
+    partition; from the top down, the first whole bucket that holds a cell is its bucket.
 
     >>> starts = [np.arange(4), np.array([0, 2]), np.array([0])]
     >>> least_cost(starts, [np.zeros(4), np.array([0.0, 5.0]), np.array([6.0])], 1.0).tolist()
@@ -104,10 +104,10 @@ def least_cost(starts: list[Ints], deviations: list[Floats], price: float) -> In
 
 
 def hilbert(x: Ints, y: Ints, doublings: int) -> Ints:
-    """The places of cells along Hilbert's curve through a square of side ``2**doublings``.
+    """Compute the positions of cells along Hilbert's curve through a square of side ``2**doublings``.
 
-    From the coarsest bit to the finest: the quarter gives two bits of the place, and the rest of the way is the
-    curve of a quarter, flipped along its diagonal in the first quarter and along the other one in the last.
+    From the coarsest bit to the finest: the quarter gives two bits of the position, and the rest is the curve of a
+    quarter, flipped along its diagonal in the first quarter and along the other diagonal in the last.
 
     >>> hilbert(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 0]), 1).tolist()
     [0, 1, 2, 3]

@@ -21,22 +21,22 @@ KEEP = 1.0
 
 
 def federated_heatmap(curator: Curator) -> Distribution:
-    """Rounds over a growing quadtree: measure all leaves, split those well above the noise, until epsilon is spent.
+    """Grow a quadtree in rounds: measure all leaves, split those well above the noise, until epsilon is spent.
 
-    A round with R leaves pays what makes two standard deviations of its noise a given part, ``TAIL``, of the mean
-    count n / R; so rounds get dearer as leaves get more. Leaves above ``SPLIT`` standard deviations of the noise that
-    all the rest of epsilon would give (of this round's, if that is less) become their four children. When what is left
-    would not pay for two such rounds, when no leaf was split, or when all are finest cells, all of it goes into one
-    last measurement. What is below ``KEEP`` standard deviations in the end counts as 0.
+    A round with R leaves takes the epsilon at which two standard deviations of its noise are a given part, ``TAIL``, of
+    the mean count n / R. So rounds cost more as the number of leaves grows. Leaves above ``SPLIT`` standard deviations
+    of the noise that all the rest of epsilon would give (of this round's, if that is less) become their four children.
+    When the rest would not pay for two such rounds, when no leaf was split, or when all are finest cells, the rest goes
+    into one last measurement. Counts below ``KEEP`` standard deviations in the end are set to 0.
 
     *How epsilon is spent.* On n, which they know, 5 %; then as above. Leaves are disjoint, so a round is one question,
-    and rounds add up. Which leaves there are is a function of earlier answers.
+    and rounds add up. The set of leaves is a function of earlier answers.
 
     *What is different.* Noise is not summed up from devices but drawn once, discrete Laplace like their geometric. All
     people answer all rounds. A leaf that was measured before takes the mean of its answers, weighted by their
     precision; theirs keeps the last. They also can merge leaves back into their parent, which their own experiments
-    leave off, and so does this. Their constants (a tenth, and 2 and 2 standard deviations) are for millions of people
-    and were tuned for them; these were set on public maps of 200 and 2000, where they more than halve the EMD.
+    leave off, and so does this. Their constants (a tenth, and 2 and 2 standard deviations) were tuned for millions of
+    people; these were set on public maps of 200 and 2000, where they more than halve the EMD.
     """
     domain = curator.domain
     people = max(curator.total(curator.part(TOTAL)), 1.0)

@@ -1,11 +1,11 @@
-"""One grid, or a coarse grid with finer ones in its cells: Qardaji, Yang and Li, "Differentially private grids" (2013).
+"""Uniform and adaptive grids: Qardaji, Yang and Li, "Differentially private grids" (2013).
 
 A finer grid has more noise, a coarser one more error from spreading a cell's people evenly. In a grid of m x m cells of
-n people the first grows like m and the second like n / m, so they balance at ``m = sqrt(n eps / c)``; the authors find
+n people the first grows like m and the second like n / m, so they balance at ``m = sqrt(n eps / c)``. The authors find
 c = 10 good on all their data.
 
-*Privacy.* The questions are the number of people, and for each grid the counts of its disjoint cells: each costs its
-part of epsilon, whatever a person's weights are. Grid lines depend on the public domain and on earlier answers only.
+*Privacy.* The questions are the number of people, and for each grid the counts of its disjoint cells. Each costs its
+part of epsilon, for any weights of a person. Grid lines depend on the public domain and on earlier answers only.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ BALANCE = 10.0
 BALANCE_WITHIN = BALANCE / 2
 """The authors' c_2, for the grids within the coarse grid's cells."""
 COARSE_SHARE = Fraction(1, 2)
-"""The authors' alpha: how much of the grids' budget the coarse grid gets."""
+"""The authors' alpha: the coarse grid's part of the grids' budget."""
 COARSEST = 10
 """The authors' least number of coarse cells per side."""
-ROUNDING = 1e-9  # what floating-point arithmetic may add to a whole number before it is rounded up
+ROUNDING = 1e-9  # the floating-point error that may be added to an integer before it is rounded up
 
 TOTAL_SHARE = Fraction(1, 20)
-"""For the uniform grid's n. Its standard error times epsilon is sqrt(2) 20 = 28 whatever n and epsilon are, so m^2 is
-off by about 3 cells; and the noise on the cells is 5 % larger than if n were known."""
+"""The part for the uniform grid's n. Its standard error times epsilon is sqrt(2) 20 = 28 for all n and epsilon, so m^2
+is off by about 3 cells; and the noise on the cells is 5 % larger than if n were known."""
 TOTAL_SHARE_OF_ADAPTIVE = Fraction(1, 100)
 """The coarse grid has its least size unless n eps > 16000, and for more the error of 141 does not matter."""
 
 
 def uniform_grid(curator: Curator) -> Distribution:
-    """One grid of about n eps / 10 cells, as square as they can be, with people even inside a cell.
+    """Measure one grid of about n eps / 10 cells, as square as possible, with people even inside a cell.
 
-    If the noisy number of people is tiny or negative it is one cell. Negative counts give way as
-    :mod:`~dpheatmap.evaluate.peers.non_negative` has it.
+    If the noisy number of people is tiny or negative it is one cell. Negative counts are removed as in
+    :mod:`~dpheatmap.evaluate.peers.non_negative`.
     """
     rows, columns = finest_grid(curator.domain)
     people = curator.total(curator.part(TOTAL_SHARE))
@@ -54,10 +54,10 @@ def uniform_grid(curator: Curator) -> Distribution:
 
 
 def adaptive_grid(curator: Curator) -> Distribution:
-    """A coarse grid, and in each of its cells a grid as fine as the cell's noisy count deserves.
+    """Measure a coarse grid, and in each of its cells a grid whose fineness depends on the cell's noisy count.
 
     A cell of noisy count N' is cut into m x m, ``m = ceil(sqrt(N' (1 - alpha) eps / c_2))``: at least one, which is
-    then simply measured again. All finer cells are disjoint and make one question.
+    then measured again. All finer cells are disjoint and make one question.
     """
     rows, columns = finest_grid(curator.domain)
     people = curator.total(curator.part(TOTAL_SHARE_OF_ADAPTIVE))
@@ -92,7 +92,7 @@ def coarse_side(people: float, epsilon: float) -> int:
 
 
 def sides_within(people: Floats, epsilon: float) -> Ints:
-    """The authors' m_2 for coarse cells with these noisy counts, whose finer cells are to be measured with epsilon.
+    """The authors' m_2 for coarse cells with these noisy counts, whose finer cells are measured with epsilon.
 
     >>> sides_within(np.array([-3.0, 0.0, 4.0, 50.0]), 2.0).tolist()
     [1, 1, 2, 5]
@@ -101,9 +101,9 @@ def sides_within(people: Floats, epsilon: float) -> Ints:
 
 
 def grid_shape(rows: int, columns: int, cells: float) -> tuple[int, int]:
-    """How many of a number of square cells are down and across a rectangle, rounded up as the authors' formulas are.
+    """The numbers of square cells down and across a rectangle, rounded up as in the authors' formulas.
 
-    Not more than there are finest cells and not below 1; where one side hits such a limit the other makes up for it.
+    They are at least 1 and at most the number of finest cells; where one side hits a limit, the other compensates.
 
     >>> grid_shape(240, 320, 12.0), grid_shape(2, 60, 100.0), grid_shape(2, 200, 100.0)
     ((3, 4), (2, 55), (1, 100))
@@ -115,11 +115,11 @@ def grid_shape(rows: int, columns: int, cells: float) -> tuple[int, int]:
 
 
 def reconcile(first: Floats, second: Floats, children: Ints, ratio: float) -> Floats:
-    """The finer counts after the authors' constrained inference with the coarse ones.
+    """Adjust the finer counts by the authors' constrained inference with the coarse ones.
 
     A coarse cell's own count has a variance proportional to 1 / alpha^2, and the sum of its k finer ones k / (1 -
-    alpha)^2. The best estimate weighs them inversely, and its difference to the sum is shared equally. ``ratio`` is
-    alpha / (1 - alpha); the finer cells of a coarse one are ``children`` many and adjacent in ``second``.
+    alpha)^2. The best estimate weights them inversely, and its difference to the sum is shared equally. ``ratio`` is
+    alpha / (1 - alpha); a coarse cell has ``children`` finer cells, adjacent in ``second``.
     """
     begin = np.cumsum(children) - children
     sums = np.add.reduceat(second, begin)
@@ -129,14 +129,14 @@ def reconcile(first: Floats, second: Floats, children: Ints, ratio: float) -> Fl
 
 
 def _parts(length: int, parts: int) -> Ints:
-    """Which of nearly equal parts each of a row of finest cells lies in; no part is empty if there are enough cells."""
+    """The number of the part of each finest cell in a row cut into nearly equal parts, none empty if possible."""
     return np.arange(length) * parts // length
 
 
 def _labels_within(coarse: Ints, row: Ints, column: Ints, down: Ints, across: Ints) -> Ints:
     """For each finest cell the number of its finer cell, counted coarse cell by coarse cell and within it row by row.
 
-    ``down`` and ``across`` tell into how many parts each coarse cell is cut.
+    ``down`` and ``across`` are the numbers of parts of each coarse cell.
     """
     offset = np.cumsum(down * across) - down * across
     height, width = np.bincount(row), np.bincount(column)
@@ -149,6 +149,6 @@ def _labels_within(coarse: Ints, row: Ints, column: Ints, down: Ints, across: In
 
 
 def _spread_evenly(labels: Ints, people: Floats) -> Floats:
-    """People of regions spread evenly over the regions' finest cells."""
+    """Spread the people of regions evenly over the regions' finest cells."""
     even: Floats = (people / np.bincount(labels.ravel(), minlength=len(people)))[labels]
     return even

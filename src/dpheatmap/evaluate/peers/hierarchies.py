@@ -1,12 +1,12 @@
-"""Counts of blocks of every size: Hay et al. (2010), Cormode et al. (2012), and HB of Qardaji, Yang and Li (2013).
+"""Hierarchies of blocks: Hay et al. (2010), Cormode et al. (2012), and HB of Qardaji, Yang and Li (2013).
 
-Each measures every block of every level of a full tree, then makes the levels agree by least squares. They differ in
-how epsilon is shared among the levels, in the number of children, and in what they do about small and negative counts.
+Each measures every block of every level of a full tree, then makes the levels consistent by least squares. They differ
+in how epsilon is shared among the levels, in the number of children, and in the treatment of small and negative counts.
 
-*Privacy.* All that is seen of people are the noisy counts of the levels. Blocks of one level are disjoint, so a level
-costs its part of epsilon, and the parts add up to epsilon; see :func:`~dpheatmap.evaluate.peers.inference.ask`. This
-holds for one person with any weights of sum 1. The tree's shape depends on the public domain alone, so none of them
-needs to know the number of people and nothing is spent on it.
+*Privacy.* The only access to people's data is the noisy counts of the levels. Blocks of one level are disjoint, so a
+level costs its part of epsilon, and the parts add up to epsilon; see :func:`~dpheatmap.evaluate.peers.inference.ask`.
+This holds for one person with any weights of sum 1. The tree's shape depends on the public domain alone, so none of
+them needs the number of people, and nothing is spent on it.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from dpheatmap.place.domain import Floats
 
 HALVES = 2
 TALLEST = 10
-"""The height that Cormode et al. give their quadtrees; on finer grids a leaf is a block of cells."""
+"""The height of the quadtrees of Cormode et al.; on finer grids a leaf is a block of cells."""
 WORTH_SPLITTING = 32.0
 """Cormode et al. cut the tree below a node with fewer points than this."""
 
 
 def quadtree(curator: Curator) -> Distribution:
-    """A full quadtree with geometric budgets, least squares and pruning: Cormode et al. 2012 ("quad-opt").
+    """Measure a full quadtree with geometric budgets, least squares and pruning: Cormode et al. 2012 ("quad-opt").
 
-    A rectangle meets at most of the order of 2^(h - i) blocks of height i (the leaves have i = 0) that are needed to
-    tile it, each with variance 2 / eps_i^2. The sum of these is least, for a given sum of eps_i, if eps_i grows by the
-    cube root of 2 from one level to the next finer one.
+    Tiling a rectangle needs at most of the order of 2^(h - i) blocks of height i (the leaves have i = 0), each with
+    variance 2 / eps_i^2. The sum of these is least, for a given sum of eps_i, if eps_i grows by the cube root of 2 from
+    one level to the next finer one.
 
     After least squares a node with a small estimate is made a leaf, its people spread evenly. The authors cut below 32
-    points for epsilons up to 1. A count is told from noise by its product with epsilon, so here it is 32 / epsilon:
-    twice the people at half the epsilon are cut alike, and what is cut vanishes as noise does.
+    points for epsilons up to 1. A count's product with epsilon determines whether it exceeds the noise, so here the
+    threshold is 32 / epsilon: twice the people at half the epsilon are cut alike, and the threshold falls with the
+    noise.
     """
     shape = finest_grid(curator.domain)
     longest = max(shape)
@@ -52,10 +53,10 @@ def quadtree(curator: Curator) -> Distribution:
 
 
 def hay_hierarchy(curator: Curator) -> Distribution:
-    """A full quadtree with equal budgets and constrained inference: Hay et al. 2010, two-dimensional.
+    """Measure a full quadtree with equal budgets and constrained inference: Hay et al. 2010, two-dimensional.
 
-    Counts can't be negative. The authors' rule, after inference: a subtree whose root has an estimate of zero or less
-    is set to zero as a whole.
+    Counts can't be negative. The authors' rule, after inference, sets a whole subtree to zero if its root has an
+    estimate of zero or less.
     """
     shape = finest_grid(curator.domain)
     sides = block_sides(max(shape), HALVES)
@@ -65,11 +66,11 @@ def hay_hierarchy(curator: Curator) -> Distribution:
 
 
 def hb_hierarchy(curator: Curator) -> Distribution:
-    """Blocks of the fan-out that is best for the grid, equal budgets, constrained inference: HB, two-dimensional.
+    """Measure blocks of the best fan-out for the grid, with equal budgets and constrained inference: HB in the plane.
 
     As in the authors' analysis, where b^h bins have h levels, the root is not measured: the coarsest level is that of
     its children. For a small grid the best tree has one level, and HB is noise on every cell. Its inference is that of
-    Hay et al., and so is what it does about negative counts here; the authors only ask for ranges.
+    Hay et al., and so is the treatment of negative counts here; the authors only ask for ranges.
     """
     shape = finest_grid(curator.domain)
     fan_out = best_fan_out(*shape)
@@ -80,9 +81,10 @@ def hb_hierarchy(curator: Curator) -> Distribution:
 
 
 def prune(tree: list[Floats], areas: list[Floats], threshold: float) -> Floats:
-    """The leaves of a consistent quadtree after nodes below the threshold, from the top, lost what is under them.
+    """The leaves of a consistent quadtree after cutting, from the top, the subtrees of nodes below the threshold.
 
-    What is under them gets a share of their people, which is below the threshold again, so it is cut as well.
+    The nodes of a cut subtree get shares of its root's people. These are below the threshold too, so they are cut as
+    well.
     """
     people, cut = tree[-1], tree[-1] < threshold
     for level in range(len(tree) - 2, -1, -1):
@@ -103,9 +105,9 @@ def zero_empty_subtrees(tree: list[Floats], fan_out: int) -> Floats:
 
 
 def best_fan_out(rows: int, columns: int) -> int:
-    """The number of children per side for which the average rectangle's count has the least variance.
+    """Find the number of children per side for which the average rectangle's count has the least variance.
 
-    For each height the narrowest fan-out that reaches it is tried.
+    For each height it tries the narrowest fan-out that reaches it.
 
     >>> best_fan_out(256, 256), best_fan_out(16, 16)
     (16, 16)
@@ -119,15 +121,17 @@ def best_fan_out(rows: int, columns: int) -> int:
 
 
 def range_variance(rows: int, columns: int, fan_out: int) -> float:
-    """The variance of a rectangle's count, averaged over all rectangles, in units of the flat noise's per cell.
+    """Compute the variance of a rectangle's count, averaged over all rectangles, in units of flat noise on a cell.
 
     With h levels of equal budgets a block's noise has h^2 times the variance of flat noise. Before inference a range
     costs h^2 for each block that tiles it; in one dimension and for n = b^h that average is the authors'
     (b - 1) h^3 - 2 (b + 1) h^2 / 3. But counts are used after inference, which changes the ranking: on 256 x 256 cells
-    blocks lose to flat noise before it, and have half its variance after. So this is the variance after it, in closed
-    form. Let P_k project cell vectors onto those constant on the blocks of level k, of area a_k, and A be the matrix of
-    all questions. The projections are nested, and ``A'A = sum_k a_k P_k``. So ``P_k - P_(k+1)`` is an eigenspace
-    with eigenvalue ``a_0 + ... + a_k``, and a range q has, by least squares, the variance
+    blocks are worse than flat noise before it, and have half its variance after. So this is the variance after
+    inference, in closed form.
+
+    Let P_k project cell vectors onto those constant on the blocks of level k, of area a_k, and A be the matrix of all
+    questions. The projections are nested, and ``A'A = sum_k a_k P_k``. So ``P_k - P_(k+1)`` is an eigenspace with
+    eigenvalue ``a_0 + ... + a_k``, and a range q has, by least squares, the variance
 
         h^2 q' (A'A)^-1 q = h^2 sum_k (|P_k q|^2 - |P_(k+1) q|^2) / (a_0 + ... + a_k),
 
@@ -142,8 +146,8 @@ def range_variance(rows: int, columns: int, fan_out: int) -> float:
 def _energy(length: int, side: int) -> float:
     """The average over all intervals q of 0 .. length - 1 of |P q|^2, P averaging over blocks of a side.
 
-    It is a sum over blocks of the mean square of q's overlap, divided by the block's length, and that square counts
-    pairs i <= j of cells in the block, of which (i + 1)(length - j) intervals hold both.
+    It is a sum over blocks of the mean square of q's overlap, divided by the block's length. That square counts pairs
+    i <= j of cells in the block, and (i + 1)(length - j) intervals hold both.
     """
     cell = np.arange(length, dtype=np.float64)
     begin = cell // side * side

@@ -1,4 +1,4 @@
-"""Trees of blocks over the grid of finest cells: how they are measured, and how their noisy counts are reconciled.
+"""Trees of blocks over the grid of finest cells: their measurement, and least squares on their noisy counts.
 
 Level 0 has square blocks of the finest side, and each level after it blocks ``fan_out`` times as wide. All begin at the
 grid's first row and column, so block (i, j) lies in block ``(i // fan_out, j // fan_out)`` of the next level; those at
@@ -39,12 +39,12 @@ def block_labels(rows: int, columns: int, side: int) -> Ints:
 def ask(
     curator: Curator, shape: tuple[int, int], sides: Sequence[int], weights: Sequence[float | Fraction]
 ) -> tuple[list[Floats], list[float]]:
-    """Noisy counts of all blocks of each side, for all that is left of epsilon, and the variance of each level's noise.
+    """Ask for all blocks of each side with the rest of epsilon: noisy counts, and the variance of each level's noise.
 
     Levels share epsilon in proportion to the weights; the first gets the rest, so that nothing is left over.
 
-    *Privacy.* The blocks of a level are disjoint, so one question about them costs its part of epsilon however a
-    person's weight is scattered over them, and the parts add up over the levels.
+    *Privacy.* The blocks of a level are disjoint, so one question about them costs its part of epsilon, for any spread
+    of a person's weight over them. The parts add up over the levels.
     """
     rows, columns = shape
     whole, total = curator.rest, sum(weights)
@@ -59,18 +59,18 @@ def ask(
 
 
 def make_consistent(noisy: Sequence[Floats], variances: Sequence[float], fan_out: int) -> list[Floats]:
-    """The consistent counts nearest to noisy ones: weighted least squares under "a block is the sum of its children".
+    """Make noisy counts consistent by weighted least squares under "a block is the sum of its children".
 
     Let a block have noisy count y of variance v, and children whose best estimates from their own subtrees are z_c,
-    of variance u_c. Their sum is a second, independent estimate of the block, of variance U = sum u_c, so the best
-    from the block's whole subtree weighs the two by their precisions:
+    of variance u_c. Their sum is a second, independent estimate of the block, of variance U = sum u_c. So the best
+    estimate from the block's whole subtree weights the two by their precisions:
 
         z = (y / v + sum z_c / U) / (1 / v + 1 / U),    u = 1 / (1 / v + 1 / U).
 
-    At the top, z is the answer x. Below, knowing the parent's x pulls the children's sum from sum z_c to x, and least
-    squares shares the difference among them by variance: ``x_c = z_c + (u_c / U) (x - sum z_c)``. With one variance for
-    all levels this is the inference of Hay et al. (2010); it holds for any variances and any numbers of children, so it
-    is also what the three passes of Cormode et al. (2012) compute for unequal budgets. Two passes, linear time.
+    At the top, z is the answer x. Below, the parent's x moves the children's sum from sum z_c to x, and least squares
+    shares the difference among them by variance: ``x_c = z_c + (u_c / U) (x - sum z_c)``. With one variance for all
+    levels this is the inference of Hay et al. (2010). It holds for any variances and any numbers of children, so the
+    three passes of Cormode et al. (2012) for unequal budgets give the same. It takes two passes and linear time.
     """
     best, spread = [noisy[0]], [np.full(noisy[0].shape, variances[0])]
     for counts, variance in zip(noisy[1:], variances[1:], strict=True):
@@ -98,6 +98,6 @@ def block_sums(values: Floats, side: int) -> Floats:
 
 
 def to_children(values: Floats, side: int, shape: tuple[int, ...]) -> Floats:
-    """Each block's value for all of its ``side x side`` children: the transpose of :func:`block_sums`."""
+    """Copy each block's value to all of its ``side x side`` children: the transpose of :func:`block_sums`."""
     wide: Floats = np.repeat(np.repeat(values, side, axis=0)[: shape[0]], side, axis=1)[:, : shape[1]]
     return wide

@@ -20,24 +20,24 @@ STEP = 0.5
 
 
 def mwem(curator: Curator) -> Distribution:
-    """A histogram that starts flat; each round asks what it is most wrong about, and corrects it there.
+    """Start with a flat histogram; each round asks for its largest error and corrects it there.
 
-    *Workload.* The cells of the quadtree, all levels. What is wrong on a level can be put right by moving mass inside
-    the cells of the level above, so the EMD is at most the sum over levels of the cells' errors times the diameter of
-    their parents: these are the queries that matter. There are no more than about 2 eps n of the finest ones: noise
-    drowns finer ones, and the more cells there are the noisier is the choice. Nor are there more than 20,000, for
-    time's sake. Below them mass lies evenly.
+    *Workload.* The cells of the quadtree, all levels. Errors on a level can be corrected by moving mass inside the
+    cells of the level above, so the EMD is at most the sum over levels of the cells' errors times the diameter of their
+    parents: these are the queries that matter. There are no more than about 2 eps n of the finest ones: finer ones are
+    below the noise, and more cells make the choice noisier. Nor are there more than 20,000, to save time. Below them
+    mass lies evenly.
 
     *How epsilon is spent.* On the number of people 5 %. The rest on T equal rounds, half of each to choose the cell
-    whose count is furthest from the histogram's (report noisy max, which does what their exponential mechanism does)
-    and half to measure. As they cost no more, all cells of the chosen one's level are measured with it: they are
-    disjoint, one question. (Measuring the one cell alone needs more rounds than epsilon pays for: EMD .17 instead of
-    .11 on city maps of 200 people at epsilon 1.) T is half the cube root of eps n, 3 for 200 people at epsilon 1. Their
-    10 is for single queries and far more people.
+    whose count is furthest from the histogram's (report noisy max, in place of their exponential mechanism) and half to
+    measure. All cells of the chosen one's level are measured with it at no extra cost: they are disjoint, one question.
+    (Measuring the one cell alone needs more rounds than epsilon pays for: EMD .17 instead of .11 on city maps of 200
+    people at epsilon 1.) T is half the cube root of eps n, 3 for 200 people at epsilon 1. Their 10 is for single
+    queries and far more people.
 
     *Update.* As theirs: a weight is multiplied by ``exp((answer - histogram) / 2)``, both as shares of the people, in
-    the queries that hold it, and what was measured before is replayed, 100 times a round. This descends on the squared
-    errors. It is the last histogram that counts: after replaying, it is better than the average that their theorem is
+    the queries that hold it, and earlier measurements are replayed, 100 times a round. This descends on the squared
+    errors. The result is the last histogram: after replaying, it is better than the average that their theorem is
     about (EMD .048 against .091 at epsilon 5).
     """
     domain = curator.domain
@@ -60,7 +60,7 @@ def mwem(curator: Curator) -> Distribution:
 
 
 def replay(weights: Floats, measured: list[tuple[Ints, Floats]]) -> Floats:
-    """Weights after many passes of multiplicative updates over all measurements: a level's first cells, and shares.
+    """Update weights by many multiplicative passes over all measurements: a level's first cells, and shares.
 
     >>> replay(np.full(4, 0.25), [(np.array([0, 2]), np.array([0.75, 0.25]))]).round(3).tolist()
     [0.375, 0.375, 0.125, 0.125]
@@ -82,7 +82,7 @@ def _workload(domain: Domain, codes: Ints, finest: int) -> tuple[Ints, Ints, Int
 
 
 def _shares_of_area(domain: Domain, codes: Ints, level: int) -> Floats:
-    """The shares of the domain's area that cells of a level have; those on its edge may lie in it in part."""
+    """The shares of cells of a level in the domain's area; those on its edge may lie only partly inside."""
     area = domain.weight(level, codes)
     shares: Floats = area / area.sum()
     return shares

@@ -10,14 +10,14 @@ from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
 
 
 def privtree(curator: Curator) -> Distribution:
-    """Half of epsilon for a tree that is finer where people are, half for the counts of its leaves.
+    """Spend half of epsilon on a tree that is finer where people are, half on the counts of its leaves.
 
-    The authors' split. How the tree is grown, and why that costs what it does however deep it gets and whatever
-    people weigh, stands with :meth:`~dpheatmap.curator.Curator.private_tree`; the leaves are disjoint, so their
-    counts are one question. No number of people is needed. Mass lies evenly in a leaf, as the authors answer range
-    counts. It works at any depth: only cells that the tree reaches are looked at.
+    This is the authors' split. :meth:`~dpheatmap.curator.Curator.private_tree` explains how the tree is grown, and why
+    its cost depends neither on its depth nor on people's weights. The leaves are disjoint, so their counts are one
+    question. No number of people is needed. Mass lies evenly in a leaf, as the authors answer range counts. The method
+    works at any depth: it only visits cells that the tree reaches.
 
-    Negative counts give way as :mod:`~dpheatmap.evaluate.peers.non_negative` has it.
+    Negative counts are removed as in :mod:`~dpheatmap.evaluate.peers.non_negative`.
     """
     levels, codes = curator.private_tree(curator.part(Fraction(1, 2)))
     people = nearest_non_negative(curator.cells(levels, codes, curator.rest))

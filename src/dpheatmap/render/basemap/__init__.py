@@ -1,4 +1,4 @@
-"""The basemap that comes with the package: coast, borders and places, for maps that need no network.
+"""The basemap of the package: coast, borders and places, for maps that need no network.
 
 >>> [city.name for city in cities(Bounds(7.3, 46.8, 7.6, 47.1), most=2)]
 ['Bern', 'Köniz']
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from dpheatmap.place.domain import Bounds, Floats
 
 CREDIT = "Natural Earth · GeoNames, CC BY 4.0"
-"""Whose data it is; goes on every map that shows it."""
+"""The credit of the data, on every map that shows it."""
 
 FINEST = 0.004
-"""The detail of the lines in degrees, about 400 m: a coast may lie this far from where it is drawn."""
+"""The detail of the lines in degrees, about 400 m: a coast may be drawn this far from its true position."""
 
-_COARSENING = 1 / 600  # how fast detail falls with the distance to what a map is about
+_COARSENING = 1 / 600  # the loss of detail with the distance from the map's bounds
 _STEPS_PER_DEGREE = 500
 
 
@@ -36,10 +36,10 @@ class City(NamedTuple):
 
 
 def land(near: Bounds | None = None) -> list[list[Floats]]:
-    """Every land as its shore and those of the inland seas in it: arrays of longitudes and latitudes, each closed.
+    """Every landmass as rings: its shore and the shores of its inland seas, closed arrays of longitudes and latitudes.
 
-    With ``near``, the lines are there in all the detail that a picture of 9,000 pixels can show, and coarser with
-    distance. Which way they run tells nothing: leaving vertices out turns slivers over.
+    With ``near``, the lines have all the detail there that a picture of 9,000 pixels can show, and less with distance.
+    The direction of the rings has no meaning: leaving vertices out can reverse slivers.
 
     >>> len(land()) > 3000 > len(land(Bounds(7.3, 46.8, 7.6, 47.1))) > 100
     True
@@ -72,7 +72,7 @@ def borders(near: Bounds | None = None) -> list[Floats]:
 
 
 def cities(bounds: Bounds, most: int) -> list[City]:
-    """The largest places inside the bounds, at most so many, the largest first."""
+    """The largest places inside the bounds, at most ``most``, the largest first."""
     archive = _archive()
     lon, lat = (archive[name] / _STEPS_PER_DEGREE for name in ("place_lon", "place_lat"))
     inside = np.flatnonzero((lon >= bounds.x0) & (lon <= bounds.x1) & (lat >= bounds.y0) & (lat <= bounds.y1))
@@ -82,7 +82,7 @@ def cities(bounds: Bounds, most: int) -> list[City]:
 
 
 def _cut_at_antimeridian(ring: Floats) -> list[Floats]:
-    """A ring that crosses 180 degrees as pieces on either side of it, and one around a pole closed through it."""
+    """Cut a ring that crosses 180 degrees into pieces on either side, and close one around a pole through the pole."""
     if np.abs(np.diff(ring[:, 0])).max(initial=0.0) <= 180:
         return [ring]
     lon = np.unwrap(ring[:, 0], period=360.0)
@@ -106,7 +106,7 @@ def _west_of(ring: Floats, lon: float) -> Floats:
 
 
 def _arcs(near: Bounds | None) -> list[Floats]:
-    """The lines that rings and borders are made of, without the vertices that a map about ``near`` can do without."""
+    """The lines of rings and borders, without the vertices that a map around ``near`` does not need."""
     archive = _archive()
     points, ranks = archive["points"], archive["ranks"]
     keep = np.ones(len(points), dtype=np.bool_)
@@ -122,7 +122,7 @@ def _arcs(near: Bounds | None) -> list[Floats]:
 
 @cache
 def _archive() -> dict[str, NDArray[Any]]:
-    """What ``scripts/basemap`` wrote, with running sums taken."""
+    """The file that ``scripts/basemap`` wrote, with cumulative sums taken."""
     with resources.as_file(resources.files(__name__) / "basemap.npz") as path, np.load(path) as file:
         archive = dict(file)
     zigzag = archive.pop("steps_high").astype(np.int64) << 8 | archive.pop("steps_low")

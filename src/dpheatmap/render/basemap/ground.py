@@ -1,4 +1,4 @@
-"""What lies under a map of a box: coast, borders and the largest towns, placed on the picture."""
+"""The ground of a map of a box: coast, borders and the largest towns, in pixels of the picture."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dpheatmap.render.figure.canvas import Area, Box
 
 _MOST_TOWNS = 10
 _CANDIDATES = 300
-_APART = 0.09  # of the map's longer side, from one town to the next: names all over the map, not in its largest city
+_APART = 0.09  # of the map's longer side, from one town to the next, so that names are not all in the largest city
 _SPOT = 2.0  # pixels: finer detail would only blur
-_SMALLEST = 1.0  # degrees: on a smaller map, lines of 1:10 million would lie visibly off
+_SMALLEST = 1.0  # degrees: on a smaller map, lines of 1:10 million would be visibly wrong
 
 
 class Town(NamedTuple):
@@ -45,9 +45,9 @@ class Ground:
 def ground_of(
     domain: Domain, box: Box, size: float, width: Callable[[str], float], taken: Sequence[Area] = ()
 ) -> Ground:
-    """What to draw into a box; names have letters of a size, and ``width`` tells how many pixels they take.
+    """Compute the ground to draw into a box; names have a letter size, and ``width`` gives their width in pixels.
 
-    They keep clear of what is ``taken``.
+    Names avoid the areas in ``taken``.
     """
     if not domain.geographic:
         return Ground([], [], [])
@@ -61,7 +61,7 @@ def ground_of(
 
 
 def _pixels_of(domain: Domain, points: Floats, box: Box) -> Floats:
-    """Longitudes and latitudes to pixels."""
+    """Convert longitudes and latitudes to pixels."""
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     rows = 0.5 - np.arcsinh(np.tan(np.radians(np.clip(points[:, 1], -89.0, 89.0)))) / (2.0 * np.pi)
     x = ((points[:, 0] / 360.0 + 0.5) * whole - finest.x0) / finest.columns
@@ -70,14 +70,14 @@ def _pixels_of(domain: Domain, points: Floats, box: Box) -> Floats:
 
 
 def _thin(line: Floats) -> Floats:
-    """The line without vertices that fall onto the same spot as the one before; what is but a spot goes altogether."""
+    """Drop vertices that fall on the same spot as the one before; a line that is one spot is dropped whole."""
     spots = np.floor(line / _SPOT)
     moved = np.append(True, (np.diff(spots, axis=0) != 0).any(axis=1))
     return line[moved] if moved.sum() > 2 else line[:1]
 
 
 def _stretches(line: Floats, box: Box) -> Iterator[Floats]:
-    """The stretches of a line that come near a box; the rest need not be drawn."""
+    """The parts of a line near a box; the rest need not be drawn."""
     low, high = np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])
     near = ((high >= [box.left, box.top]) & (low <= [box.right, box.bottom])).all(axis=1)
     # A line along the edge of the world is where the map was cut, not a coast.
@@ -91,7 +91,7 @@ def _stretches(line: Floats, box: Box) -> Iterator[Floats]:
 def _towns(
     domain: Domain, near: Bounds, box: Box, size: float, width: Callable[[str], float], marks: Sequence[Area]
 ) -> list[Town]:
-    """The largest towns apart from each other whose names fit beside their dots, inside the box and clear of others."""
+    """The largest towns far enough apart whose names fit beside their dots, inside the box and without overlaps."""
     found: list[Town] = []
     apart = _APART * max(box.right - box.left, box.bottom - box.top)
     taken = list(marks)

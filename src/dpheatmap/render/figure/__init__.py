@@ -1,1 +1,1 @@
-"""Pictures: one drawing stack for maps, places and differences."""
+"""Figures of maps, places and differences, drawn by one stack."""

@@ -1,4 +1,4 @@
-"""Round values along an axis: where the ticks go and what they say."""
+"""Ticks of an axis: positions and labels at round values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
     @property
     def decimals(self) -> int:
-        """Digits after the point that tell multiples apart."""
+        """The digits after the point that distinguish multiples."""
         return max(0, -self.power)
 
 
@@ -63,7 +63,7 @@ def number(value: float, decimals: int) -> str:
 
 
 def _degrees(suffixes: str) -> Callable[[float, int], str]:
-    """How degrees are written, with a letter for the positive and the negative side."""
+    """The label of degrees, with a letter for the positive and the negative side."""
 
     def label(value: float, decimals: int) -> str:
         letter = "" if value in (0.0, 180.0, -180.0) else suffixes[value < 0]
@@ -83,7 +83,7 @@ def ticks(
 ) -> list[Tick]:
     """Ticks from ``low`` to ``high`` at the finest round step at which the labels don't crowd each other.
 
-    ``place`` takes a value to pixels along the axis, and ``room`` tells how many pixels a label takes.
+    ``place`` converts a value to pixels along the axis, and ``room`` gives the pixels that a label takes.
 
     >>> ticks(0, 1, place=lambda value: 300 * value, room=lambda text: 90)
     [Tick(at=0.0, label='0'), Tick(at=150.0, label='0.5'), Tick(at=300.0, label='1.0')]
@@ -125,7 +125,7 @@ def ticks_down(domain: Domain, length: float, room: Callable[[str], float]) -> l
 
 
 def round_length(most: float) -> float:
-    """The largest of 1, 2 and 5 times powers of ten that is at most so long, for a scale bar.
+    """The largest of 1, 2 and 5 times powers of ten that is at most ``most``, for a scale bar.
 
     >>> round_length(730.0)
     500.0

@@ -1,4 +1,4 @@
-"""What people looked at, clicked or played on: a picture under the heat, or a football pitch drawn here."""
+"""The background under the heat: a picture that people looked at or clicked, or a football pitch drawn here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PITCH = "pitch"
 """The name of the background that is a football pitch."""
 
 MOST_PIXELS = 10**8
-_KINDS = ("PNG", "JPEG", "WEBP")  # Pillow knows many others, and has Ghostscript run what is in some of them
+_KINDS = ("PNG", "JPEG", "WEBP")  # Pillow reads many others, some of which it lets Ghostscript execute
 
 _LENGTH, _WIDTH = 105.0, 68.0  # metres, as most grounds have
 _GRASS, _DARKER, _CHALK = (86, 138, 74), (79, 129, 68), (240, 244, 238)
@@ -27,7 +27,7 @@ _OFF = 0.02  # by how much the shapes of picture and domain may differ
 def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, int] = (64, 64)) -> NDArray[np.uint8]:
     """The background of a domain, in pixels of the map: ``size`` is its width and height.
 
-    A map is made of whole cells, so it may reach a little beyond the picture, to the right and below: blank there.
+    A map consists of whole cells, so it may reach a little beyond the picture, to the right and below; this is blank.
     """
     if domain.geographic:
         raise ParameterError(
@@ -46,7 +46,7 @@ def background_of(domain: Domain, given: str | PathLike[str], size: tuple[int, i
 
 
 def open_picture(path: str | PathLike[str]) -> Image.Image:
-    """A picture that is not decoded yet; an error of Pillow's, or ours, if it is none or an enormous one."""
+    """Open a picture without decoding it; raises an error of Pillow's, or ours, if it is none or an enormous one."""
     picture = Image.open(path, formats=_KINDS)
     if picture.width * picture.height > MOST_PIXELS:
         picture.close()
@@ -73,7 +73,7 @@ def _read(path: str | PathLike[str], shape: float) -> Image.Image:
 
 
 def _quieten(picture: Image.Image) -> NDArray[np.uint8]:
-    """The picture with most of its colour taken out, so that colour means heat."""
+    """Remove most of the picture's colour, so that colour means heat."""
     colour = np.asarray(picture, dtype=np.float64)
     grey = colour @ [0.299, 0.587, 0.114]
     return np.rint(_COLOUR_KEPT * colour + (1.0 - _COLOUR_KEPT) * grey[..., None]).astype(np.uint8)

@@ -1,6 +1,6 @@
-"""What pictures are drawn on: one set of strokes, made by Pillow here and by matplotlib in :mod:`.vector`.
+"""The canvas of pictures: one set of drawing operations, by Pillow here and by matplotlib in :mod:`.vector_canvas`.
 
-Places are in pixels from the upper left corner; for a text, y is its baseline.
+Positions are in pixels from the upper left corner; for a text, y is its baseline.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from PIL import Image, ImageDraw
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.figure.lettering import Colour, draw_text
 
-_FINER = 2  # lines are drawn so much larger, then reduced: soft edges
+_FINER = 2  # lines are drawn larger by this factor, then reduced, for soft edges
 
 
 Area = tuple[float, float, float, float]
-"""Left, top, right and bottom of what something takes."""
+"""Left, top, right and bottom of the area that something takes."""
 
 
 class Box(NamedTuple):
-    """Left, top, right and bottom; the last two are beyond it."""
+    """Left, top, right and bottom; right and bottom are exclusive."""
 
     left: int
     top: int
@@ -32,22 +32,22 @@ class Box(NamedTuple):
 
 
 class Canvas(Protocol):
-    """Where a picture is drawn."""
+    """The operations by which a picture is drawn."""
 
     def image(self, pixels: NDArray[np.uint8], box: Box) -> None:
-        """Colours, one pixel each, that fill a box."""
+        """Fill a box with colours, one a pixel."""
 
     def fill(self, box: Box, colour: Colour) -> None:
-        """A box of one colour."""
+        """Fill a box with one colour."""
 
     def lines(self, lines: Sequence[Floats], inside: Box, *, width: float, colour: Colour, opacity: float) -> None:
-        """Lines through points, as far as they are inside a box."""
+        """Draw lines through points, clipped to a box."""
 
     def text(
         self, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
         halo: Colour | None = None,
     ) -> None:  # fmt: skip
-        """A text; ``align`` is the part of it left of ``x``, and ``halo`` the colour around its letters."""
+        """Draw a text; ``align`` is the part of it left of ``x``, and ``halo`` the colour around its letters."""
 
 
 class PillowCanvas:
@@ -62,11 +62,11 @@ class PillowCanvas:
         self.picture.paste(Image.fromarray(pixels), (box.left, box.top))
 
     def fill(self, box: Box, colour: Colour) -> None:
-        """A rectangle without rim."""
+        """Draw a rectangle without rim."""
         self._draw.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=colour)
 
     def lines(self, lines: Sequence[Floats], inside: Box, *, width: float, colour: Colour, opacity: float) -> None:
-        """Draw the lines larger on a mask, reduce it, and put the colour through it."""
+        """Draw the lines larger on a mask, reduce it, and paint the colour through it."""
         size = (inside.right - inside.left, inside.bottom - inside.top)
         large = Image.new("L", (_FINER * size[0], _FINER * size[1]))
         draw = ImageDraw.Draw(large)
@@ -79,5 +79,5 @@ class PillowCanvas:
         self, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
         halo: Colour | None = None,
     ) -> None:  # fmt: skip
-        """Text in the font that the package carries."""
+        """Draw text in the font of the package."""
         draw_text(self._draw, x, y, text, size=size, colour=colour, align=align, halo=halo)

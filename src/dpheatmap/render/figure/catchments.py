@@ -1,4 +1,4 @@
-"""The catchments of places: which of them each cell of a grid is nearest to."""
+"""The catchments of places: the nearest place to each cell of a grid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def catchments(places: Places, columns: int, rows: int) -> Ints:
 
 
 def coordinates(domain: Domain, across: Floats, down: Floats) -> tuple[Floats, Floats]:
-    """Parts of the way across and down the domain's rectangle of cells to its coordinates."""
+    """Convert fractions of the domain's rectangle of cells, across and down, to its coordinates."""
     bounds, finest = domain.bounds, domain.cells(domain.depth)
     x = bounds.x0 + across * (bounds.x1 - bounds.x0)
     if domain.geographic:

@@ -1,4 +1,4 @@
-"""The figure of a difference, what changed, and its files: the interactive map, and pictures."""
+"""The figure of a difference, and its files: the interactive map, and pictures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def save(change: Difference, path: str | PathLike[str], *, tiles: str | None = N
 
 
 def figure_of_difference(change: Difference) -> Figure:
-    """The figure of a difference: fewer people blue, more of them brown, and grey what is within the noise."""
+    """The figure of a difference: blue for fewer people, brown for more, grey for changes within the noise."""
     shown = picture_of_difference(change)
     noise = np.zeros(shown.values.shape, dtype=bool) if shown.clear is None else ~shown.clear
     legend = Balance(shown.unit, shown.top, None if shown.clear is None else shown.quiet)

@@ -1,10 +1,10 @@
-"""The colours of heat: dark-to-light scales that the eye reads as evenly as a ruler.
+"""Colour scales of heat, from dark to light and perceptually uniform.
 
 A scale is a curve in OKLab (B. Ottosson, 2020), a space in which equal distances look equally different. The first,
 "heat", goes through six control points, given by lightness, chroma and hue, from near-black indigo through purple, red
-and orange to pale yellow: a and b are the polynomials in lightness that pass through them, so lightness rises all the
-way. The curve is walked at constant speed, so that equal steps of value are equal steps for the eye. Lightness carries
-most of each step, so the scale also reads in grey and without red-green vision. So it is with "ice" and "grey".
+and orange to pale yellow. Its a and b are the polynomials in lightness that pass through them, so lightness increases
+throughout. The curve is sampled at equal distances, so that equal steps of value look equal. Lightness makes up most of
+each step, so the scale also works in grey and without red-green vision. The same holds for "ice" and "grey".
 
 "balance" is for differences: two such curves that meet in near-white, blue below and brown above.
 """
@@ -70,7 +70,7 @@ def colours(values: ArrayLike, scale: str = "heat") -> NDArray[np.uint8]:
 
 
 def greys(values: ArrayLike) -> NDArray[np.uint8]:
-    """Greys as light as the colours of the same values, for what must not look like heat.
+    """Greys as light as the colours of the same values, for pixels that must not look like heat.
 
     >>> greys([0.0, 0.5, 1.0]).tolist()
     [[13, 13, 13], [119, 119, 119], [245, 245, 245]]
@@ -102,7 +102,7 @@ def _curve(control: Control, steps: int) -> Floats:
 
 
 def linear_rgb(lab: Floats) -> Floats:
-    """OKLab to linear sRGB; a colour that a screen can show has all three between 0 and 1."""
+    """Convert OKLab to linear sRGB; a colour that a screen can show has all three between 0 and 1."""
     rgb: Floats = (lab @ _LAB_TO_CONES.T) ** 3 @ _CONES_TO_RGB.T
     return rgb
 

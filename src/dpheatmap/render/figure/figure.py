@@ -1,7 +1,7 @@
-"""A picture to publish: a map with its coordinates, its colours explained, and what was promised.
+"""The figure to publish: a map with its coordinates, its legend, and its privacy statement.
 
-Heatmaps, differences and places are described by the same :class:`Figure`. It is drawn once, on any canvas: pixels in
-:mod:`.canvas`, lines and text in :mod:`.vector_canvas`.
+The same :class:`Figure` describes heatmaps, differences and places. It is drawn by one function on any canvas: pixels
+in :mod:`.canvas`, lines and text in :mod:`.vector_canvas`.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ C = TypeVar("C", bound=Canvas)
 
 
 class Marks(Protocol):
-    """What is drawn over a map's colours."""
+    """Marks drawn over a map's colours."""
 
     def areas(self, place: Layout) -> list[Area]:
-        """What the names of towns keep clear of."""
+        """The areas that the names of towns avoid."""
 
     def draw_under_names(self, canvas: Canvas, place: Layout) -> None:
-        """Draw what the names of towns stay above."""
+        """Draw what lies under the names of towns."""
 
     def draw_over_names(self, canvas: Canvas, place: Layout) -> None:
-        """Draw what stays above everything on the map."""
+        """Draw what lies over everything on the map."""
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """What a picture shows: a raster with its legend, marks over it, words around it, and whether there is a basemap.
+    """The content of a picture: a raster with its legend, marks over it, words around it, and whether it has a basemap.
 
-    Everything else, where it all goes included, follows from that.
+    The rest follows from these, including the layout.
     """
 
     raster: Raster
@@ -72,7 +72,7 @@ class Figure:
 
     @property
     def legend(self) -> Legend:
-        """What the colours mean."""
+        """The legend of the colours."""
         return self.raster.legend
 
     @cached_property
@@ -87,7 +87,7 @@ class Figure:
 
     @cached_property
     def place(self) -> Layout:
-        """Where everything goes."""
+        """The layout of the picture."""
         return self._layout((f"Map: {CREDIT}",) if self.ground else ())
 
     def _layout(self, credit: tuple[str, ...]) -> Layout:
@@ -95,7 +95,7 @@ class Figure:
         return Layout(self.raster.domain, rows, columns, self.legend, self.words, credit)
 
     def draw(self, new: Callable[[int, int, Colour], C]) -> C:
-        """Draw it on a new canvas, which gets its width, height and colour."""
+        """Draw the figure on a new canvas, made from its width, height and colour."""
         place = self.place
         canvas = new(place.width, place.height, PAPER)
         canvas.text(place.left, place.title, self.words.title, size=place.px(TITLE_SIZE), colour=_INK)
@@ -114,7 +114,7 @@ class Figure:
         return canvas
 
     def map_pixels(self) -> NDArray[np.uint8]:
-        """The colours of the map itself, without what is drawn over it."""
+        """The colours of the map itself, without basemap and marks."""
         return self.raster.pixels(self.place.factor)
 
 
@@ -151,7 +151,7 @@ def _draw_frame(canvas: Canvas, place: Layout) -> None:
 
 
 def _draw_legend(canvas: Canvas, place: Layout) -> None:
-    """Draw the legend's name, its strip of colours, and what they mean below."""
+    """Draw the legend: its name, its strip of colours, and ticks below."""
     line, size = place.px(1.5), place.px(LABEL)
     width, height = place.px(BAR_WIDTH), place.px(BAR_HEIGHT)
     left, baseline = place.legend_at
@@ -174,7 +174,7 @@ def _draw_scale_bar(canvas: Canvas, place: Layout, bar: ScaleBar) -> None:
 
 
 def _draw_badge(canvas: Canvas, place: Layout) -> None:
-    """Draw the badge of the promise, red if there is none."""
+    """Draw the badge of the privacy promise, red if there is none."""
     box, size = place.badge, place.px(NOTE)
     ground, letters = _WARNING if NOT_PRIVATE in place.words.warnings else _BADGE
     canvas.fill(box, ground)

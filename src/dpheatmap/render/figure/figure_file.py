@@ -1,4 +1,4 @@
-"""Figures to files: pixels by Pillow as PNG, lines and text by matplotlib as SVG and PDF."""
+"""Writing of figures to files: PNG by Pillow, SVG and PDF by matplotlib."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def write_figure(figure: Figure, path: Path, suffix: str) -> None:
-    """Draw a figure and write it as the suffix says; the file holds the picture and nothing else."""
+    """Draw a figure and write it to the format of the suffix; the file holds the picture and nothing else."""
     if suffix == ".png":
         figure.draw(PillowCanvas).picture.save(path, format="PNG")
         return

@@ -1,8 +1,8 @@
-"""Where the parts of a picture go.
+"""The layout of a picture.
 
-All lengths are in units of 1/1100 of the map's longer side, and every text is measured before it gets its place, so
-that nothing overlaps or is cut whatever the shape of the domain. The legend and the notes lie below the map, or beside
-it if the map is a tall strip.
+All lengths are in units of 1/1100 of the map's longer side. Every text is measured before it is placed, so that nothing
+overlaps or is cut for any shape of the domain. The legend and the notes lie below the map, or beside it if the map is a
+tall strip.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ TICK, BAR_WIDTH, BAR_HEIGHT = 8, 440, 20
 """Sizes of ticks and of the colour bar, in units."""
 
 BADGE_AIR, BADGE_HEIGHT = 12, 34
-"""What the badge has to the left and right of its words, and its height, in units."""
+"""The badge's padding to the left and right of its words, and its height, in units."""
 
 _MARGIN = 44
-_SCALE_BAR = 260  # at most so long
+_SCALE_BAR = 260  # its greatest length
 _SHORTEST_SCALE_BAR = 90  # room beside the legend for which it is made shorter
 _LINE = 30  # from one note to the next
 
 
 class ScaleBar(NamedTuple):
-    """A scale bar's left end and y, its length, its width with the label, and the label, which stands above it."""
+    """A scale bar: left end and y, length, width with the label, and the label above it."""
 
     left: int
     y: int
@@ -49,7 +49,7 @@ class ScaleBar(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of everything, in pixels of the picture; for a text, y is its baseline."""
+    """The positions of all parts, in pixels of the picture; for a text, y is its baseline."""
 
     domain: Domain
     rows: int
@@ -59,23 +59,23 @@ class Layout:
     credit: tuple[str, ...] = ()
 
     def px(self, units: float) -> int:
-        """Units to whole pixels, at least one."""
+        """Convert units to whole pixels, at least one."""
         return max(1, round(units * self.factor * max(self.rows, self.columns) / LONGER_SIDE))
 
     def room(self, label: str) -> float:
-        """Pixels that the label under a tick takes, with some air."""
+        """Pixels that the label under a tick takes, with padding."""
         return text_width(label, self.px(LABEL)) + self.px(LABEL)
 
     # The map
 
     @cached_property
     def factor(self) -> int:
-        """How many pixels of the picture a pixel of the heatmap is wide and high."""
+        """The side of a pixel of the heatmap, in pixels of the picture."""
         return self.factor_of(self.rows, self.columns)
 
     @staticmethod
     def factor_of(rows: int, columns: int) -> int:
-        """The same, of a heatmap of so many rows and columns."""
+        """The factor of a heatmap with these rows and columns."""
         return max(1, round(LONGER_SIDE / max(rows, columns)))
 
     @cached_property
@@ -121,7 +121,7 @@ class Layout:
 
     @cached_property
     def _last_label(self) -> int:
-        """Where the labels under the map end."""
+        """The right end of the labels under the map."""
         return self.left + round(max(at + text_width(label, self.px(LABEL)) / 2 for at, label in self.across))
 
     # Legend and notes
@@ -145,7 +145,7 @@ class Layout:
 
     @cached_property
     def bar_ticks(self) -> list[Tick]:
-        """What the colours along the bar mean."""
+        """Ticks along the colour bar."""
         return self.legend.ticks(self.px(BAR_WIDTH), self.room)
 
     @cached_property
@@ -195,17 +195,17 @@ class Layout:
 
     @cached_property
     def _lines_of_facts(self) -> tuple[str, ...]:
-        """Facts side by side, as many as there is room for under map and legend."""
+        """Facts side by side, as many as fit under map and legend."""
         room = max(self.right, self._legend_end) - self.legend_at[0]
         lines = self._fill_lines(room)
-        # As many lines as that need, and those about equally long.
+        # The same number of lines, all about equally long.
         facts = self.words.facts
         joined = (" · ".join(facts[i:j]) for i in range(len(facts)) for j in range(i + 1, len(facts) + 1))
         widths = sorted(text_width(text, self.px(NOTE)) for text in joined)
         return next((even for w in widths if w <= room and len(even := self._fill_lines(w)) == len(lines)), lines)
 
     def _fill_lines(self, room: float) -> tuple[str, ...]:
-        """Facts side by side as long as a line stays within the room."""
+        """Put facts side by side as long as a line fits the room."""
         lines = list(self.words.facts[:1])
         for fact in self.words.facts[1:]:
             longer = f"{lines[-1]} · {fact}"

@@ -1,4 +1,4 @@
-"""The figure of a heatmap: where people are."""
+"""The figure of a heatmap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text on pictures, in the font that the package carries: the same everywhere, with the accents of place names."""
+"""Text on pictures in the font of the package: the same on every machine, with the accents of place names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_LETTER = "\N{REPLACEMENT CHARACTER}"
 
 
 def text_width(text: str, size: float) -> float:
-    """How many pixels wide a text of a size is."""
+    """The width in pixels of a text of a size."""
     return _font(size).getlength(in_letters_of_the_font(text))
 
 
@@ -28,7 +28,7 @@ def draw_text(
 ) -> None:  # fmt: skip
     """Draw a text on the baseline ``y``; ``align`` is the part of it left of ``x``: 0, 0.5 or 1.
 
-    With a ``halo`` its letters have a rim of that colour, so that they can be read on anything.
+    With a ``halo`` its letters have a rim of that colour, so that they can be read on any background.
     """
     rim = 0 if halo is None else max(1, round(size / 10))
     at = round(x - align * text_width(text, size)), round(y)
@@ -37,7 +37,7 @@ def draw_text(
 
 
 def in_letters_of_the_font(text: str) -> str:
-    """A text in the letters that the font has: others lose their accents, and what is left of none is left out.
+    """Reduce a text to the letters of the font: others lose their accents, and are dropped if that does not help.
 
     >>> in_letters_of_the_font("Łódź, Zürich, Αθήνα, 5 km²"), in_letters_of_the_font("Al Ghayz̧ah 東")
     ('Łódź, Zürich, Αθήνα, 5 km²', 'Al Ghayzah ')
@@ -56,7 +56,7 @@ def has(letter: str) -> bool:
 
 @cache
 def _font(size: float) -> ImageFont.FreeTypeFont:
-    # Pillow's basic layout: the other is not there on every machine, and sets a few letters elsewhere.
+    # Pillow's basic layout: the other is not available on every machine, and places a few letters differently.
     return ImageFont.truetype(io.BytesIO(_font_file()), size, layout_engine=ImageFont.Layout.BASIC)
 
 

@@ -9,10 +9,10 @@ from dpheatmap.place.domain import Floats
 
 
 def outlines(inside: NDArray[np.bool_]) -> list[Floats]:
-    """Rings of corners (column, row) around the marked cells, the region on the right as rows grow downward.
+    """Find rings of corners (column, row) around the marked cells, with the region on the right as rows grow downward.
 
-    So outer rings run clockwise on a picture and holes the other way. Corners in the middle of a straight line are left
-    out; the first is not given again at the end. No ring touches itself: where cells meet at a corner, it is cut.
+    So outer rings run clockwise on a picture, and holes counter-clockwise. Corners in the middle of a straight line are
+    left out; the first is not repeated at the end. No ring touches itself: where cells meet at a corner, it is cut.
 
     >>> [ring.tolist() for ring in outlines(np.array([[True, True], [False, False]]))]
     [[[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]]]
@@ -22,7 +22,7 @@ def outlines(inside: NDArray[np.bool_]) -> list[Floats]:
         return []
     framed = np.pad(inside[row[0] : row[-1] + 1, column[0] : column[-1] + 1], 1)  # the rest of the grid is empty
     following: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    # Each edge between a marked cell and another, walked with the marked one on the right.
+    # Each edge between a marked cell and another, directed with the marked one on the right.
     for shift, axis, x0, y0, x1, y1 in (
         (1, 0, 0, 0, 1, 0),
         (-1, 1, 1, 0, 1, 1),
@@ -38,7 +38,7 @@ def outlines(inside: NDArray[np.bool_]) -> list[Floats]:
         ring, place = [at], {at: 0}
         while ring:
             at, came = _next(following, at, came)
-            if at in place:  # a ring is closed, which may be a part of the way only
+            if at in place:  # a ring is closed, perhaps by only a part of the path
                 first = place[at]
                 rings.append(_turns(np.array(ring[first:], np.float64)))
                 for corner in ring[first + 1 :]:
@@ -53,7 +53,7 @@ def outlines(inside: NDArray[np.bool_]) -> list[Floats]:
 def _next(
     following: dict[tuple[int, int], list[tuple[int, int]]], at: tuple[int, int], came: tuple[int, int]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The corner after one, turning right where two ways part, and the step to it; the edge is used up."""
+    """The next corner, to the right where the path forks, and the step to it; the edge is removed."""
     ways = following[at]
     right = (at[0] - came[1], at[1] + came[0])
     chosen = right if right in ways else ways[0]

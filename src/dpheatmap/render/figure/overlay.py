@@ -1,4 +1,4 @@
-"""Heat that lies over something else: colours that fade out where there is none, and where the picture belongs."""
+"""Heat as an overlay: colours that fade out where there is little heat, and world files for the position."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _MOST_OPAQUE = 0.75
 
 
 def see_through_colours() -> NDArray[np.uint8]:
-    """The scale with a fourth column, how opaque each step is: nothing at 0, so that what lies below shows."""
+    """The scale with a fourth column, the opacity of each step: 0 at 0, so that the layer below shows."""
     at = np.linspace(0.0, 1.0, STEPS)
     return np.column_stack([colours(at), opacity(at)])
 
 
 def opacity(values: Floats) -> NDArray[np.uint8]:
-    """How opaque heat is that lies over something, from its value between 0 and 1."""
+    """The opacity of an overlay's heat, from its value between 0 and 1."""
     return np.rint(255.0 * _MOST_OPAQUE * np.minimum(values / _OPAQUE_FROM, 1.0)).astype(np.uint8)
 
 
 def bare_heat(heat: Heatmap) -> Image.Image:
-    """The heat and nothing else, pixel by pixel; what is within the noise is left out."""
+    """The picture of the heat alone, pixel by pixel; pixels within the noise are left out."""
     density = heat.density
     steps = np.rint((STEPS - 1) * density / density.max()).astype(np.intp)
     steps[within_noise(heat)] = 0

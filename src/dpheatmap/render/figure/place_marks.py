@@ -1,4 +1,4 @@
-"""Places on a map: the borders of their catchments, and rings around their centres, numbered by their people."""
+"""Marks of places on a map: borders of catchments, and rings around centres, numbered by their people."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from dpheatmap.render.figure.outline import outlines
 if TYPE_CHECKING:
     from dpheatmap.estimate.places import Places
 
-_MARK = 9.0  # radius of a centre's ring, in units, as long as there is room
+_MARK = 9.0  # radius of a centre's ring, in units, if there is room
 _NUMBER = 1.2 * LABEL  # size of a centre's number, in units
 _ROOM = 0.15  # of the distance to the next centre if all were evenly spread: the largest radius where they are many
-_CROWDED = 1  # other rings or numbers that a number may touch; one that would touch more is left out
+_CROWDED = 1  # the most other rings or numbers that a number may touch; one that would touch more is left out
 _BEYOND = 10  # pixels
 _LIGHT: Colour = (255, 255, 255)
 _DARK: Colour = (10, 10, 16)
@@ -32,7 +32,7 @@ Spot = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class PlaceMarks:
-    """Borders, rings and numbers: light with a dark rim, so that they show on anything."""
+    """Borders, rings and numbers: light with a dark rim, so that they show on any background."""
 
     places: Places
 
@@ -81,7 +81,7 @@ class PlaceMarks:
 
 
 def _strokes(place: Layout) -> tuple[tuple[Colour, int], ...]:
-    """The colours of a line and its rim, the rim first, and how much wider each is than the line."""
+    """The colours of a line and its rim, the rim first, and the extra width of each."""
     return (_DARK, place.px(3)), (_LIGHT, 0)
 
 
@@ -94,10 +94,11 @@ def _borders(places: Places, box: Box) -> list[Floats]:
 
 
 def number_spots(centres: list[Point], box: Box, radius: float, size: float) -> list[Spot | None]:
-    """Where the numbers stand: x, baseline and alignment, beside, above or below their rings.
+    """Place the numbers: x, baseline and alignment, beside, above or below their rings.
 
-    The first of four places that lies inside the picture and touches no other ring and no number before it, or else
-    the one that touches fewest; nowhere, if that touches several. So busy places, which come first, keep theirs.
+    A number takes the first of four positions that lies inside the picture and touches no other ring and no earlier
+    number, or else the one that touches fewest; none, if that touches several. So busy places, which come first, keep
+    theirs.
     """
     taken = [_around(at, radius) for at in centres]
     found: list[Spot | None] = []
@@ -121,13 +122,13 @@ def number_spots(centres: list[Point], box: Box, radius: float, size: float) -> 
 
 
 def _number_area(x: float, middle: float, align: float, number: int, size: float) -> Area:
-    """What a number takes whose middle is so far down."""
+    """The area of a number with its vertical middle at ``middle``."""
     wide = 0.6 * size * len(str(number))
     return x - align * wide, middle - 0.4 * size, x + (1 - align) * wide, middle + 0.4 * size
 
 
 def _around(at: Point, radius: float) -> Area:
-    """What a ring takes."""
+    """The area of a ring."""
     return at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius
 
 

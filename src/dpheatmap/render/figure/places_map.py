@@ -1,4 +1,4 @@
-"""The figure of places, a map with their catchments, and their files: a table, GeoJSON, and pictures."""
+"""The figure of places, a map with their catchments, and the files of places: a table, GeoJSON, and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maps in matplotlib: a part of a figure of one's own."""
+"""Drawing of maps into a user's own axes of matplotlib."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def plot(heat: Heatmap, ax: Axes | None = None) -> Axes:
 
 
 def plot_difference(change: Difference, ax: Axes | None = None) -> Axes:
-    """Draw a difference into axes, in colours about zero; what is within the noise is grey."""
+    """Draw a difference into axes, in colours about zero; changes within the noise are grey."""
     return _draw(picture_of_difference(change), new_axes() if ax is None else ax)
 
 
 def new_axes() -> Axes:
-    """Axes of a new figure that belongs to nobody else: pyplot would keep it, and show it twice in a notebook."""
+    """Make axes of a new figure without pyplot, which would keep the figure and show it twice in a notebook."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -82,7 +82,7 @@ def _edges(domain: Domain, rows: int, columns: int) -> tuple[Floats, Floats]:
 
 
 def _draw_lines(ax: Axes, domain: Domain) -> None:
-    """Coast and borders."""
+    """Draw coast and borders."""
     from matplotlib.collections import LineCollection
 
     near = domain.bounds

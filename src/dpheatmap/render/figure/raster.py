@@ -1,4 +1,4 @@
-"""What a map is painted with: values pixel by pixel, in the colours of their legend."""
+"""The raster of a map: values pixel by pixel, painted in the colours of their legend."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _BLANK = 246  # the grey of a map that has lines only
 class Raster:
     """Values over a domain in the legend's unit, and which of them are within the noise.
 
-    If ``smooth``, values between pixels can be told from those around them. ``background`` lies under what is painted.
-    ``pale`` tells that dark lines and words read well on it; otherwise light ones do.
+    If ``smooth``, values between pixels can be interpolated. ``background`` lies under the colours. ``pale`` means that
+    dark lines and words read well on it; otherwise light ones do.
     """
 
     domain: Domain
@@ -33,7 +33,7 @@ class Raster:
     pale: bool = False
 
     def pixels(self, factor: int) -> Pixels:
-        """The colours of the map, ``factor x factor`` pixels of the picture for each of its own."""
+        """The colours of the map, ``factor x factor`` pixels of the picture for each pixel of the map."""
         values = enlarge(self.values, factor, smooth=self.smooth)
         noise = enlarge(self.noise.astype(np.float64), factor, smooth=self.smooth) > 0.5
         painted = self.legend.paint(values, noise)
@@ -48,7 +48,7 @@ class Raster:
 
 
 def enlarge(values: Floats, factor: int, *, smooth: bool) -> Floats:
-    """Each pixel as ``factor x factor``, equal ones or linear between pixels; either way no value is invented."""
+    """Enlarge each pixel to ``factor x factor``, equal ones or linear between pixels; no value leaves the old range."""
     if factor == 1:
         return values
     rows, columns = values.shape
@@ -58,6 +58,6 @@ def enlarge(values: Floats, factor: int, *, smooth: bool) -> Floats:
 
 
 def is_smooth(domain: Domain, sigma: float, values: Floats) -> bool:
-    """Whether the bell is so wide that values between pixels can be told from those around them."""
+    """Whether the kernel is so wide that values between pixels can be interpolated."""
     pixel: float = domain.longer_side / max(values.shape)
     return sigma >= 2.0 * pixel

@@ -1,6 +1,6 @@
-"""What colours mean: a scale of densities, a scale of changes about zero, or lines that hold a share of all people.
+"""Legends of colours: a scale of densities, a scale of changes about zero, or contours that hold a share of people.
 
-Each paints a map and explains itself in its legend: a name, a strip, and ticks below it.
+Each paints a map and has a legend: a name, a strip, and ticks below it.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from dpheatmap.render.wording import density_in_words
 Pixels = NDArray[np.uint8]
 
 DECADES = 3
-"""How many powers of ten a logarithmic scale spans, down from the hottest place."""
+"""The powers of ten that a logarithmic scale spans, down from the hottest place."""
 
 _NOTHING = 238  # the grey of a legend's part that is not drawn
 _UNCHANGED = (217, 218, 222)  # the grey of a change within the noise
 _MINUS = "\N{MINUS SIGN}"
 _LINES = (0.25, 0.5, 0.75, 0.9)  # of all people, inside each line
-_LINE_COLOURS = (0.74, 0.58, 0.4, 0.22)  # where on the scale
+_LINE_COLOURS = (0.74, 0.58, 0.4, 0.22)  # positions on the scale
 
 
 class Legend(Protocol):
-    """What a picture needs to know of its colours."""
+    """The colours of a picture, and their legend."""
 
     @property
     def name(self) -> str:
-        """What stands above the strip."""
+        """The text above the strip."""
 
     def ticks(self, width: float, room: Callable[[str], float]) -> list[Tick]:
-        """Labels below the strip, which is so wide."""
+        """Labels below the strip, ``width`` pixels wide."""
 
     def strip(self, width: int, height: int) -> Pixels:
         """The strip itself."""
 
     def paint(self, values: Floats, noise: NDArray[np.bool_]) -> Pixels:
-        """Red, green, blue and opacity of values, in the legend's unit, and of what of them is within the noise."""
+        """Red, green, blue and opacity of values in the legend's unit, some of them within the noise."""
 
 
 @dataclass(frozen=True)
 class Scale:
     """Colours from 0, or from a thousandth of ``top`` on a logarithmic scale, to ``top``.
 
-    ``floor`` is the density that most of what is within the noise stays below, and ``grey`` says in words what grey is.
-    With ``see_through`` there is a picture below, and what would be grey is left out.
+    ``floor`` is the density below which most pixels within the noise stay, and ``grey`` says in words what grey means.
+    With ``see_through`` there is a picture below, and pixels that would be grey are transparent.
     """
 
     unit: str
@@ -73,7 +73,7 @@ class Scale:
         return f"{self.unit}, {kind} scale" + (f"; {instead}: {self.grey}" if self.grey else "")
 
     def relative(self, density: Floats) -> Floats:
-        """Densities as parts of the scale, from 0 to 1."""
+        """Convert densities to positions on the scale, from 0 to 1."""
         if not self.log:
             return np.clip(density / self.top, 0.0, 1.0)
         least = self.top * 10.0**-DECADES
@@ -88,7 +88,7 @@ class Scale:
         return [Tick(width * float(self.relative(np.array(10.0**k))), number(10.0**k, max(0, -k))) for k in powers]
 
     def strip(self, width: int, height: int) -> Pixels:
-        """The colours from left to right, grey or nothing up to the noise floor."""
+        """The colours from left to right, grey or transparent up to the noise floor."""
         at = np.linspace(0.0, 1.0, width)
         floor = -1.0 if self.floor is None else float(self.relative(np.array(self.floor)))
         noise, shown = greys(at), colours(at)
@@ -100,7 +100,7 @@ class Scale:
         return np.tile(line, (height, 1, 1))
 
     def paint(self, values: Floats, noise: NDArray[np.bool_]) -> Pixels:
-        """Each pixel in the colour of its density, or the grey that is as light, or nothing."""
+        """Paint each pixel in the colour of its density, or a grey as light, or transparent."""
         steps = np.linspace(0.0, 1.0, STEPS)
         solid = np.full(STEPS, 255, np.uint8)
         coloured = np.column_stack([colours(steps), opacity(steps) if self.see_through else solid])
@@ -114,7 +114,7 @@ class Scale:
 class Balance:
     """Colours of changes, from ``-top`` to ``top``: blue where there are fewer, brown where there are more.
 
-    ``grey`` says in words what grey is.
+    ``grey`` says in words what grey means.
     """
 
     unit: str
@@ -127,7 +127,7 @@ class Balance:
         return f"{self.unit}, linear scale" + (f"; grey: {self.grey}" if self.grey else "")
 
     def relative(self, values: Floats) -> Floats:
-        """Changes as parts of the scale, from 0 to 1; no change is in its middle."""
+        """Convert changes to positions on the scale, from 0 to 1; no change is in the middle."""
         return 0.5 + 0.5 * np.clip(values / self.top, -1.0, 1.0)
 
     def ticks(self, width: float, room: Callable[[str], float]) -> list[Tick]:
@@ -145,7 +145,7 @@ class Balance:
         return np.tile(colours(np.linspace(0.0, 1.0, width), "balance"), (height, 1, 1))
 
     def paint(self, values: Floats, noise: NDArray[np.bool_]) -> Pixels:
-        """Each pixel in the colour of its change, or grey if that is within the noise."""
+        """Paint each pixel in the colour of its change, or grey if that is within the noise."""
         painted = np.full((*values.shape, 4), 255, np.uint8)
         painted[..., :3] = colours(self.relative(values), "balance")
         painted[noise, :3] = _UNCHANGED
@@ -154,7 +154,7 @@ class Balance:
 
 @dataclass(frozen=True)
 class Contours:
-    """Lines around the densest places, inside which are given shares of all people."""
+    """Contours around the densest places, each holding a given share of all people."""
 
     thresholds: tuple[float, ...]
     width: float
@@ -169,7 +169,7 @@ class Contours:
 
     @property
     def name(self) -> str:
-        """What the lines are."""
+        """The meaning of the lines."""
         return "share of all people inside each line"
 
     def ticks(self, width: float, room: Callable[[str], float]) -> list[Tick]:
@@ -186,9 +186,9 @@ class Contours:
         return strip
 
     def paint(self, values: Floats, noise: NDArray[np.bool_]) -> Pixels:
-        """The lines, with soft edges and a pale rim so that they show on anything; see-through elsewhere.
+        """Paint the lines, with soft edges and a pale rim so that they show on any background; transparent elsewhere.
 
-        A point is |value - threshold| / slope away from the line, to first order.
+        The distance of a point from the line is |value - threshold| / slope, to first order.
         """
         painted = np.zeros((*values.shape, 4))
         painted[..., :3] = 255.0  # so that the rim's soft edge is no darker than the rim
@@ -207,7 +207,7 @@ def scale_of(
 ) -> tuple[Floats, Scale]:
     """The densities of a map in a readable unit, and their scale."""
     density, unit = density_in_words(heat)
-    # Of a map without signal nothing is hot, so nothing should glow: it stays in the lower part of the scale.
+    # A map without signal has no hot spots, so it stays in the lower part of the scale.
     top = float(density.max()) * (4.0 if heat.empty else 1.0)
     floor = noise_floor(heat, noise)
     factor = float(density.max() / heat.density.max())
@@ -218,7 +218,7 @@ def scale_of(
 def legend_of(
     heat: Heatmap, *, scale: str = "linear", style: str = "heat", line: float = 3.0, see_through: bool = False
 ) -> tuple[Floats, NDArray[np.bool_], Legend]:
-    """The densities of a map, what of it is within the noise, and its legend."""
+    """The densities of a map, which pixels are within the noise, and its legend."""
     noise = within_noise(heat)
     density, shown = scale_of(heat, noise, log=scale == "log", see_through=see_through)
     return density, noise, shown if style == "heat" else Contours.of(heat, density, line)

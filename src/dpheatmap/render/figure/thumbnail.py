@@ -1,4 +1,4 @@
-"""The heat alone, small: where a map is one of many, or can't be shown itself."""
+"""Thumbnails of maps: small pictures of the heat alone, for lists and where the map itself can't be shown."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dpheatmap.render.web.picture import Picture
 
 
 def thumbnail(picture: Picture, side: int, palette: int | None = None) -> bytes:
-    """A picture of at most so many pixels on its longer side, as PNG; in a ``palette`` of so many colours, if given.
+    """Draw a PNG of at most ``side`` pixels on its longer side, in ``palette`` colours if given.
 
-    What is within the noise is grey, as on the map itself: a map of nothing must not look like one of something.
+    Pixels within the noise are grey, as on the map itself: a map without signal must not look like one with signal.
     """
     small = picture.at_most(side)
     part = small.values / small.top

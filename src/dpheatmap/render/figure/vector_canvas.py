@@ -1,4 +1,4 @@
-"""The canvas of SVG and PDF, by matplotlib: the map is an image, everything else is lines and text."""
+"""The canvas of SVG and PDF, by matplotlib: the map is an image, the rest is lines and text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpheatmap.render.figure.lettering import FONT, Colour
 
 _DPI = 144.0
 _POINTS = 72.0 / _DPI  # of a pixel
-_FAMILIES = ["Inter", "DejaVu Sans"]  # the package's own font, with which texts are measured, then matplotlib's
+_FAMILIES = ["Inter", "DejaVu Sans"]  # the package's font, by which texts are measured, then matplotlib's
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "dpheatmap",
@@ -29,7 +29,7 @@ _STYLE: dict[Any, Any] = {
 
 
 def save_vectors(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], path: Path, suffix: str) -> None:
-    """Write what is drawn on a new canvas as SVG or PDF; it has no date, so that the same picture is the same file."""
+    """Draw on a new canvas and write it as SVG or PDF, without a date, so that the same picture gives the same file."""
     import matplotlib
 
     _register_font()
@@ -42,7 +42,7 @@ def save_vectors(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], pat
 
 
 def _carry_font(path: Path) -> None:
-    """Put the font into an SVG file, as a PDF has it: elsewhere its words would be wider than the room they have."""
+    """Embed the font in an SVG file, as a PDF does: in another font, words could be wider than their room."""
     data = base64.b64encode(FONT.read_bytes()).decode("ascii")
     face = f"@font-face{{font-family:{_FAMILIES[0]};src:url(data:font/ttf;base64,{data})}}"
     style = '<style type="text/css">'
@@ -59,7 +59,7 @@ def _register_font() -> None:
 
 
 class MatplotlibCanvas:
-    """One set of axes over the whole figure, in pixels from the upper left corner; what comes later lies above."""
+    """One set of axes over the whole figure, in pixels from the upper left corner; later drawings lie above."""
 
     def __init__(self, width: int, height: int, colour: Colour) -> None:
         from matplotlib.figure import Figure
@@ -70,13 +70,13 @@ class MatplotlibCanvas:
         self._order = count(1)
 
     def image(self, pixels: NDArray[np.uint8], box: Box) -> None:
-        """An image of as many pixels as it has, whatever the size of the paper."""
+        """Draw an image at its own resolution, for any paper size."""
         extent = (box.left, box.right, box.bottom, box.top)
         self._axes.imshow(pixels, extent=extent, interpolation="none", aspect="auto", zorder=next(self._order))
         self._axes.set(xlim=self._axes.get_xlim(), ylim=self._axes.get_ylim())
 
     def fill(self, box: Box, colour: Colour) -> None:
-        """A rectangle without rim."""
+        """Draw a rectangle without rim."""
         from matplotlib.patches import Rectangle
 
         size = box.right - box.left, box.bottom - box.top
@@ -85,7 +85,7 @@ class MatplotlibCanvas:
         )
 
     def lines(self, lines: Sequence[Floats], inside: Box, *, width: float, colour: Colour, opacity: float) -> None:
-        """Lines cut off at the edges of a box."""
+        """Draw lines, clipped to a box."""
         if not lines:
             return
         from matplotlib.collections import LineCollection
@@ -102,7 +102,7 @@ class MatplotlibCanvas:
         self, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
         halo: Colour | None = None,
     ) -> None:  # fmt: skip
-        """Text as text."""
+        """Draw text as text, not as outlines."""
         from matplotlib.patheffects import withStroke
 
         points = size * _POINTS

@@ -1,4 +1,4 @@
-"""A table of pixels, or of hexagons: where each is, and its share of people."""
+"""CSV tables of pixels or of hexagons: the position of each, and its share of people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpheatmap.render.formats.features import areas_of, refuse_areas
 
 
 def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
-    """Columns ``lon, lat, share`` for a box, else ``x, y, share``, row by row from the top; floats round-trip.
+    """Write columns ``lon, lat, share`` for a box, else ``x, y, share``, row by row from the top; floats round-trip.
 
     ``std`` follows where it is known. With ``h3`` there are hexagons instead: their names, shares and densities.
     """
@@ -33,5 +33,5 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
 
 
 def refuse(domain: Domain, *, h3: int | None = None) -> None:
-    """Hexagons are on the ground."""
+    """Refuse hexagons for a domain that is not on the ground."""
     refuse_areas(domain, h3)

@@ -1,6 +1,6 @@
-"""Places with their share of people: what .geojson, .parquet and .csv list, and data frames hold.
+"""Areas with their share of people, for .geojson, .parquet, .csv and data frames.
 
-They are the cells that the release knows (`leaves.py`), or the cells of H3 at a resolution.
+They are the leaves of the release (`leaves.py`), or the cells of H3 at a resolution.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from dpheatmap.render.formats.metadata import refuse_without_ground
 class Areas:
     """Areas by name, their outlines, the share of people in each with its standard deviation, and its density.
 
-    ``names`` are columns that tell areas apart. A ring is an array of corners (x, y), counter-clockwise on a map and
-    not closed. ``density`` is per km2 on the ground, per square pixel, or per square side: ``density_name`` tells.
-    ``smoothed`` tells whether the map's smoothing is in the shares.
+    ``names`` are columns that identify areas. A ring is an array of corners (x, y), counter-clockwise on a map and
+    not closed. ``density`` is per km2 on the ground, per square pixel, or per square side, as ``density_name`` says.
+    ``smoothed`` says whether the map's smoothing is in the shares.
     """
 
     names: dict[str, Any]
@@ -41,7 +41,7 @@ class Areas:
 
 
 def areas_of(heat: Heatmap, h3: int | None = None) -> Areas:
-    """The areas of a map: cells of H3 at a resolution, or the cells that its release knows."""
+    """The areas of a map: cells of H3 at a resolution, or the leaves of its release."""
     refuse_areas(heat.domain, h3)
     if h3 is None:
         return measured_areas(heat)
@@ -51,14 +51,14 @@ def areas_of(heat: Heatmap, h3: int | None = None) -> Areas:
 
 
 def refuse_areas(domain: Domain, h3: int | None) -> None:
-    """Refuse hexagons that are not on the ground, or without their package."""
+    """Refuse hexagons for a domain that is not on the ground, or without their package."""
     if h3 is not None:
         refuse_without_ground(domain, "H3", "a map of a box")
         import_extra("h3", "geo", "A list of hexagons")
 
 
 def measured_areas(heat: Heatmap) -> Areas:
-    """The cells that the release knows, by level, column and row: for a box, map tiles by zoom, x and y."""
+    """The leaves of the release by level, column and row: for a box, map tiles by zoom, x and y."""
     if heat.release is None:
         raise ParameterError(
             "The measured cells are those of a release, and this map was not made from one. Use Release.heatmap."
@@ -81,5 +81,5 @@ def measured_areas(heat: Heatmap) -> Areas:
 
 
 def density_name(heat: Heatmap) -> str:
-    """What the column of densities is called."""
+    """The name of the column of densities."""
     return heat.domain.place.units.density

@@ -12,7 +12,7 @@ from dpheatmap.render.formats.metadata import facts
 
 
 def to_geopandas(heat: Heatmap) -> Any:
-    """The cells that the release knows; in degrees for a box, without a coordinate system otherwise."""
+    """The leaves of the release; in degrees for a box, without a coordinate system otherwise."""
     return frame(heat, areas_of(heat))
 
 
@@ -23,7 +23,7 @@ def to_h3(heat: Heatmap, h3: int) -> Any:
 
 
 def frame(heat: Heatmap, areas: Areas) -> Any:
-    """Areas as a ``GeoDataFrame``; ``attrs`` has how the map was made."""
+    """Convert areas to a ``GeoDataFrame``; ``attrs`` says how the map was made."""
     geopandas = import_extra("geopandas", "geo", "A GeoDataFrame")
     shapely = import_extra("shapely", "geo", "A GeoDataFrame")
     table = geopandas.GeoDataFrame(

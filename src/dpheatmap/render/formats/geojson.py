@@ -16,7 +16,7 @@ _DIGITS = 7  # of a degree: a centimetre
 
 
 def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
-    """A collection of polygons in degrees; how the map was made stands under ``dpheatmap``."""
+    """Write a collection of polygons in degrees; the member ``dpheatmap`` says how the map was made."""
     areas = areas_of(heat, h3)
     columns = {name: np.asarray(column).tolist() for name, column in areas.columns().items()}
     rows = zip(*columns.values(), strict=True)
@@ -34,12 +34,12 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
 
 
 def refuse(domain: Domain, *, h3: int | None = None) -> None:
-    """GeoJSON is in degrees."""
+    """Refuse images and unit squares: GeoJSON is in degrees."""
     refuse_without_ground(domain, "GeoJSON", ".parquet or .csv")
     refuse_areas(domain, h3)
 
 
 def _close(ring: Floats) -> list[list[float]]:
-    """The corners in few digits, the first one again at the end."""
+    """The corners, rounded, with the first one repeated at the end."""
     corners: list[list[float]] = np.round(ring, _DIGITS).tolist()
     return [*corners, corners[0]]

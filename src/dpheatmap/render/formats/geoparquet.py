@@ -12,13 +12,13 @@ from dpheatmap.render.formats.geodataframe import frame
 
 
 def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
-    """One row an area, with a covering of boxes so that readers can skip what is elsewhere."""
+    """Write one row an area, with a column of bounding boxes so that readers can skip areas elsewhere."""
     table = frame(heat, areas_of(heat, h3))
     table.to_parquet(path, schema_version="1.1.0", write_covering_bbox=True, compression="zstd")
 
 
 def refuse(domain: Domain, *, h3: int | None = None) -> None:
-    """Hexagons are on the ground."""
+    """Refuse hexagons for a domain that is not on the ground."""
     refuse_areas(domain, h3)
     import_extra("geopandas", "geo", "A GeoParquet file")
     import_extra("pyarrow", "geo", "A GeoParquet file")

@@ -16,9 +16,9 @@ BANDS = ("share of people per km2", "standard deviation of the share per km2")
 
 
 def write(heat: Heatmap, path: Path) -> None:
-    """Two bands of 32-bit floats, per km2 on the ground; the second is without data where it is not known.
+    """Write two bands of 32-bit floats, per km2 on the ground; the second has no data where it is not known.
 
-    Densities, not shares of a pixel: they stay right in overviews, which average pixels.
+    The values are densities, not shares of a pixel, because they stay right in overviews, which average pixels.
     """
     import rasterio
     import rasterio.shutil
@@ -43,7 +43,7 @@ def write(heat: Heatmap, path: Path) -> None:
 
 
 def refuse(domain: Domain) -> None:
-    """Images and unit squares lie nowhere."""
+    """Refuse images and unit squares, which are not on the ground."""
     refuse_without_ground(domain, "A GeoTIFF", ".npz or .png")
     import_extra("rasterio", "geo", "A GeoTIFF")
 

@@ -33,7 +33,7 @@ class _Samples(NamedTuple):
 
 
 def hexagons(heat: Heatmap, resolution: int) -> Areas:
-    """The hexagons that the map touches; their densities are of what lies inside the domain."""
+    """The hexagons that the map touches; their densities are those of the part inside the domain."""
     import h3.api.numpy_int as cells
 
     samples = _samples(heat, resolution, cells.average_hexagon_edge_length(resolution, "m"))
@@ -70,7 +70,7 @@ def _samples(heat: Heatmap, resolution: int, edge: float) -> _Samples:
 
 
 def _resample(layer: Floats, cut: int, gathered: int) -> Floats:
-    """Each pixel as ``cut x cut`` equal parts, or the sums of blocks of ``gathered x gathered`` pixels."""
+    """Cut each pixel into ``cut x cut`` equal parts, or sum blocks of ``gathered x gathered`` pixels."""
     if cut > 1:
         return np.repeat(np.repeat(layer / cut**2, cut, axis=0), cut, axis=1)
     starts = (np.arange(0, pixels, gathered) for pixels in layer.shape)
@@ -94,8 +94,8 @@ def _joint_std(heat: Heatmap, sums: Floats, area: Floats) -> Floats:
     """Standard deviations of sums over hexagons, from the sums of their pixels' standard deviations.
 
     Smoothing by sigma makes errors d apart correlate by exp(-d^2 / 4 sigma^2): close ones add up, far ones average out.
-    Over an area A, with the hexagon taken for a bell of that area, this multiplies the sum by
-    1 / sqrt(1 + A / 4 pi sigma^2): about, not exactly.
+    Over an area A, with the hexagon approximated by a Gaussian of that area, this multiplies the sum by about
+    1 / sqrt(1 + A / 4 pi sigma^2).
     """
     std: Floats = sums / np.sqrt(1.0 + area / (4.0 * np.pi * heat.sigma**2))
     return std

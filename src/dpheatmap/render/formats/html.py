@@ -20,7 +20,7 @@ def write(
     tiles: str | None = None,
     background: str | PathLike[str] | None = None,
 ) -> None:
-    """Write the map as HTML; nothing but ``tiles``, if they are given, is ever asked of the network."""
+    """Write the map as HTML; the page loads nothing from the network but ``tiles``, if they are given."""
     picture = picture_of(heat)
     named = picture if title is None else replace(picture, title=title)
     path.write_text(page(named, tiles=tiles, background=background), encoding="utf-8", newline="\n")
@@ -33,5 +33,5 @@ def refuse(
     tiles: str | None = None,
     background: str | PathLike[str] | None = None,
 ) -> None:
-    """Tiles lie on the ground, and a background under an image."""
+    """Refuse tiles for a domain that is not on the ground, and a background that does not fit the domain."""
     check_surroundings(domain, tiles, background)

@@ -1,4 +1,4 @@
-"""What every file says about itself: how it was made, and what is promised."""
+"""Metadata of every file: how it was made, and its privacy promise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
 
 
 def facts_of_release(made: Heatmap | Release, *, empty: bool, **more: Any) -> dict[str, Any]:
-    """Everything public about a release, or a map made from it; ``empty`` tells that nothing rose above the noise."""
+    """Everything public about a release, or a map made from it; ``empty`` means that nothing rose above the noise."""
     from dpheatmap import __version__
 
     notes = warnings_of(made, empty=empty)

@@ -18,20 +18,20 @@ _GROUND = {
 
 
 def write(heat: Heatmap, path: Path) -> None:
-    """NetCDF 4, compressed, by the CF conventions."""
+    """Write compressed NetCDF 4 by the CF conventions."""
     data = to_xarray(heat)
     packed = {name: {"zlib": True, "complevel": 4} for name in data.data_vars}
     data.to_netcdf(path, engine="h5netcdf", encoding=packed)
 
 
 def refuse(domain: Domain) -> None:
-    """Two packages are needed."""
+    """Refuse without the two packages that are needed."""
     import_extra("xarray", "geo", "A NetCDF file")
     import_extra("h5netcdf", "geo", "A NetCDF file")
 
 
 def to_xarray(heat: Heatmap) -> Any:
-    """The map by latitude and longitude (evenly spaced on the Mercator map), or by y and x."""
+    """Convert the map to a ``Dataset`` by latitude and longitude (evenly spaced on the Mercator map), or by y and x."""
     xarray = import_extra("xarray", "geo", "A Dataset of xarray")
     ground = heat.domain.geographic
     down, across = ("lat", "lon") if ground else ("y", "x")

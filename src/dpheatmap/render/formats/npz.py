@@ -1,4 +1,4 @@
-"""A NumPy archive: the values, where they lie, and how they were made."""
+"""NumPy archives: the values, their coordinates, and how they were made."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def write(heat: Heatmap, path: Path) -> None:
     """Write ``values`` with the pixels' middles ``x`` and ``y`` and everything else needed to place and to cite them.
 
     ``bounds`` are x0, y0, x1, y1 in ``crs``; the pixels are even in ``grid_crs`` (both empty for images and unit
-    squares). ``std`` is there where the values' standard deviation is known. ``epsilon`` and ``delta`` are fractions as
-    text, such as 1/3, and ``trusted`` is who had to be; ``sigma`` is in ``sigma_unit``.
+    squares). ``std`` is written where the values' standard deviation is known. ``epsilon`` and ``delta`` are fractions
+    as text, such as 1/3; ``trusted`` is who had to be trusted; ``sigma`` is in ``sigma_unit``.
     """
     geographic = heat.domain.geographic
     uncertainty: dict[str, Any] = {} if heat.std is None else {"std": heat.std}

@@ -1,4 +1,4 @@
-"""GeoJSON of places: their centres, and the areas that are nearest to them."""
+"""GeoJSON of places: their centres and their catchments."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def write(places: Places, path: Path) -> None:
 
 
 def refuse(domain: Domain) -> None:
-    """GeoJSON is in degrees."""
+    """Refuse images and unit squares: GeoJSON is in degrees."""
     refuse_without_ground(domain, "GeoJSON", ".csv")
 
 
@@ -75,7 +75,7 @@ def _ring_in_degrees(domain: Domain, ring: Floats, columns: int, rows: int) -> l
 
 
 def _area(ring: Floats) -> float:
-    """Twice what a ring encloses, above 0 if it runs clockwise on a picture."""
+    """Twice the area that a ring encloses, positive if it runs clockwise on a picture."""
     x, y = ring.T
     return float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
 

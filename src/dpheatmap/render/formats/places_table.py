@@ -1,4 +1,4 @@
-"""A table of places: where each is, the people nearest to it, and how far they are."""
+"""CSV tables of places: coordinates, the number of people nearest to each, and their distance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def write(places: Places, path: Path) -> None:
 
 
 def columns_of(places: Places) -> dict[str, list[Any]]:
-    """One row a place: where it is, the people nearest to it, and how far they are on average.
+    """The columns, one row a place: coordinates, the people nearest to it, and their average distance.
 
-    Where it is known how sure the numbers of people are, their interval of 90 % stands beside them.
+    Where the uncertainty of the numbers of people is known, there are also columns for their interval of 90 %.
     """
     names = places.domain.place.axes
     ends = places.intervals() if places.has_intervals else ()

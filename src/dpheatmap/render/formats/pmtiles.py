@@ -1,8 +1,8 @@
 """PMTiles: one file of raster tiles over a range of zooms, for maps on the web.
 
-The cells of a domain are map tiles already: a tile of zoom z has 256 x 256 pixels, each of which is a cell of level
-z + 8. So nothing is resampled. Where the map's cells are finer, those of a pixel are added up; where they are coarser,
-a cell is drawn as several equal pixels. All zooms have the same scale, in share of people per area on the ground.
+The cells of a domain are map tiles: a tile of zoom z has 256 x 256 pixels, each of which is a cell of level z + 8. So
+nothing is resampled. Where the map's cells are finer, those of a pixel are added up; where they are coarser, a cell is
+drawn as several equal pixels. All zooms have the same scale, in share of people per area on the ground.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_TILES = 50_000
 class Grid:
     """Shares of people in all cells of a level from a first column and row on; ``noise`` is the part within the noise.
 
-    Beyond its edges there is nothing.
+    The share is 0 beyond its edges.
     """
 
     level: int
@@ -49,7 +49,7 @@ class Grid:
     noise: Floats
 
     def coarser(self) -> Grid:
-        """The same one level up: four cells are added up to one."""
+        """The grid one level up: four cells are added up to one."""
         return Grid(self.level - 1, self.x0 // 2, self.y0 // 2, self._in_fours(self.share), self._in_fours(self.noise))
 
     def _in_fours(self, cells: Floats) -> Floats:
@@ -67,7 +67,7 @@ class Grid:
 
 
 def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) -> None:
-    """Eight zooms unless others are asked for, the last being that at which a pixel is one of the map's cells."""
+    """Write eight zooms by default, the last being that at which a pixel is one of the map's cells."""
     from pmtiles import tile as pmtiles
     from pmtiles.writer import Writer
 
@@ -89,7 +89,7 @@ def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) ->
 
 
 def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None) -> None:
-    """Images and unit squares lie nowhere, and a file has room for so many tiles."""
+    """Refuse images and unit squares, which are not on the ground, and too many tiles."""
     refuse_without_ground(domain, "A PMTiles file", ".png or .npz")
     import_extra("pmtiles", "geo", "A PMTiles file")
     last = 0 if zooms is None else zooms[1]
@@ -141,7 +141,7 @@ def _tiles(domain: Domain, grid: Grid, first: int, last: int, top: float) -> Ite
 
 
 def _cut(steps: Steps, top: int, left: int, deeper: int) -> Steps:
-    """The pixels of a tile whose corner is so many pixels from the grid's; 0 beyond the grid."""
+    """The pixels of a tile whose corner is ``top`` and ``left`` pixels from the grid's; 0 beyond the grid."""
     tile = np.zeros((256, 256), np.uint8)
     rows, columns = ((at + np.arange(256)) >> deeper for at in (top, left))
     inside_rows, inside_columns = (
@@ -152,7 +152,7 @@ def _cut(steps: Steps, top: int, left: int, deeper: int) -> Steps:
 
 
 def _png(steps: Steps) -> bytes:
-    """A tile as PNG with the scale as its palette."""
+    """Encode a tile as PNG with the scale as its palette."""
     scale = see_through_colours()
     image = Image.fromarray(steps)
     image.putpalette(scale[:, :3].tobytes())
@@ -174,7 +174,7 @@ def _header(domain: Domain, pmtiles: Any, first: int, last: int) -> dict[str, An
 
 
 def _metadata(heat: Heatmap, top: float) -> dict[str, Any]:
-    """What viewers show, and what the colours mean: the hottest one is ``top`` share of people per km2."""
+    """The metadata that viewers show, and the scale of the colours: the hottest is ``top`` share of people per km2."""
     about = facts(heat)
     return {
         "name": about["title"],

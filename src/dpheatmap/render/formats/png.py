@@ -1,4 +1,4 @@
-"""A picture of pixels: the whole figure, or nothing but the heat."""
+"""PNG pictures: the whole figure, or the heat alone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write(
 def refuse(
     domain: Domain, *, bare: bool = False, background: str | PathLike[str] | None = None, **look: object
 ) -> None:
-    """A bare picture has no look, and a background must fit."""
+    """Refuse a bare picture with options of its look, and a background that does not fit."""
     if bare and (background is not None or look):
         raise ParameterError(
             "A bare picture is the heat and nothing else, and title, scale, style or background was given. Drop it."

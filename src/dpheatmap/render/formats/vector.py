@@ -1,4 +1,4 @@
-"""A picture for print, as SVG or PDF: the heat is an image, everything else is lines and text."""
+"""SVG and PDF pictures for print: the heat is an image, the rest is lines and text."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def write(
     background: str | PathLike[str] | None = None,
     basemap: bool = True,
 ) -> None:
-    """Draw the figure and write it as SVG or PDF, as the suffix says."""
+    """Draw the figure and write it as SVG or PDF, by the suffix."""
     figure = figure_of(heat, title=title, scale=scale, style=style, background=background, basemap=basemap)
     write_figure(figure, path, path.suffix.lower())
 
 
 def refuse(domain: Domain, *, background: str | PathLike[str] | None = None, **look: object) -> None:
-    """The background must fit, and matplotlib is needed."""
+    """Refuse a background that does not fit, and any picture without matplotlib."""
     refuse_picture(".svg")
     if background is not None:
         background_of(domain, background)

@@ -1,1 +1,1 @@
-"""The interactive map: one page that carries all it needs."""
+"""The interactive map: one page that contains all it needs."""

@@ -1,4 +1,4 @@
-"""Arrays as text that a page can carry: 16 bits a pixel, three digits and more, small because maps are smooth."""
+"""Encoding of arrays as text in a page: 16 bits a pixel, at least three digits, small because maps are smooth."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _LARGEST = 2**15 - 1
 
 
 def deflate(data: bytes) -> str:
-    """Bytes as deflated base64."""
+    """Encode bytes as deflated base64."""
     return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
 
 
 def layer(values: Floats) -> dict[str, Any]:
-    """Values as 16-bit integers q with value = unit * sinh(step * q), good to 0.03 % over seven decades.
+    """Encode values as 16-bit integers q with value = unit * sinh(step * q), accurate to 0.03 % over seven decades.
 
-    The integers are differenced along both axes modulo 2^16, which leaves little where the map is smooth, folded so
-    that small differences of either sign are small numbers, and deflated, low bytes first.
+    The integers are differenced along both axes modulo 2^16, which makes them small where the map is smooth. They are
+    folded so that small differences of either sign are small numbers, and deflated, low bytes first.
     """
     top = float(np.abs(values).max(initial=0.0))
     unit = _LINEAR_BELOW * top or 1.0
@@ -37,12 +37,12 @@ def layer(values: Floats) -> dict[str, Any]:
 
 
 def bits(flags: NDArray[np.bool_]) -> str:
-    """One bit a pixel."""
+    """Encode flags as one bit a pixel."""
     return deflate(np.packbits(flags).tobytes())
 
 
 def average(values: Floats, rows: int, columns: int) -> Floats:
-    """Means over an even grid of fewer pixels, each old pixel counted by how much of it lies in the new one."""
+    """Average over an even grid of fewer pixels, each old pixel weighted by its part in the new one."""
     smaller: Floats = _overlap(values.shape[0], rows) @ values @ _overlap(values.shape[1], columns).T
     return smaller
 

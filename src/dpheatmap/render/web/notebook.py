@@ -1,4 +1,4 @@
-"""Maps in notebooks: each a frame of its own, all from one program that a single output carries."""
+"""Maps in notebooks: each is a frame of its own, and one output contains the program of all."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from dpheatmap.render.formats.png import draw
 from dpheatmap.render.web.page import between_tags, data_of, frame, static, surroundings
 from dpheatmap.render.web.picture import Picture
 
-_SIDE = 512  # pixels of a map's longer side: a notebook holds many
-_STILL = 400  # and of the picture that stands in where scripts don't run
+_SIDE = 512  # pixels of a map's longer side: a notebook holds many maps
+_STILL = 400  # pixels of the longer side of the picture shown where scripts don't run
 
 
 @dataclass
 class _Carrier:
-    """The cell whose output carries the program, and the last run of it in which it did."""
+    """The cell whose output contains the program, and its last run that did."""
 
     cell: object = None
     run: object = None
 
     def carries(self, cell: object, run: object) -> bool:
-        """Whether the output of this run of this cell is to carry the program."""
+        """Whether the output of this run of this cell has to contain the program."""
         if self.cell is None or cell is None:
             self.cell, self.run = cell, run
             return True
@@ -42,7 +42,7 @@ _carrier = _Carrier()
 
 
 def output(picture: Picture) -> str:
-    """The output of a cell: the map, or where scripts don't run, a still picture."""
+    """The output of a cell: the map, or a still picture where scripts don't run."""
     program = ""
     if _carrier.carries(*_where()):
         page = between_tags(frame("Map"))
@@ -59,14 +59,14 @@ def output(picture: Picture) -> str:
 
 
 def still(heat: Heatmap) -> bytes:
-    """The picture to publish, as PNG, for notebooks that show nothing else."""
+    """The figure as PNG, for notebooks that show only pictures."""
     packed = io.BytesIO()
     draw(heat).save(packed, format="PNG")
     return packed.getvalue()
 
 
 def _where() -> tuple[object, object]:
-    """The cell that runs and the number of the run; nothing where each output is a page of its own."""
+    """The running cell and the number of its run; None where each output is a page of its own."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or "google.colab" in sys.modules:
         return None, None

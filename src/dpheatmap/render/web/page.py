@@ -1,4 +1,4 @@
-"""The page of an interactive map: one file that carries all it needs, and is forbidden to ask anybody for more."""
+"""The page of an interactive map: one file that contains all it needs and is forbidden to load more."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dpheatmap.render.web.layers import bits, deflate, layer
 from dpheatmap.render.web.picture import HEADINGS, Picture
 
 LIMIT = 3_000_000
-"""The most bytes a page may have; maps of more and rougher pixels are averaged until they fit."""
+"""The most bytes a page may have; larger maps are averaged to fewer pixels until they fit."""
 
 _SIDES = (1024, 724, 512, 362, 256)  # pixels on the longer side, the first that fits
 _PLANE = 0.25  # the longer side of an image or a square, on MapLibre's square
@@ -36,8 +36,8 @@ _BACKGROUND_SIDE = 1600  # pixels
 def page(picture: Picture, *, tiles: str | None = None, background: str | PathLike[str] | None = None) -> str:
     """The whole page as text.
 
-    ``tiles`` is the address of map tiles with {z}, {x} and {y}: the only thing for which the page may use the
-    network. ``background`` is a picture that lies under the heat of an image or a square.
+    ``tiles`` is the address of map tiles with {z}, {x} and {y}, the only network access that the page has.
+    ``background`` is a picture under the heat of an image or a square.
     """
     before, after = frame(picture.title, tiles)
     around = surroundings(picture, tiles, background)
@@ -50,7 +50,7 @@ def page(picture: Picture, *, tiles: str | None = None, background: str | PathLi
 
 
 def frame(title: str, tiles: str | None = None) -> tuple[str, str]:
-    """What comes before and after a map's data in its page."""
+    """The text before and after a map's data in its page."""
     css, code, boot = (static(name) for name in ("map.css", "map.js", "boot.js"))
     origin = None if tiles is None else check_tiles(tiles)
     policy = "; ".join(
@@ -82,7 +82,7 @@ def frame(title: str, tiles: str | None = None) -> tuple[str, str]:
 
 
 def data_of(picture: Picture, around: dict[str, Any]) -> str:
-    """The data of a map, as JSON that can stand between tags; ``MapData`` in web/src/data.ts lists its fields."""
+    """The data of a map as JSON that is safe between tags; ``MapData`` in web/src/data.ts lists its fields."""
     rows, columns = picture.values.shape
     std = picture.std
     data = {
@@ -122,7 +122,7 @@ def place_on_square(domain: Domain) -> list[float]:
 def surroundings(
     picture: Picture, tiles: str | None = None, background: str | PathLike[str] | None = None
 ) -> dict[str, Any]:
-    """What lies around and under the heat."""
+    """The surroundings of the heat: basemap, tiles or background."""
     check_surroundings(picture.domain, tiles, background)
     geographic = picture.domain.geographic
     credits = [basemap.CREDIT] if geographic and tiles is None else []
@@ -135,7 +135,7 @@ def surroundings(
 
 
 def basemap_around(bounds: Bounds) -> dict[str, Any]:
-    """The world, in detail at the bounds: lines in steps of 1/1000 degree, and the places worth a name."""
+    """The basemap of the world, detailed at the bounds: lines in steps of 1/1000 degree, and places with names."""
     near = _around(bounds, 1.0)
     largest = {
         city
@@ -150,13 +150,13 @@ def basemap_around(bounds: Bounds) -> dict[str, Any]:
 
 
 def _around(bounds: Bounds, times: float) -> Bounds:
-    """Bounds widened by so many times their size on every side."""
+    """Bounds widened by ``times`` their size on every side."""
     x, y = times * (bounds.x1 - bounds.x0), times * (bounds.y1 - bounds.y0)
     return Bounds(bounds.x0 - x, bounds.y0 - y, bounds.x1 + x, bounds.y1 + y)
 
 
 def _steps(line: Floats) -> list[int]:
-    """A line as whole steps of 1/1000 degree from one point to the next, the first from 0, 0."""
+    """Encode a line as integer steps of 1/1000 degree from one point to the next, the first from 0, 0."""
     points = np.rint(1000 * line).astype(np.int64)
     steps: NDArray[np.int64] = np.diff(points, axis=0, prepend=0)
     return [int(step) for step in steps.ravel()]
@@ -171,7 +171,7 @@ def _scales(signed: bool) -> list[dict[str, str]]:
 
 
 def _background(given: str | PathLike[str], domain: Domain) -> str:
-    """What lies under the heat as a data URI, small enough to be carried."""
+    """The background as a data URI, reduced in size."""
     from PIL import Image
 
     cells = domain.cells(domain.depth)
@@ -183,7 +183,7 @@ def _background(given: str | PathLike[str], domain: Domain) -> str:
 
 
 def check_surroundings(domain: Domain, tiles: str | None, background: str | PathLike[str] | None) -> None:
-    """Refuse what does not go with a place, or can't be read."""
+    """Refuse tiles or a background that do not fit the domain, or can't be read."""
     if tiles is not None:
         check_tiles(tiles)
         if not domain.geographic:
@@ -193,7 +193,7 @@ def check_surroundings(domain: Domain, tiles: str | None, background: str | Path
 
 
 def check_tiles(tiles: str) -> str:
-    """Scheme and host of an address of tiles; raises for anything else."""
+    """The scheme and host of an address of tiles; raises for anything else."""
     check(tiles=tiles)
     return origin_of_tiles(tiles) or ""
 
@@ -204,13 +204,13 @@ def _credit(tiles: str) -> str:
 
 
 def between_tags(value: object) -> str:
-    """JSON without a character that could end the element it stands in."""
+    """Encode JSON without a character that could end its element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _hash(text: str) -> str:
-    """A source of a content security policy that allows this very text."""
+    """The source of a content security policy that allows exactly this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 

@@ -1,4 +1,4 @@
-"""What an interactive map shows: values in a readable unit, their uncertainty, and the words around them."""
+"""The content of an interactive map: values in a readable unit, their uncertainty, and the words around them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ HEADINGS = {
 class Picture:
     """A map as it is shown: ``values`` and ``std`` are in ``unit``.
 
-    ``clear`` tells which pixels stand out of the noise, None if all do, and ``quiet`` says what the others are. ``top``
-    is the value at the end of the colour scale, which is about zero if ``signed``.
+    ``clear`` marks the pixels above the noise, None if all are, and ``quiet`` says what the others are. ``top`` is the
+    value at the end of the colour scale, which is centred on zero if ``signed``.
     """
 
     title: str
@@ -55,10 +55,10 @@ class Picture:
     label: Mapping[str, str]
 
     def at_most(self, pixels: int) -> Picture:
-        """The same with at most so many pixels on the longer side.
+        """Reduce the picture to at most ``pixels`` on the longer side.
 
-        A standard deviation becomes the mean of those it stands for, which is at least that of the mean; a pixel
-        stands out of the noise if most of what it stands for does.
+        A standard deviation becomes the mean of those averaged, which is at least that of the mean. A pixel is above
+        the noise if most of the pixels averaged are.
         """
         rows, columns = self.values.shape
         longer = max(rows, columns)
@@ -88,7 +88,7 @@ def picture_of(heat: Heatmap) -> Picture:
         ~noise if noise.any() else None,
         in_words(heat),
         unit,
-        # Of a map without signal nothing is hot, so nothing should glow: it stays in the lower part of the scale.
+        # A map without signal has no hot spots, so it stays in the lower part of the scale.
         top=float((values / areas).max()) * factor * (4.0 if heat.empty else 1.0),
         signed=False,
         smooth=is_smooth(heat.domain, heat.sigma, heat.values),
@@ -105,7 +105,7 @@ def picture_of_difference(change: Difference) -> Picture:
     both = (("A", before), ("B", after))
     values, std, areas = change.values, change.std, after.pixel_areas[:, None]
     factor, unit = unit_of_density(change.domain, float(np.abs(values / areas).max()))
-    weaker = before if after.trust.who == "nobody" else after  # where nobody is trusted, more is promised
+    weaker = before if after.trust.who == "nobody" else after  # the promise is stronger where nobody is trusted
     together = replace(weaker, loss=before.loss + after.loss, seeded=before.seeded or after.seeded)
     label = dict(privacy_label(together))
     epsilons = " and ".join(f"{name} with {promise_in_words(heat)}" for name, heat in both)
