@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,21 @@ def test_what_was_compiled_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     assert doubled_by(njit) == 42
     assert list(tmp_path.rglob("*.nbi"))
+
+
+def test_what_an_earlier_version_compiled_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its types may be gone, so that the index of the cache can't be read."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert doubled_by(njit) == 42
+    (index,) = tmp_path.rglob("*.nbi")
+    with index.open("rb") as file:
+        version = pickle.load(file)
+    gone = b"cdpheatmap._util.jit\nGone\n."  # a pickle that names a class which is not there
+    index.write_bytes(pickle.dumps(version, protocol=-1) + gone)
+    with pytest.raises(AttributeError):
+        doubled_by(numba.njit)
+    assert doubled_by(njit) == 42
+    assert gone not in index.read_bytes(), "the next process finds what this one compiled"
 
 
 def test_nothing_else_is_compiled() -> None:

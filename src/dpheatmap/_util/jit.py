@@ -32,7 +32,7 @@ def njit(**options: Any) -> Callable[[Function], Function]:
         compiled: Any = numba.njit(**options)(function)
         if wanted and compiled is not function:  # they are the same if compiling is switched off
             with suppress(RuntimeError):  # no folder can be written to
-                compiled._cache = _WhereThereIsRoom(function)
+                compiled._cache = _ForgivingCache(function)
         return compiled  # type: ignore[no-any-return]
 
     return decorator
@@ -63,8 +63,20 @@ def trailing_zeros(context: Any, word: Any) -> Any:
     return numba.types.uint64(numba.types.uint64), build
 
 
-class _WhereThereIsRoom(FunctionCache):  # type: ignore[misc]
-    """numba's cache, which ignores that a compiled function can't be written."""
+class _ForgivingCache(FunctionCache):  # type: ignore[misc]
+    """numba's cache, which compiles anew where a compiled function can't be read, and goes on where none can be kept.
+
+    After an upgrade the cache may hold what an earlier version compiled, for types that are gone: numba would stop at
+    the first call.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever unpickling another version's types raises
+            with suppress(OSError):
+                self.flush()
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):
