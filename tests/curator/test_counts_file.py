@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import dpheatmap as dph
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.design.shares import UNITS
-from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
+from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.testing import generated_people, seeded_release
 
 COLUMNS = {"user": "person", "x": "x", "y": "y"}
@@ -122,7 +122,7 @@ def test_an_array_is_mapped_not_read(city: Counts, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_only_its_owner_may_read_it(city: Counts, tmp_path: Path, suffix: str) -> None:
-    files = {f"city.counts.{suffix}"} | ({"city.counts.json"} if suffix == "npy" else set())
+    files = {f"city.counts.{suffix}"} | ({"city.counts.npy.json"} if suffix == "npy" else set())
     for name in files:
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o644)
@@ -146,7 +146,7 @@ def test_a_file_that_is_cut_short_is_refused(city: Counts, tmp_path: Path, suffi
 
 
 def test_what_tells_about_an_array_must_fit_it(city: Counts, tmp_path: Path) -> None:
-    path, beside = tmp_path / "city.counts.npy", tmp_path / "city.counts.json"
+    path, beside = tmp_path / "city.counts.npy", tmp_path / "city.counts.npy.json"
     city.save(path)
     whole = json.loads(beside.read_text())
     for changed, words in (
@@ -156,6 +156,7 @@ def test_what_tells_about_an_array_must_fit_it(city: Counts, tmp_path: Path) -> 
         ({"units_per_person": 2**31}, "does not fit together"),
         ({"token": whole["token"] + 1}, "does not fit together"),
         ({"private": None}, "holds no counts"),
+        ({"turns": [10**400]}, "does not fit together"),
     ):
         beside.write_text(json.dumps({**whole, **changed}))
         with pytest.raises(DataError, match=words):
@@ -164,7 +165,7 @@ def test_what_tells_about_an_array_must_fit_it(city: Counts, tmp_path: Path) -> 
     with pytest.raises(DataError, match="holds no counts"):
         Counts.load(path)
     beside.unlink()
-    with pytest.raises(DataError, match=r"has no city\.counts\.json beside it"):
+    with pytest.raises(DataError, match=r"has no city\.counts\.npy\.json beside it"):
         Counts.load(path)
     beside.write_text(json.dumps(whole))
     for array in (np.zeros((2, 5)), np.zeros((3, 5), np.int64), np.zeros(5, np.int64), np.array([{}], object)):
@@ -177,7 +178,7 @@ def test_one_saves_array_is_not_taken_for_anothers(city: Counts, tmp_path: Path)
     """A run that was killed between the two files leaves one of each: what is about whom must not be mixed up."""
     city.save(tmp_path / "a.npy")
     city.save(tmp_path / "b.npy")
-    (tmp_path / "a.json").write_bytes((tmp_path / "b.json").read_bytes())
+    (tmp_path / "a.npy.json").write_bytes((tmp_path / "b.npy.json").read_bytes())
     with pytest.raises(DataError, match="does not fit together"):
         Counts.load(tmp_path / "a.npy")
 
@@ -188,9 +189,26 @@ def test_what_is_no_file_of_counts_is_refused(city: Counts, tmp_path: Path) -> N
         Counts.load(tmp_path / "r.dph.parquet")
     with pytest.raises(DataError, match="There is no file"):
         Counts.load(tmp_path / "none")
-    with pytest.raises(ParameterError, match=r"suffix of a file of counts must be one of \.npy, \.parquet"):
-        city.save(tmp_path / "city.csv")
-    assert os.listdir(tmp_path) == ["r.dph.parquet"]
+    (tmp_path / "r.dph.npy").write_bytes(b"")
+    with pytest.raises(DataError, match=r"r\.dph\.npy has no r\.dph\.npy\.json beside it"):
+        Counts.load(tmp_path / "r.dph.npy")
+
+
+def test_a_name_of_any_other_ending_is_a_table_as_it_always_was(city: Counts, tmp_path: Path) -> None:
+    for name in ("city.counts", "city", "city.PARQUET"):
+        city.save(tmp_path / name)
+        assert same(Counts.load(tmp_path / name), city)
+        assert pq.read_table(tmp_path / name).num_rows == len(city.sums)
+
+
+def test_saving_an_array_replaces_no_file_but_its_own(tmp_path: Path) -> None:
+    """The table that was counted may be called like the counts."""
+    rows = [json.dumps({"person": i, "x": 0.1 * (i % 9), "y": 0.5}) for i in range(20)]
+    table = tmp_path / "trips.json"
+    table.write_text("\n".join(rows))
+    dph.aggregate(str(table), dph.Domain.unit(6), **COLUMNS).save(tmp_path / "trips.npy")  # type: ignore[arg-type]
+    assert table.read_text() == "\n".join(rows)
+    assert sorted(os.listdir(tmp_path)) == ["trips.json", "trips.npy", "trips.npy.json"]
 
 
 def test_counts_are_not_added_up(city: Counts, tmp_path: Path) -> None:

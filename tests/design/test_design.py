@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpheatmap as dph
 from dpheatmap.curator.core.budget import EVERYTHING, check_paths
 from dpheatmap.curator.core.walk import walk
 from dpheatmap.design.adaptive import AdaptiveDesign
@@ -221,7 +225,8 @@ def test_the_walk_stops_at_each_way_to_overspend(fault: str) -> None:
 
     with pytest.raises(AssertionError, match=words):
         walk(Faulty({2: SHARES}, 1, ONE), Domain.unit(5), LOSS, answer)
-    assert asked == [ASKED], "nothing of what is at fault is measured"
+    told = [(question.level, question.cells.tolist()) for question in asked]
+    assert told == [(ASKED.level, ASKED.cells.tolist())], "nothing of what is at fault is measured"
 
 
 def test_what_keeps_the_rules_passes() -> None:
@@ -250,3 +255,87 @@ def test_the_first_question_is_checked_like_any_other(begin: Question, words: st
 
     with pytest.raises(AssertionError, match=words):
         walk(Faulty({0: SHARES}, 1, ONE), Domain.unit(2), LOSS, lambda asked: pytest.fail("nothing may be measured"))
+
+
+# Designs that change their mind after they were checked
+
+
+class Twice(list[Question]):
+    """A list that shows nothing to whoever looks first, and a question to whoever looks again."""
+
+    looks = 0
+
+    def __iter__(self) -> Iterator[Question]:
+        self.looks += 1
+        return iter([]) if self.looks == 1 else super().__iter__()
+
+
+class Altering(PaperDesign):
+    """Alters the cells that it was asked about, and the noisy counts, after they were measured."""
+
+    def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
+        following = super().after(domain, loss, asked, noisy)
+        asked.cells[:] = 0
+        noisy[:] = 0
+        return following
+
+
+def test_what_is_checked_is_what_is_asked() -> None:
+    class Sly(PaperDesign):
+        """Hands over a list that is not the same when it is read again."""
+
+        def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
+            return Twice([Question(asked.level + 1, domain.codes(asked.level + 1), SHARES, 0)])
+
+    asked: list[Question] = []
+
+    def answer(question: Question) -> Ints:
+        asked.append(question)
+        return np.ones(len(question.cells), np.int64)
+
+    walk(Sly({0: SHARES}, 1, ONE), Domain.unit(2), LOSS, answer)
+    assert len(asked) == 1, "only what was checked is asked"
+
+
+def test_a_design_can_not_alter_what_was_measured() -> None:
+    given: list[tuple[Question, Ints]] = []
+
+    def answer(question: Question) -> Ints:
+        given.append((question, np.arange(len(question.cells)) + 1))
+        return given[-1][1]
+
+    walk(Altering(split_over_levels(0, 2), 20, ONE), Domain.unit(2), LOSS, answer)
+    assert [question.cells.tolist() for question, _ in given] == [list(range(4**level)) for level in range(3)]
+    assert all((noisy == np.arange(len(noisy)) + 1).all() for _, noisy in given)
+
+
+def test_a_question_of_anything_but_whole_numbers_stops_the_walk() -> None:
+    class Inexact(PaperDesign):
+        """Asks for a share that is no whole number."""
+
+        def begin(self, domain: Domain) -> Question:
+            return super().begin(domain)._replace(share=0.5)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError):
+        walk(Inexact({0: SHARES}, 1, ONE), Domain.unit(2), LOSS, lambda asked: pytest.fail("nothing may be measured"))
+
+
+FAULTY = [
+    (PaperDesign({2: SHARES, 3: SHARES}, 20, ONE), "asks questions that it may not ask"),
+    (PaperDesign({2: SHARES // 2, 4: SHARES // 2}, 20, ONE), "asks questions that it may not ask"),
+    (AdaptiveDesign(2, 20), "has levels down to 20"),
+    (AdaptiveDesign, "design must be one of"),
+]
+
+
+@pytest.mark.parametrize(("design", "words"), FAULTY)
+def test_a_design_that_can_not_work_is_refused_before_it_is_paid_for(design: Any, words: str, tmp_path: Path) -> None:
+    none = np.zeros(0, np.int64)
+    counts = dph.Counts.from_cells(Domain.unit(6), none, none, none)
+    ledger = dph.Ledger(tmp_path / "city.ledger")
+    ledger.limit("riders", 5)
+    with pytest.raises(dph.errors.ParameterError, match=words):
+        dph.release(counts, epsilon=1, design=design, ledger=ledger, population="riders")
+    with pytest.raises(dph.errors.ParameterError, match="width goes with the name of a design"):
+        dph.release(counts, epsilon=1, design=AdaptiveDesign(2, 6), width=5)
+    assert ledger.accounts()["riders"].spent == 0

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import Field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import Field, fields, is_dataclass
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
 
 
 def options_of(kind: type) -> dict[str, Field[Any]]:
     """The fields of a dataclass that its constructor takes, by name."""
     return {one.name: one for one in fields(kind) if one.init}
+
+
+def take_options(kind: type[Value], given: Mapping[str, Any], by: str) -> Value:
+    """The dataclass of options that were given to a function of this name; an unknown one is a TypeError of its own.
+
+    >>> take_options(complex, {"sky": 1}, "paint")
+    Traceback (most recent call last):
+    ...
+    TypeError: paint() got an unexpected keyword argument 'sky'
+    """
+    known = options_of(kind) if is_dataclass(kind) else {}
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{by}() got an unexpected keyword argument {name!r}")
+    return kind(**given)
 
 
 def shows_options(*kinds: type) -> Callable[[Function], Function]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-from dpheatmap._util.options import shows_options
+from dpheatmap._util.options import shows_options, take_options
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.grouping import Grouping
@@ -49,7 +49,7 @@ def aggregate(
     >>> counts
     <Counts of a unit domain, private: 1073741824 units a person>
     """
-    return count(events, domain, Reading(**options), progress=progress)[0]
+    return count(events, domain, take_options(Reading, options, "aggregate"), progress=progress)[0]
 
 
 def count(

@@ -42,7 +42,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap._util.options import shows_options
+from dpheatmap._util.options import shows_options, take_options
 from dpheatmap._util.parameters import check
 from dpheatmap.curator.aggregation import Progress, count
 from dpheatmap.curator.core.counts import Counts
@@ -131,7 +131,7 @@ def discover(
     >>> found.found, found.domain.kind, str(found.epsilon)
     (True, 'bbox', '1/5')
     """
-    loss, reading = PureLoss.read(epsilon), Reading(**options)
+    loss, reading = PureLoss.read(epsilon), take_options(Reading, options, "discover")
     check(share=share, confidence=confidence)
     discrete_laplace(loss.epsilon * STEP / UNITS)  # refuses an epsilon that is too small for exact noise
     payment = Payment.asked_for(ledger, population, loss.epsilon, reading.people, events)

@@ -1,6 +1,6 @@
 """Files of counts. Private: they hold exact weights of people.
 
-``city.counts.npy`` is a NumPy array of two rows of 64-bit integers, and ``city.counts.json`` beside it describes them.
+``city.counts.npy`` is a NumPy array of two rows of 64-bit integers; ``city.counts.npy.json`` beside it describes them.
 The rows are the two arrays of `Counts`: the Morton codes of the occupied cells, and the weight of all cells before
 each. They end with the code after the last cell and the weight of everybody. Then both have a number that the JSON has
 too, so that one save's array is not taken for another's. Nothing has to be decoded: the array is mapped into memory,
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from dpheatmap._util.duckdb_connection import connect
-from dpheatmap._util.files import not_a_pattern, replace_whole, suffix_of
+from dpheatmap._util.files import not_a_pattern, replace_whole
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.core.row_report import RowReport
@@ -35,16 +35,18 @@ from dpheatmap.place.quadtree import Ints
 KEY = "dpheatmap-counts"
 FORMAT = 2
 PRIVATE = "exact weights of people: never publish this file"
-SUFFIXES = (".npy", ".parquet")
+ARRAY = ".npy"
+"""The ending of an array's file; counts of any other name are a table."""
+_NUMPY = b"\x93NUMPY"
 _PIECE = 2**20
 
 
 def save(counts: Counts, path: str | PathLike[str]) -> None:
     """Write counts, whole or not at all, to files that only their owner may read."""
-    if suffix_of(path, "a file of counts", SUFFIXES) == ".parquet":
-        _save_parquet(counts, path)
-    else:
+    if Path(path).suffix.lower() == ARRAY:
         _save_array(counts, path)
+    else:
+        _save_parquet(counts, path)
 
 
 def load(path: str | PathLike[str]) -> Counts:
@@ -52,7 +54,8 @@ def load(path: str | PathLike[str]) -> Counts:
     name = Path(fspath(path)).name
     if not Path(path).is_file():
         raise DataError(f"There is no file {fspath(path)!r}. Check the path.")
-    is_table = suffix_of(path, "a file of counts", SUFFIXES) == ".parquet"
+    with Path(path).open("rb") as file:
+        is_table = file.read(len(_NUMPY)) != _NUMPY and Path(path).suffix.lower() != ARRAY
     metadata = _metadata_of_table(path, name) if is_table else _metadata_beside(path, name)
     if not isinstance(metadata.get("format"), int) or metadata["format"] > FORMAT:
         raise DataError(f"{name} is of a newer format of counts than this version reads. Update dpheatmap.")
@@ -65,7 +68,7 @@ def load(path: str | PathLike[str]) -> Counts:
         counts = Counts(domain, codes[:-1], sums, report, part, np.array(metadata["turns"], dtype=np.int64))
         fits = codes[-1] == 4**domain.depth and sums[0] == 0 and metadata["units_per_person"] == UNITS
         fits &= report is None or counts.total <= UNITS * report.people
-    except (LookupError, TypeError, ValueError, EOFError, OSError, DpheatmapError):
+    except (LookupError, TypeError, ValueError, ArithmeticError, EOFError, OSError, DpheatmapError):
         fits = False
     if not fits:
         raise DataError(f"{name} is damaged or was altered: it does not fit together. Aggregate the table again.")
@@ -88,7 +91,7 @@ def _metadata(counts: Counts) -> dict[str, Any]:
 
 
 def _beside(path: str | PathLike[str]) -> Path:
-    return Path(path).with_suffix(".json")
+    return Path(f"{fspath(path)}.json")
 
 
 def _save_array(counts: Counts, path: str | PathLike[str]) -> None:

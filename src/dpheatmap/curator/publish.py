@@ -8,12 +8,15 @@ from datetime import datetime
 from os import PathLike
 from typing import Any, Unpack
 
-from dpheatmap._util.options import options_of, shows_options
+import numpy as np
+
+from dpheatmap._util.options import options_of, shows_options, take_options
 from dpheatmap.curator.aggregation import Progress, count, public_domain
 from dpheatmap.curator.core.counts import NOT_ADDED, Counts
 from dpheatmap.curator.core.measure import check_noise, measure_counts
 from dpheatmap.curator.core.noise import Source
 from dpheatmap.curator.core.row_report import RowReport
+from dpheatmap.curator.core.walk import walk
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
@@ -125,14 +128,26 @@ def told_apart(options: ReleaseOptions) -> tuple[Settings, Reading]:
     """Split the options of a release into the design's settings and the reading."""
     given: dict[str, Any] = dict(options)
     settings = Settings(**{name: given.pop(name) for name in options_of(Settings) if name in given})
-    return settings, Reading(**given)
+    return settings, take_options(Reading, given, "release")
 
 
 def checked_design(domain: Domain, loss: PureLoss, settings: Settings) -> Design:
     """Choose the design that the settings name; refuse settings that don't fit, and noise that can't be exact."""
     design = choose_design(domain, loss.epsilon, settings)
     check_noise(loss, design, domain)
+    if not isinstance(settings.design, str):
+        _check_walk(domain, loss, design)
     return design
+
+
+def _check_walk(domain: Domain, loss: PureLoss, design: Design) -> None:
+    """Refuse a design that can't be walked through even where nobody is, before anything is charged for it."""
+    try:
+        walk(design, domain, loss, lambda asked: np.zeros(len(asked.cells), np.int64))
+    except (AssertionError, LookupError, TypeError, ValueError) as error:
+        raise ParameterError(
+            f"The design given asks questions that it may not ask ({type(error).__name__}). Mend it, or name one."
+        ) from error
 
 
 def measured_release(

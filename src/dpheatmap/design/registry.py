@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from dpheatmap._util.options import options_of
 from dpheatmap._util.parameters import RULES, check, one_of
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
@@ -37,16 +38,30 @@ def choose_design(domain: Domain, epsilon: Fraction, settings: Settings) -> Desi
     >>> choose_design(Domain.unit(8), Fraction(1), Settings(design="paper")).first
     2
     """
-    made = settings.design
-    name = made if isinstance(made, str) else getattr(made, "name", made)
-    check(design=name)
-    kind = DESIGNS[str(name)]
+    if isinstance(settings.design, tuple(DESIGNS.values())):
+        return _design_object(domain, settings)
+    check(design=settings.design)
+    kind = DESIGNS[str(settings.design)]
     if settings.users is not None and "users" not in kind.takes:
         takers = " or ".join(repr(other.name) for other in DESIGNS.values() if "users" in other.takes)
         raise ParameterError(
-            f"users is for the design {takers}, whose grid it chooses; the design was {name!r}. Leave it out."
+            f"users is for the design {takers}, whose grid it chooses; the design was {kind.name!r}. Leave it out."
         )
-    return kind.choose(domain, epsilon, settings) if isinstance(made, str) else made
+    return kind.choose(domain, epsilon, settings)
+
+
+def _design_object(domain: Domain, settings: Settings) -> Design:
+    """A design that was made already, for experiments; it has its own settings."""
+    design = settings.design
+    assert not isinstance(design, str)
+    for name, one in options_of(Settings).items():
+        if name != "design" and getattr(settings, name) != one.default:
+            raise ParameterError(f"{name} goes with the name of a design, and a design was given. Leave it out.")
+    if design.last > domain.depth:
+        raise ParameterError(
+            f"The design given has levels down to {design.last}, and the domain ends at {domain.depth}. Make another."
+        )
+    return design
 
 
 def read_design(metadata: Mapping[str, Any]) -> Design:

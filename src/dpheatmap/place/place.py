@@ -78,7 +78,10 @@ class Place(ABC):
         """The edges of a rectangle of the root square in the place's coordinates."""
 
     def inside(self, x: Any, y: Any) -> Any:
-        """Tell which points are inside; takes arrays or SQL expressions."""
+        """Tell which points are inside, of arrays or of SQL expressions.
+
+        The finest cell of a point inside must meet the place (`mask`): what is counted is then measured.
+        """
         e = self.extent
         return (x >= e.x0) & (x <= e.x1) & (y >= e.y0) & (y <= e.y1)
 

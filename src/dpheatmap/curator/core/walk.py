@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from operator import index
+
+import numpy as np
 
 from dpheatmap.curator.core.budget import EVERYTHING, check_paths
 from dpheatmap.design.design import Design, Question
@@ -18,11 +21,23 @@ from dpheatmap.place.quadtree import Ints
 
 
 def walk(design: Design, domain: Domain, loss: PrivacyLoss, answer: Callable[[Question], Ints]) -> None:
-    """Ask all questions of a design, each before those that follow from it."""
-    waiting = deque([design.begin(domain)])
-    check_paths(EVERYTHING, [waiting[0]])
+    """Ask all questions of a design, each before those that follow from it.
+
+    A design is handed copies, and its questions are copied before they are checked: whatever it does to them later,
+    what is checked is what is asked, and what was measured stays as it is.
+    """
+    first = _copy(design.begin(domain))
+    check_paths(EVERYTHING, [first])
+    waiting = deque([first])
     while waiting:
         asked = waiting.popleft()
-        following = design.after(domain, loss, asked, answer(asked))
+        noisy = answer(asked)
+        following = [_copy(question) for question in design.after(domain, loss, _copy(asked), noisy.copy())]
         check_paths(asked, following)
         waiting.extend(question for question in following if len(question.cells))
+
+
+def _copy(question: Question) -> Question:
+    """A question of whole numbers and cells of its own."""
+    level, share, left = (index(number) for number in (question.level, question.share, question.left))
+    return Question(level, np.array(question.cells, dtype=np.int64), share, left)
