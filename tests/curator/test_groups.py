@@ -290,7 +290,7 @@ def test_a_ledger_is_charged_epsilon_once_for_all_images(split: str, tmp_path: P
     assert len({of_image.ledger for of_image in made.values()}) == 1
     assert all(of_image.ledger is not None for of_image in made.values())
     assert ledger.verify(made.values()) == 2
-    for forbidden in ("count", "measured_release"):
+    for forbidden in ("count", "measure_release"):
         monkeypatch.setattr(f"dpheatmap.curator.groups.{forbidden}", None)
     with pytest.raises(dph.errors.PrivacyRefusal):
         dph.release_images(looks, SQUARE, **options)

@@ -318,7 +318,7 @@ def noise_shared_by_two_images(patch: pytest.MonkeyPatch) -> None:
 
 
 def _noise_shared_by_images(patch: pytest.MonkeyPatch, drawn_as: Callable[[int], int]) -> None:
-    honest, measured, seeds = grouping.listed_names, publish.measured_release, [0, 0]
+    honest, measured, seeds = grouping.listed_names, publish.measure_release, [0, 0]
 
     def starting(names: Iterable[str]) -> tuple[str, ...]:
         seeds[:] = [int.from_bytes(os.urandom(8), "big"), 0]
@@ -330,7 +330,7 @@ def _noise_shared_by_images(patch: pytest.MonkeyPatch, drawn_as: Callable[[int],
         return measured(counts, loss, design, SeededSource(seed + drawn_as(number)), *further)
 
     patch.setattr(groups, "listed_names", starting)
-    patch.setattr(groups, "measured_release", sharing)
+    patch.setattr(groups, "measure_release", sharing)
 
 
 def rings_with_a_quarter_of_the_noise(patch: pytest.MonkeyPatch) -> None:

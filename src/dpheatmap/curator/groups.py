@@ -34,7 +34,7 @@ from dpheatmap.curator.aggregation import Progress, count, public_domain
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
-from dpheatmap.curator.publish import ReleaseOptions, checked_design, measured_release, told_apart
+from dpheatmap.curator.publish import ReleaseOptions, design_for, measure_release, split_options
 from dpheatmap.curator.read.grouping import Grouping, listed_names
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.design.privacy_loss import PureLoss
@@ -126,9 +126,9 @@ def release_groups(
     names, whole = grouping.names, PureLoss.read(epsilon)
     # This refuses an epsilon that the release's file could not hold.
     each = PureLoss.read(whole.epsilon / (len(names) if split == "epsilon" else 1))
-    settings, reading = told_apart(options)
-    design = checked_design(public_domain(domain), each, settings)
-    payment = Payment.asked_for(ledger, population, whole.epsilon, reading.people, events)
+    settings, reading = split_options(options)
+    design = design_for(public_domain(domain), each, settings)
+    payment = Payment.prepare(ledger, population, whole.epsilon, reading.people, events)
     readings = [names] if split == "weight" else [(name,) for name in names]
     counts = []
     for listed in readings:
@@ -138,6 +138,6 @@ def release_groups(
         counts += found
     entry = payment.charge()  # all groups together cost epsilon, once
     return {
-        name: measured_release(of_group, each, design, os.urandom, payment.made, entry)
+        name: measure_release(of_group, each, design, os.urandom, payment.made, entry)
         for name, of_group in zip(names, counts, strict=True)
     }

@@ -110,10 +110,10 @@ def release_from(
     counts = events if isinstance(events, Counts) else None
     place = public_domain(domain) if counts is None else counts.domain
     loss = PureLoss.read(epsilon)
-    settings, reading = told_apart(options)
-    design = checked_design(place, loss, settings)
+    settings, reading = split_options(options)
+    design = design_for(place, loss, settings)
     part = reading.people if counts is None else counts.part
-    payment = Payment.asked_for(ledger, population, loss.epsilon, part, events)
+    payment = Payment.prepare(ledger, population, loss.epsilon, part, events)
     if counts is None:
         (counts,) = count(events, place, reading, progress=progress)
     else:
@@ -121,17 +121,17 @@ def release_from(
     if seen is not None and counts.report is not None:
         seen(counts.report)
     entry = payment.charge()
-    return measured_release(counts, loss, design, source, payment.made, entry)
+    return measure_release(counts, loss, design, source, payment.made, entry)
 
 
-def told_apart(options: ReleaseOptions) -> tuple[Settings, Reading]:
+def split_options(options: ReleaseOptions) -> tuple[Settings, Reading]:
     """Split the options of a release into the design's settings and the reading."""
     given: dict[str, Any] = dict(options)
     settings = Settings(**{name: given.pop(name) for name in options_of(Settings) if name in given})
     return settings, take_options(Reading, given, "release")
 
 
-def checked_design(domain: Domain, loss: PureLoss, settings: Settings) -> Design:
+def design_for(domain: Domain, loss: PureLoss, settings: Settings) -> Design:
     """Choose the design that the settings name; refuse settings that don't fit, and noise that can't be exact."""
     design = choose_design(domain, loss.epsilon, settings)
     check_noise(loss, design, domain)
@@ -150,7 +150,7 @@ def _check_walk(domain: Domain, loss: PureLoss, design: Design) -> None:
         ) from error
 
 
-def measured_release(
+def measure_release(
     counts: Counts,
     loss: PureLoss,
     design: Design,

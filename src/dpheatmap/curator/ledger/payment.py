@@ -30,7 +30,7 @@ class Payment:
     """The marks by which the ledger recognises the input's files."""
 
     @classmethod
-    def asked_for(
+    def prepare(
         cls,
         ledger: str | PathLike[str] | Ledger | None,
         population: str | None,
