@@ -48,9 +48,9 @@ class DiscoveryShape(Shape):
         with tempfile.TemporaryDirectory(prefix="dpheatmap-") as folder:
             path = Path(folder, "people.csv")
             path.write_text("who,lon,lat\n" + rows)
+            counts = aggregate(str(path), searched_world(), **who)
             for run in range(runs):
                 if run % PER_READING == 0:
-                    counts = aggregate(str(path), searched_world(), **who)
                     found = discover(str(path), epsilon=epsilon, **who, **CLAIM)
                 else:
                     found = box_around(counts, loss, **CLAIM)

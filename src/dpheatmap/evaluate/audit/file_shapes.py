@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from dpheatmap.curator import Counts, aggregate, release
+from dpheatmap.curator import aggregate, release
 from dpheatmap.evaluate.audit.shapes import RepeatedRelease, Shape
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Measurements
@@ -47,13 +47,12 @@ class _FromFiles(RepeatedRelease):
         for number, text in enumerate(self.texts):
             Path(self.folder.name, f"people-{number}.csv").write_text(text)
         pattern = str(Path(self.folder.name, "people-*.csv"))
-        counts: list[Counts] = []
+        counts = aggregate(pattern, **self.columns)
         runs = count()
 
         def once() -> Measurements:
             if next(runs) % PER_READING:
-                return release(counts[-1], **self.options).measurements
-            counts.append(aggregate(pattern, **self.columns))
+                return release(counts, **self.options).measurements
             return release(pattern, **self.columns, **self.options).measurements
 
         return once
