@@ -11,7 +11,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
 
-def options_of(kind: type) -> dict[str, Field[Any]]:
+def option_fields(kind: type) -> dict[str, Field[Any]]:
     """The fields of a dataclass that its constructor takes, by name."""
     return {one.name: one for one in fields(kind) if one.init}
 
@@ -24,7 +24,7 @@ def take_options(kind: type[Value], given: Mapping[str, Any], by: str) -> Value:
     ...
     TypeError: paint() got an unexpected keyword argument 'sky'
     """
-    known = options_of(kind) if is_dataclass(kind) else {}
+    known = option_fields(kind) if is_dataclass(kind) else {}
     for name in given:
         if name not in known:
             raise TypeError(f"{by}() got an unexpected keyword argument {name!r}")
@@ -64,7 +64,7 @@ def shows_options(*kinds: type) -> Callable[[Function], Function]:
 def _parameters(kind: type) -> list[inspect.Parameter]:
     return [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
-        for name, one in options_of(kind).items()
+        for name, one in option_fields(kind).items()
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from dpheatmap._util.options import options_of, shows_options, take_options
+from dpheatmap._util.options import option_fields, shows_options, take_options
 from dpheatmap.curator.aggregation import Progress, count, public_domain
 from dpheatmap.curator.core.counts import NOT_ADDED, Counts
 from dpheatmap.curator.core.measure import check_noise, measure_counts
@@ -127,7 +127,7 @@ def release_from(
 def split_options(options: ReleaseOptions) -> tuple[Settings, Reading]:
     """Split the options of a release into the design's settings and the reading."""
     given: dict[str, Any] = dict(options)
-    settings = Settings(**{name: given.pop(name) for name in options_of(Settings) if name in given})
+    settings = Settings(**{name: given.pop(name) for name in option_fields(Settings) if name in given})
     return settings, take_options(Reading, given, "release")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from dpheatmap._util.options import options_of
+from dpheatmap._util.options import option_fields
 from dpheatmap._util.parameters import RULES, check, one_of
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
@@ -54,7 +54,7 @@ def _design_object(domain: Domain, settings: Settings) -> Design:
     """A design that was made already, for experiments; it has its own settings."""
     design = settings.design
     assert not isinstance(design, str)
-    for name, one in options_of(Settings).items():
+    for name, one in option_fields(Settings).items():
         if name != "design" and getattr(settings, name) != one.default:
             raise ParameterError(f"{name} goes with the name of a design, and a design was given. Leave it out.")
     if design.last > domain.depth:

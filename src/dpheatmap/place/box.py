@@ -75,9 +75,9 @@ class Box(Place):
         area: Floats = projection.EARTH_CIRCUMFERENCE**2 / (2.0 * np.pi) * (right - left) * (sines[0] - sines[1])
         return area
 
-    def length_in_words(self, length: float) -> str:
+    def readable_length(self, length: float) -> tuple[float, str]:
         """The length in metres or kilometres."""
-        return f"{length / 1000:.2g} km" if length >= 1000 else f"{length:.3g} m"
+        return (length / 1000, "km") if length >= 1000 else (length, "m")
 
     @property
     def option(self) -> str:

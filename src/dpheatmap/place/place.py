@@ -120,9 +120,14 @@ class Place(ABC):
 
     # Words and files
 
+    def readable_length(self, length: float) -> tuple[float, str]:
+        """A length in the unit that reads best, and that unit."""
+        return length, self.units.length
+
     def length_in_words(self, length: float) -> str:
-        """A length for people."""
-        return f"{length:.3g} {self.units.length}"
+        """A length for people: to three digits, or two of a larger unit."""
+        number, unit = self.readable_length(length)
+        return f"{number:.{3 if unit == self.units.length else 2}g} {unit}"
 
     @property
     @abstractmethod

@@ -104,9 +104,8 @@ def length_in_words(length: float, domain: Domain) -> str:
     >>> length_in_words(1234.5, Domain.bbox(6, 50, 7, 51)), length_in_words(0.02, Domain.unit())
     ('1.23 km', '0.02 of the side')
     """
-    if domain.geographic and length >= 1000:
-        return f"{_three_digits(length / 1000)} km"
-    return f"{_three_digits(length)} {domain.unit_name}"
+    number, unit = domain.place.readable_length(length)
+    return f"{_three_digits(number)} {unit}"
 
 
 def epsilon_in_words(epsilon: Fraction) -> str:

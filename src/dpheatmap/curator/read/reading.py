@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
-from dpheatmap._util.options import options_of
+from dpheatmap._util.options import option_fields
 from dpheatmap._util.parameters import check
 from dpheatmap.curator.core.part import Part
 from dpheatmap.errors import ParameterError
@@ -82,7 +82,7 @@ class Reading:
     def __post_init__(self) -> None:
         """Refuse everything that can be refused before a table is opened."""
         always = ("each_row_is_a_person", "bad_lines")
-        given = {name: getattr(self, name) for name in options_of(Reading) if name not in ("partition", "part")}
+        given = {name: getattr(self, name) for name in option_fields(Reading) if name not in ("partition", "part")}
         check(**{name: value for name, value in given.items() if value is not None or name in always})
         missing = [name for name in ("x", "y") if getattr(self, name) is None]
         if self.geometry is not None and len(missing) < 2:
@@ -102,4 +102,4 @@ class Reading:
     @property
     def given(self) -> list[str]:
         """The options that differ from their defaults."""
-        return [name for name, one in options_of(Reading).items() if getattr(self, name) != one.default]
+        return [name for name, one in option_fields(Reading).items() if getattr(self, name) != one.default]
