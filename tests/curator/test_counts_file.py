@@ -150,7 +150,7 @@ def test_what_tells_about_an_array_must_fit_it(city: Counts, tmp_path: Path) -> 
     city.save(path)
     whole = json.loads(beside.read_text())
     for changed, words in (
-        ({"format": 3}, "newer format"),
+        *(({"format": other}, "newer format") for other in (3, 0, True, "2", None)),
         ({"report": {**whole["report"], "people": 399}}, "does not fit together"),
         ({"domain": {**whole["domain"], "depth": 8}}, "does not fit together"),
         ({"units_per_person": 2**31}, "does not fit together"),

@@ -57,8 +57,11 @@ def load(path: str | PathLike[str]) -> Counts:
     with Path(path).open("rb") as file:
         is_table = file.read(len(_NUMPY)) != _NUMPY and Path(path).suffix.lower() != ARRAY
     metadata = _metadata_of_table(path, name) if is_table else _metadata_beside(path, name)
-    if not isinstance(metadata.get("format"), int) or metadata["format"] > FORMAT:
-        raise DataError(f"{name} is of a newer format of counts than this version reads. Update dpheatmap.")
+    written = metadata.get("format")
+    if type(written) is not int or not 1 <= written <= FORMAT:
+        raise DataError(
+            f"{name} is of a newer format of counts than this version reads, or of none. Update dpheatmap."
+        )
     try:
         codes, sums = _columns_of_table(path) if is_table else _map_array(path, metadata["token"])
         domain = Domain.from_dict(metadata["domain"])
