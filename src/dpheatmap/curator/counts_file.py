@@ -59,9 +59,7 @@ def load(path: str | PathLike[str]) -> Counts:
     metadata = _metadata_of_table(path, name) if is_table else _metadata_beside(path, name)
     written = metadata.get("format")
     if type(written) is not int or not 1 <= written <= FORMAT:
-        raise DataError(
-            f"{name} is of a newer format of counts than this version reads, or of none. Update dpheatmap."
-        )
+        raise DataError(f"{name} is of a newer format of counts than this version reads, or of none. Update dpheatmap.")
     try:
         codes, sums = _columns_of_table(path) if is_table else _map_array(path, metadata["token"])
         domain = Domain.from_dict(metadata["domain"])
