@@ -149,7 +149,7 @@ def test_what_tells_about_an_array_must_fit_it(city: Counts, tmp_path: Path) -> 
     path, beside = tmp_path / "city.counts.npy", tmp_path / "city.counts.npy.json"
     city.save(path)
     whole = json.loads(beside.read_text())
-    for changed, words in (
+    altered: list[tuple[dict[str, Any], str]] = [
         *(({"format": other}, "newer format") for other in (3, 0, True, "2", None)),
         ({"report": {**whole["report"], "people": 399}}, "does not fit together"),
         ({"domain": {**whole["domain"], "depth": 8}}, "does not fit together"),
@@ -157,7 +157,8 @@ def test_what_tells_about_an_array_must_fit_it(city: Counts, tmp_path: Path) -> 
         ({"token": whole["token"] + 1}, "does not fit together"),
         ({"private": None}, "holds no counts"),
         ({"turns": [10**400]}, "does not fit together"),
-    ):
+    ]
+    for changed, words in altered:
         beside.write_text(json.dumps({**whole, **changed}))
         with pytest.raises(DataError, match=words):
             Counts.load(path)
