@@ -11,10 +11,11 @@ import pytest
 
 from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.design import adaptive
-from dpheatmap.design.adaptive import FIRST_CELLS, MOST_AT_ONCE, AdaptiveDesign
+from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
+from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from helpers.designs import walked

@@ -18,7 +18,7 @@ from dpheatmap.curator.core.budget import EVERYTHING, check_paths
 from dpheatmap.curator.core.walk import walk
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
-from dpheatmap.design.design import Design, Question
+from dpheatmap.design.design import AskingDesign, Question
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.design.shares import SHARES, UNITS, split_over_levels
@@ -37,7 +37,7 @@ ONE = Fraction(1)
 LOSS = PureLoss(ONE)
 
 
-def designs(domain: Domain, width: int = 3) -> list[Design]:
+def designs(domain: Domain, width: int = 3) -> list[AskingDesign]:
     first = domain.first_level(width)
     adaptive = AdaptiveDesign(first, domain.depth)
     half = replace(adaptive, spent=Fraction(1, 2), total=Fraction(1, 3), start=Fraction(1, 1000))
@@ -194,10 +194,11 @@ FAULTS: dict[str, tuple[list[Question], str]] = {
     "cells out of order": ([Question(2, np.array([2, 1]), 9, 0)], "twice in one question"),
     "a cell closed and opened": ([Question(2, CELLS[:1], 50, 0), Question(3, CELLS, 50, 0)], "on two ways"),
     "two questions to a cell": ([Question(2, CELLS[:1], 50, 0), Question(2, CELLS[:1], 50, 0)], "on two ways"),
-    "children asked twice": ([Question(3, CELLS[:2], 50, 0), Question(3, CELLS[2:], 50, 0)], "on two ways"),
-    "children and grandchildren": ([Question(3, CELLS[:1], 50, 0), Question(4, CELLS + 12, 50, 0)], "on two ways"),
-    "a cell not asked before": ([Question(2, np.array([4]), 50, 0)], "on two ways"),
-    "a child of none": ([Question(3, np.array([15, 16]), 50, 0)], "on two ways"),
+    "children asked twice": ([Question(3, CELLS[:2], 50, 0), Question(3, CELLS[1:], 50, 0)], "on two ways"),
+    "children and grandchildren": ([Question(3, CELLS, 50, 0), Question(4, CELLS + 12, 50, 0)], "on two ways"),
+    "a cell not asked before": ([Question(2, np.array([4]), 50, 0)], "elsewhere"),
+    "a child of none": ([Question(3, np.array([15, 16]), 50, 0)], "elsewhere"),
+    "deeper than any cell": ([Question(29, CELLS, 50, 0)], "deeper than any cell"),
     "a level up": ([Question(1, np.zeros(1, np.int64), 50, 0)], "back up"),
 }
 
@@ -233,6 +234,7 @@ def test_what_keeps_the_rules_passes() -> None:
     check_paths(ASKED, [])
     check_paths(ASKED, [Question(2, CELLS, 100, 0)])
     check_paths(ASKED, [Question(2, CELLS[:1], 100, 0), Question(3, CELLS + 4, 1, 99), Question(4, CELLS + 32, 60, 40)])
+    check_paths(ASKED, [Question(3, CELLS[:2], 50, 0), Question(4, CELLS + 8, 50, 0), Question(3, CELLS[3:], 50, 0)])
     check_paths(EVERYTHING, [Question(2, np.arange(16), SHARES, 0)])
 
 
@@ -242,8 +244,8 @@ def test_what_keeps_the_rules_passes() -> None:
         (Question(0, CELLS[:1], SHARES + 1, 0), "more on a path"),
         (Question(0, CELLS[:1], 1, SHARES), "more on a path"),
         (Question(1, np.array([0, 0]), 1, 0), "twice"),
-        (Question(1, np.array([0, 4]), 1, 0), "on two ways"),
-        (Question(1, np.array([-1]), 1, 0), "on two ways"),
+        (Question(1, np.array([0, 4]), 1, 0), "elsewhere"),
+        (Question(1, np.array([-1]), 1, 0), "elsewhere"),
     ],
 )
 def test_the_first_question_is_checked_like_any_other(begin: Question, words: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator import Curator
-from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.design.adaptive import AdaptiveDesign
+from dpheatmap.design.start import FIRST_CELLS
 from dpheatmap.evaluate.method_variants import ABLATIONS, RIVALS_WITH_POSTERIOR, NotMeasuredAgain, Recorder
 from dpheatmap.evaluate.methods import METHODS, Method
 from dpheatmap.evaluate.peers.private_tree import privtree

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from dpheatmap.design.design import Design, Question
+from dpheatmap.design.design import AskingDesign, Question
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import PAPER_DECAY
@@ -22,7 +22,7 @@ def paper_design(shares: Mapping[int, int], width: int) -> PaperDesign:
     return PaperDesign(shares, width, PAPER_DECAY)
 
 
-def walked(design: Design, domain: Domain, epsilon: Fraction, answer: Answer) -> list[Question]:
+def walked(design: AskingDesign, domain: Domain, epsilon: Fraction, answer: Answer) -> list[Question]:
     """All questions of a design in the order in which they are asked, unchecked."""
     asked: list[Question] = []
     waiting = deque([design.begin(domain)])

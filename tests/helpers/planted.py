@@ -19,7 +19,8 @@ from dpheatmap.curator import aggregation, bounding_box, groups, publish
 from dpheatmap.curator.core import measure, query
 from dpheatmap.curator.core import walk as walks
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
+from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace
+from dpheatmap.curator.core.publishing import count_with_noise
 from dpheatmap.curator.read import grouping
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.rivals import Curator
@@ -47,8 +48,8 @@ def scale_too_small(patch: pytest.MonkeyPatch) -> None:
 
 def weight_too_large(patch: pytest.MonkeyPatch) -> None:
     """A person weighs 20 % more than W."""
-    honest = Counts.at
-    patch.setattr(Counts, "at", lambda self, level, codes: honest(self, level, codes) * 6 // 5)
+    honest = Counts.exact
+    patch.setattr(Counts, "exact", lambda self, level, codes: honest(self, level, codes) * 6 // 5)
 
 
 def whole_budget_on_each_level(patch: pytest.MonkeyPatch) -> None:
@@ -90,11 +91,11 @@ def _remember_true_counts(patch: pytest.MonkeyPatch) -> Callable[[], Ints]:
     """What was last measured, without its noise."""
     true = [np.zeros(0, dtype=np.int64)]
 
-    def remembering(counts: Ints, noise: Ints) -> Ints:
-        true[0] = counts
-        return saturating_add(counts, noise)
+    def remembering(counts: Counts, level: int, cells: Ints, *further: Any) -> Ints:
+        true[0] = counts.exact(level, cells)
+        return count_with_noise(counts, level, cells, *further)
 
-    patch.setattr(measure, "saturating_add", remembering)
+    patch.setattr(measure, "count_with_noise", remembering)
     return lambda: true[0]
 
 
@@ -208,13 +209,13 @@ def grid_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
 
 def noise_of_grid_too_small(patch: pytest.MonkeyPatch) -> None:
     """The noise of the grid has a third of the scale that it should have."""
-    honest = DiscreteLaplace.sample
+    honest = DiscreteLaplace.exact
 
     def quieter(self: DiscreteLaplace, size: int, source: Source) -> Ints:
         law = self if size == 1 else discrete_laplace(self.rate * 3)
         return honest(law, size, source)
 
-    patch.setattr(DiscreteLaplace, "sample", quieter)
+    patch.setattr(DiscreteLaplace, "exact", quieter)
 
 
 def grid_by_true_total(patch: pytest.MonkeyPatch) -> None:
@@ -229,13 +230,13 @@ def _with_any_share(patch: pytest.MonkeyPatch, kind: type[AdaptiveDesign] | type
 
 def noise_shared_by_cells(patch: pytest.MonkeyPatch) -> None:
     """Noise is drawn once a level and added to all its cells."""
-    honest = DiscreteLaplace.sample
-    patch.setattr(DiscreteLaplace, "sample", lambda self, size, source: np.repeat(honest(self, 1, source), size))
+    honest = DiscreteLaplace.exact
+    patch.setattr(DiscreteLaplace, "exact", lambda self, size, source: np.repeat(honest(self, 1, source), size))
 
 
 def noise_shared_by_levels(patch: pytest.MonkeyPatch) -> None:
     """Noise is drawn for the first level, and the others take it over."""
-    honest, honest_walk = DiscreteLaplace.sample, walks.walk
+    honest, honest_walk = DiscreteLaplace.exact, walks.walk
     drawn: list[Ints] = []
 
     def starting(*arguments: Any) -> None:
@@ -248,13 +249,13 @@ def noise_shared_by_levels(patch: pytest.MonkeyPatch) -> None:
         return np.resize(drawn[0], size)
 
     patch.setattr(measure, "walk", starting)
-    patch.setattr(DiscreteLaplace, "sample", reusing)
+    patch.setattr(DiscreteLaplace, "exact", reusing)
 
 
 def noise_shared_by_releases(patch: pytest.MonkeyPatch) -> None:
     """The source starts anew at each draw, so that every release gets the same noise."""
-    honest = DiscreteLaplace.sample
-    patch.setattr(DiscreteLaplace, "sample", lambda self, size, source: honest(self, size, SeededSource(1)))
+    honest = DiscreteLaplace.exact
+    patch.setattr(DiscreteLaplace, "exact", lambda self, size, source: honest(self, size, SeededSource(1)))
 
 
 def rows_weigh_like_people(patch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import dpheatmap as dph
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
-from dpheatmap.design.design import Design, Question
+from dpheatmap.design.design import AskingDesign, Question
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.shares import UNITS, split_over_levels
 from dpheatmap.place.domain import Domain
@@ -37,7 +37,7 @@ class Shape:
     domain: Domain
     others: Mapping[Cell, int]
     person: Mapping[Cell, int]
-    design: Design
+    design: AskingDesign
 
     def weights(self, *, added: bool) -> dict[Cell, int]:
         """The weight of each occupied cell."""

@@ -8,15 +8,12 @@ from datetime import datetime
 from os import PathLike
 from typing import Any, Unpack
 
-import numpy as np
-
 from dpheatmap._util.options import option_fields, shows_options, take_options
 from dpheatmap.curator.aggregation import Progress, count, public_domain
 from dpheatmap.curator.core.counts import NOT_ADDED, Counts
-from dpheatmap.curator.core.measure import check_noise, measure_counts
+from dpheatmap.curator.core.measure import check_noise, measure_counts, rehearse
 from dpheatmap.curator.core.noise import Source
 from dpheatmap.curator.core.row_report import RowReport
-from dpheatmap.curator.core.walk import walk
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
@@ -136,14 +133,14 @@ def design_for(domain: Domain, loss: PureLoss, settings: Settings) -> Design:
     design = choose_design(domain, loss.epsilon, settings)
     check_noise(loss, design, domain)
     if not isinstance(settings.design, str):
-        _check_walk(domain, loss, design)
+        _check_rehearsal(domain, loss, design)
     return design
 
 
-def _check_walk(domain: Domain, loss: PureLoss, design: Design) -> None:
-    """Refuse a design that can't be walked through even where nobody is, before anything is charged for it."""
+def _check_rehearsal(domain: Domain, loss: PureLoss, design: Design) -> None:
+    """Refuse a design that can't be gone through even where nobody is, before anything is charged for it."""
     try:
-        walk(design, domain, loss, lambda asked: np.zeros(len(asked.cells), np.int64))
+        rehearse(loss, design, domain)
     except (AssertionError, LookupError, TypeError, ValueError) as error:
         raise ParameterError(
             f"The design given asks questions that it may not ask ({type(error).__name__}). Mend it, or name one."

@@ -22,8 +22,8 @@ from fractions import Fraction
 import numpy as np
 
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.curator.core.noise import LIMIT, Source, discrete_laplace, saturating_add
-from dpheatmap.design.shares import UNITS, read_epsilon
+from dpheatmap.curator.core.noise import Source, discrete_laplace
+from dpheatmap.design.shares import FARTHEST, UNITS, read_epsilon
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
@@ -111,9 +111,9 @@ class Curator:
         if twice or len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts, append=len(codes)) <= 0):
             raise ParameterError("The buckets of one question must be disjoint and not empty. Ask for them separately.")
         weights = self._exact(np.full(len(codes), self.domain.depth), codes)
-        if int((weights >> 31).sum()) >= LIMIT >> 31:  # sums that could overflow: Python's integers don't
+        if int((weights >> 31).sum()) >= FARTHEST >> 31:  # sums that could overflow: Python's integers don't
             weights = weights.astype(object)
-        return self._noisy(np.minimum(half_deviations(weights, starts), LIMIT).astype(np.int64), epsilon) / UNITS
+        return self._noisy(np.minimum(half_deviations(weights, starts), FARTHEST).astype(np.int64), epsilon) / UNITS
 
     def furthest(self, levels: Ints, codes: Ints, people: Floats, epsilon: Fraction) -> int:
         """The position of a cell whose true number of people is far from the one given: report noisy max.
@@ -183,7 +183,7 @@ class Curator:
         np.add.at(low, label[some], weights[some] & HALF)
         np.add.at(high, label[some], weights[some] >> 31)
         high += low >> 31
-        return np.where(high >= LIMIT >> 31, LIMIT, (high << 31) | (low & HALF))
+        return np.where(high >= FARTHEST >> 31, FARTHEST, (high << 31) | (low & HALF))
 
     def _exact(self, levels: Ints, codes: Ints) -> Ints:
         """The weights of cells; refuses what is not a cell, so that no overlap can hide behind a number that wraps."""
@@ -243,3 +243,14 @@ def half_deviations(weights: Ints, starts: Ints) -> Ints:
     held = np.add.reduceat(np.where(below, weights, 0), starts)
     deviations: Ints = number * (total // size) + number * (total % size) // size - held
     return deviations
+
+
+def saturating_add(counts: Ints, noise: Ints) -> Ints:
+    """``counts + noise``, held within +-2^61, for counts from 0 to 2^61.
+
+    Noise of magnitude 2^62 stands for anything beyond it; any such noise carries the sum past +-2^61 whatever the
+    count, so the result is what exact, unbounded noise would have given. Holding a sum within bounds is a function
+    of the noisy value, and holding a count at 2^61 changes no difference between neighbours' counts upward.
+    """
+    noisy: Ints = np.clip(np.minimum(counts, FARTHEST) + noise, -FARTHEST, FARTHEST)
+    return noisy

@@ -13,9 +13,7 @@ its paths have left. In this unit, a measurement with all that is left has noise
 
    The last level, and what is finished or closed, takes all that is left.
 3. *Even maps.* If the cells of the start level hold nearly the same, searching for busy ones is of no use. All of them
-   are finished at once, at the level where a cell's signal is about EVEN_SIGNAL. The evenness of K cells is
-   (sum of y)^2 / (K sum of y^2), with the noise's part taken off the squares: 1 if all are the same, 1/K if all people
-   are in one cell.
+   are finished at once, at the level where a cell's signal is about EVEN_SIGNAL.
 
 Everything here is a function of the domain, epsilon and noisy counts, in whole numbers and fractions. The constants
 were set on public data other than those that results are reported for (`docs/explanation/results.md`).
@@ -32,13 +30,9 @@ from dpheatmap.design.design import Question, Ruled
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
+from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, count_if_even, start_level, total_of
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-
-FIRST_CELLS = 20
-"""The first level is the deepest one at which at most so many cells meet the domain."""
-MOST_AT_ONCE = 2**14
-"""The most cells that a start or an even map has: beyond that, cells are opened where people are."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +70,7 @@ class AdaptiveDesign(Ruled):
         """Ask for the total; where there is nothing to choose, for all cells of the only level."""
         if self.first == self.last or self.total == 0:
             return self._level(self.first, domain.codes(self.first), SHARES)
-        top = min(domain.first_level(1), self.first)
-        share = int(SHARES * self.total)
-        return Question(top, domain.codes(top), share, SHARES - share)
+        return total_of(domain, self.first, self.total)
 
     def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
         """Choose the start after the total; close, finish and open cells after a level."""
@@ -131,8 +123,7 @@ class AdaptiveDesign(Ruled):
 
     def start_of(self, domain: Domain, signal: Fraction) -> int:
         """The deepest level with so few cells that each has enough of the total's signal, ``first`` at least."""
-        most = min(signal / self.start, Fraction(MOST_AT_ONCE))
-        return max([self.first, *(k for k in range(self.first, self.last) if domain.count(k) <= most)])
+        return start_level(domain, self.first, self.last, signal / self.start)
 
     def _count(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
         """The largest count, in units, whose signal is at most ``signal``."""
@@ -140,13 +131,11 @@ class AdaptiveDesign(Ruled):
 
     def _levels_if_even(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> int | None:
         """The number of levels deeper that an even map is measured; None if the map is not even or too large."""
-        counts = [int(y) for y in noisy]
-        noise = 2 * (UNITS * SHARES / (epsilon * asked.share)) ** 2  # variance of a count, in units
-        squares = sum(y * y for y in counts) - len(counts) * noise
-        together = max(sum(counts), 0)
-        if together * together <= self.evenness * len(counts) * squares:
+        noise = len(noisy) * 2 * (UNITS * SHARES / (epsilon * asked.share)) ** 2  # variance of counts, in units
+        each = count_if_even([int(y) for y in noisy], noise, self.evenness)
+        if each is None:
             return None
-        signal = together * epsilon * asked.left / (len(counts) * UNITS * SHARES)
+        signal = each * epsilon * asked.left / (UNITS * SHARES)
         deeper = 0
         while asked.level + deeper < self.last and signal >= self.even_signal * 2 * 4**deeper:
             deeper += 1  # the number of levels nearest, in powers of 4, to signal / even_signal

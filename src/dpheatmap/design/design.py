@@ -1,8 +1,9 @@
-"""Designs: which cells are measured, and with which share of epsilon, as a function of published values alone.
+"""Designs: which cells are measured, and with which share of epsilon.
 
-A design asks *questions*: the noisy counts of some cells of a level, each for the same share of epsilon. It starts with
-one question, and every answer leads to further ones about the same cells or cells inside them. Both sides of the wall
-walk through the same questions: the curator to answer them, and whoever reads a release to check it.
+Most designs ask *questions*: the noisy counts of some cells of a level, each for the same share of epsilon. Such a
+design starts with one question, and every answer leads to further ones about the same cells or cells inside them. Both
+sides of the wall walk through the same questions: the curator to answer them, and whoever reads a release to check it.
+The ladder's decisions are secret instead, and made by the curator (`curator/core/looks.py`).
 
 **The invariant of every design**, on which the proof in `curator/core/measure.py` rests: along each path from the top
 of the tree down to a finest cell, the shares of all measurements add up to at most SHARES, which stands for epsilon. It
@@ -20,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from dpheatmap._util.parameters import as_epsilon
 from dpheatmap.design.privacy_loss import PrivacyLoss
@@ -39,7 +40,7 @@ class Question(NamedTuple):
 
 
 class Design(Protocol):
-    """The first question and those that follow from an answer; and what is known about the design beforehand."""
+    """What is known about a design beforehand."""
 
     name: ClassVar[str]
     """Its name in options and files."""
@@ -60,12 +61,6 @@ class Design(Protocol):
     def at_once(self) -> bool:
         """Whether all cells of all levels are measured, for devices that can't be asked twice."""
 
-    def begin(self, domain: Domain) -> Question:
-        """The question that every release starts with."""
-
-    def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
-        """The questions that follow from the noisy counts."""
-
     def possible_shares(self, domain: Domain) -> set[int]:
         """Every share that a measurement may have."""
 
@@ -79,6 +74,17 @@ class Design(Protocol):
     @classmethod
     def from_dict(cls, metadata: Mapping[str, Any]) -> Self:
         """The design that :meth:`to_dict` described."""
+
+
+@runtime_checkable
+class AskingDesign(Design, Protocol):
+    """A design whose decisions are functions of published values: the first question, and those that follow."""
+
+    def begin(self, domain: Domain) -> Question:
+        """The question that every release starts with."""
+
+    def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
+        """The questions that follow from the noisy counts."""
 
 
 class Ruled:

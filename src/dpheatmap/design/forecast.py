@@ -17,10 +17,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Protocol
 
-from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign, grid_level
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import SHARES, part, split_over_levels
+from dpheatmap.design.start import FIRST_CELLS
 from dpheatmap.place.domain import Domain
 
 NUMBERS_OF_PLACES = (1, 4, 16, 64, 256, 1024, 4096)
@@ -105,6 +107,38 @@ class AdaptiveForecast(_BySignal):
                 return k
             if people * left <= AdaptiveDesign.opening:
                 return k + 1
+        return len(parts) - 1
+
+
+class LadderForecast(_BySignal):
+    """The forecast of the ladder."""
+
+    why = (
+        "The ladder follows people to where they are, by looks that cost nothing, and goes over to a fine grid by "
+        "itself where they are everywhere."
+    )
+    errors = AdaptiveForecast.errors
+    errors_by_places: Mapping[int, Sequence[float]] = AdaptiveForecast.errors_by_places
+
+    def planned_shares(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
+        """The shares spent on a path that is followed to the last level; the one above it is not measured."""
+        design = LadderDesign(min(domain.first_level(FIRST_CELLS), domain.depth), domain.depth)
+        first = design.first if design.first == design.last else design.start_of(domain, epsilon * users)
+        opened = max(design.last - 1 - first, 0)
+        shares = {first + k: rung.taken for k, rung in enumerate(design.rungs[:opened])}
+        return {**shares, design.last: design.rungs[opened].left}
+
+    def finest_visible(self, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
+        """The index of the level at which the walk to a place with so many people ends, without noise."""
+        left = sum(parts, Fraction(0))
+        if people * left < 3 * math.sqrt(2):  # three standard deviations of a measurement with all that is left
+            return None
+        for k, taken in enumerate(parts[:-1]):
+            signal = people * left
+            deeper = (signal > LadderDesign.closing) + (signal > LadderDesign.deepening)
+            if signal <= LadderDesign.opening:
+                return min(k + deeper, len(parts) - 1)
+            left -= taken
         return len(parts) - 1
 
 

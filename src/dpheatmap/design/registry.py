@@ -11,13 +11,15 @@ from dpheatmap._util.parameters import RULES, check, one_of
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.design import Design
-from dpheatmap.design.forecast import AdaptiveForecast, DenseForecast, Forecast, PaperForecast
+from dpheatmap.design.forecast import AdaptiveForecast, DenseForecast, Forecast, LadderForecast, PaperForecast
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.settings import Settings
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 
 _ALL: Mapping[type[Design], Forecast] = {
+    LadderDesign: LadderForecast(),
     AdaptiveDesign: AdaptiveForecast(),
     PaperDesign: PaperForecast(),
     DenseDesign: DenseForecast(),

@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 
 from dpheatmap.curator import Counts, Curator
-from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.start import FIRST_CELLS
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.cells import cell_tree
 from dpheatmap.estimate.posterior.likelihood import LAPLACE

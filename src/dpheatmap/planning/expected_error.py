@@ -10,10 +10,11 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpheatmap.design.adaptive import FIRST_CELLS, AdaptiveDesign
+from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign, grid_level
 from dpheatmap.design.forecast import NUMBERS_OF_PLACES, between
 from dpheatmap.design.registry import FORECASTS
+from dpheatmap.design.start import FIRST_CELLS
 from dpheatmap.place.domain import Domain
 
 USUAL_PLACES = NUMBERS_OF_PLACES[2:]

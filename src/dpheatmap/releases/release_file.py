@@ -22,12 +22,14 @@ from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern, replace_whole
 from dpheatmap._util.parameters import DEEPEST, as_epsilon
 from dpheatmap.design import privacy_loss
-from dpheatmap.design.design import Question
+from dpheatmap.design.design import AskingDesign, Question
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.registry import read_design
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
+from dpheatmap.releases.ladder_shape import problem_of_ladder
 from dpheatmap.releases.noise_law import LAPLACE, GaussianNoise, LaplaceNoise, NoiseLaw, fits
 from dpheatmap.releases.release import LedgerEntry, Measurements, Release
 from dpheatmap.releases.trust import CURATOR, Trust
@@ -222,9 +224,7 @@ class _NotMeasuredError(Exception):
 
 
 def _problem(release: Release) -> str | None:
-    """The first rule that the release breaks, in words, or None. It walks through the design's questions again."""
-    from dpheatmap.curator import walk
-
+    """The first rule that the release breaks, in words, or None."""
     m, design = release.measurements, release.design
     at_once = design.at_once
     if at_once != release.trust.collected:
@@ -244,7 +244,17 @@ def _problem(release: Release) -> str | None:
         return "its noise is not that of the trust model that it claims"
     if m.deviations is not None and np.any((m.deviations < 1) | (m.deviations > FARTHEST)):
         return "its noise is out of range"
-    asked_for: list[tuple[Ints, Ints, Ints]] = []
+    if isinstance(design, LadderDesign):
+        return problem_of_ladder(design, release.domain, release.epsilon, m)
+    assert isinstance(design, AskingDesign)
+    return _problem_of_questions(design, release)
+
+
+def _problem_of_questions(design: AskingDesign, release: Release) -> str | None:
+    """Walk through a design's questions again."""
+    from dpheatmap.curator import walk
+
+    m, asked_for = release.measurements, list[tuple[Ints, Ints, Ints]]()
 
     def answer(asked: Question) -> Ints:
         found = m.answers(asked)

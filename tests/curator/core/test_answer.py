@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from dpheatmap._util.duckdb_connection import connect
 from dpheatmap.curator.aggregation import _verify
-from dpheatmap.curator.core.answer import Answer, in_tree_order
+from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.row_report import RowReport
+from dpheatmap.curator.engines.duckdb import in_tree_order
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 

@@ -289,7 +289,7 @@ def test_first_level_12_is_too_many_cells_and_11_is_not() -> None:
 
 @given(st.integers(0, 2**62), st.integers(-(2**62), 2**62))
 def test_a_sum_is_held_within_bounds(count: int, noise: int) -> None:
-    from dpheatmap.curator.core.noise import saturating_add
+    from dpheatmap.curator.rivals import saturating_add
 
     got = int(saturating_add(np.array([count]), np.array([noise]))[0])
     assert got == max(-(2**61), min(2**61, min(count, 2**61) + noise))

@@ -37,20 +37,20 @@ class Watched:
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     seen = Watched()
-    look, draw = Counts.at, DiscreteLaplace.sample
+    look, draw = Counts.exact, DiscreteLaplace.exact
 
-    def at(self: Counts, level: int, codes: Ints) -> Ints:
+    def exact(self: Counts, level: int, codes: Ints) -> Ints:
         counts = look(self, level, codes)
         seen.questions.append((level, codes.copy(), counts))
         return counts
 
-    def sample(self: DiscreteLaplace, size: int, source: Any) -> Ints:
-        noise = draw(self, size, source)
-        seen.draws.append((self.rate, noise.copy()))
-        return noise
+    def noise(self: DiscreteLaplace, size: int, source: Any) -> Ints:
+        drawn = draw(self, size, source)
+        seen.draws.append((self.rate, drawn.copy()))
+        return drawn
 
-    monkeypatch.setattr(Counts, "at", at)
-    monkeypatch.setattr(DiscreteLaplace, "sample", sample)
+    monkeypatch.setattr(Counts, "exact", exact)
+    monkeypatch.setattr(DiscreteLaplace, "exact", noise)
     return seen
 
 
@@ -123,7 +123,9 @@ def test_neighbours_are_asked_the_same_if_they_answered_the_same(
     for counts in (crowd(domain), dph.Counts.from_cells(domain, none, none, none)):
         answers = np.random.default_rng(3)
         monkeypatch.setattr(
-            measure, "saturating_add", lambda true, noise, made_up=answers: made_up.integers(-5, 40, len(true)) * UNITS
+            measure,
+            "count_with_noise",
+            lambda counts, level, cells, *_, made_up=answers: made_up.integers(-5, 40, len(cells)) * UNITS,
         )
         m = seeded_release(counts, epsilon=EPSILON, design=design, seed=1).measurements
         found.append([column.tolist() for column in (m.levels, m.codes, m.counts, m.shares)])

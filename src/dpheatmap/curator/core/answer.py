@@ -16,23 +16,10 @@ import numpy as np
 
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.place.domain import Domain
-from dpheatmap.place.quadtree import SPREAD, Ints, encode
+from dpheatmap.place.quadtree import Ints, encode
 
 FIRST_COUNTER = -64
 """The code of the first counter. Those of the others follow, and all are below zero."""
-
-
-def in_tree_order(sql: str, *, grouped: bool) -> str:
-    """Wrap the statement of `query.py` to return (group_number, code, weight) in tree order; for DuckDB."""
-    place = "group_number, " if grouped else ""
-    # The bits of a counter's column, -1, could not be shifted.
-    bits = "CAST(CASE WHEN cx < 0 THEN 0 ELSE cx END AS BIGINT) AS a, CAST(cy AS BIGINT) AS b"
-    query = f"SELECT {place}cx < 0 AS counter, cy, {bits}, weight FROM ({sql})"
-    for shift, mask in SPREAD:
-        spread = ", ".join(f"({bits} | ({bits} << {shift})) & {mask} AS {bits}" for bits in "ab")
-        query = f"SELECT {place}counter, cy, {spread}, weight FROM ({query})"
-    code = f"CASE WHEN counter THEN {FIRST_COUNTER} + cy ELSE a | (b << 1) END AS code"
-    return f"SELECT {place}{code}, weight FROM ({query}) ORDER BY {place}code"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

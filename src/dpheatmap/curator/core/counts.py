@@ -24,6 +24,7 @@ from dpheatmap.errors import MissingDependency, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode, encode
 
+LARGEST = np.uint64(2**63 - 1)
 NOT_ADDED = (
     "Counts can't be added up: a person's weight of 1 is shared over all their events, so one who is in several of "
     "them would weigh more than 1. Aggregate all events at once, or release each for an epsilon of its own."
@@ -137,15 +138,36 @@ class Counts:
         -----
         Clipping moves the weights of neighbouring tables no further apart. Noisy values are clipped at the same bound.
         """
+        held: Ints = np.minimum(self.exact(level, codes), FARTHEST).astype(np.int64)
+        return held
+
+    def exact(self, level: int, codes: Ints) -> Ints:
+        """Compute the weights of cells of a level, whatever their size: none is clipped.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+        codes : array of int
+            The Morton codes of the cells.
+
+        Returns
+        -------
+        array of int
+            Their weights, in units of 1/W of a person: Python's integers if some don't fit into 64 bits.
+        """
         shift = 2 * (self.domain.depth - level)
         low, high = (self.codes.searchsorted(start << shift) for start in (codes, codes + 1))
         before, after = self.sums[low].view(np.uint64), self.sums[high].view(np.uint64)
-        weights = np.minimum(after - before, np.uint64(FARTHEST))
+        weights = after - before
         if len(self.turns):
             passed = self.turns.searchsorted(high, side="right") - self.turns.searchsorted(low, side="right")
-            weights[passed > (after < before)] = FARTHEST  # the sums wrap around at least once in between
-        held: Ints = weights.astype(np.int64)
-        return held
+            rounds = passed - (after < before)  # how often the sums wrap around in between
+            if rounds.any():
+                whole: Ints = weights.astype(object) + rounds.astype(object) * 2**64
+                return whole
+        fitting: Ints = weights.astype(np.int64 if np.max(weights, initial=0) <= LARGEST else object)
+        return fitting
 
     def to_arrow(self) -> Any:
         """Convert the occupied cells to an Arrow table. Private: exact weights of people.

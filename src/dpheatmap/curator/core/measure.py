@@ -43,9 +43,12 @@ from types import MappingProxyType
 import numpy as np
 
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace, saturating_add
+from dpheatmap.curator.core.looks import climb
+from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace
+from dpheatmap.curator.core.publishing import Draw, Published, count_with_noise
 from dpheatmap.curator.core.walk import walk
-from dpheatmap.design.design import Design, Question
+from dpheatmap.design.design import AskingDesign, Design, Question
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
@@ -54,20 +57,41 @@ from dpheatmap.releases.release import Measurements
 
 
 def measure_counts(counts: Counts, loss: PrivacyLoss, design: Design, source: Source = os.urandom) -> Measurements:
-    """Answer a design's questions by true counts, each with independent noise of the rate that its share stands for."""
+    """Measure counts by a design, each with independent noise of the rate that its share stands for."""
     noise = _noise_of(loss, design, counts.domain)
-    found: list[tuple[Ints, Ints, Ints, Ints]] = []
+    found = _publish(counts, loss, design, lambda share, size: noise[share].exact(size, source))
+    levels, cells, noisy, shares = (np.concatenate(column) for column in zip(*map(_columns, found), strict=True))
+    order = np.lexsort((cells, levels))  # by level, then by code, then in time
+    return Measurements(levels[order], cells[order], noisy[order], shares[order])
+
+
+def rehearse(loss: PrivacyLoss, design: Design, domain: Domain) -> None:
+    """Go through a design where nobody is, without noise: an error is one of the design."""
+    nobody = np.zeros(0, np.int64)
+    _publish(Counts.in_order(domain, nobody, nobody), loss, design, lambda share, size: np.zeros(size, np.int64))
+
+
+def _publish(counts: Counts, loss: PrivacyLoss, design: Design, draw: Draw) -> list[Published]:
+    """Publish what a design measures: by its secret looks, or by answers to its questions."""
+    if isinstance(design, LadderDesign):
+        return climb(design, counts, loss, draw)
+    if not isinstance(design, AskingDesign):
+        raise TypeError("a design neither asks questions nor is a ladder")
+    found: list[Published] = []
 
     def answer(asked: Question) -> Ints:
-        cells = asked.cells
-        noisy = saturating_add(counts.at(asked.level, cells), noise[asked.share].sample(len(cells), source))
-        found.append((np.full(len(cells), asked.level), cells, noisy, np.full(len(cells), asked.share)))
+        noisy = count_with_noise(counts, asked.level, asked.cells, asked.share, draw)
+        found.append(Published(asked, noisy))
         return noisy
 
     walk(design, counts.domain, loss, answer)
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
-    order = np.lexsort((columns[1], columns[0]))  # by level, then by code, then in time
-    return Measurements(*(column[order] for column in columns))
+    return found
+
+
+def _columns(published: Published) -> tuple[Ints, Ints, Ints, Ints]:
+    """Levels, cells, noisy counts and shares, a row for each cell."""
+    asked, noisy = published
+    return np.full(len(noisy), asked.level), asked.cells, noisy, np.full(len(noisy), asked.share)
 
 
 def check_noise(loss: PrivacyLoss, design: Design, domain: Domain) -> None:

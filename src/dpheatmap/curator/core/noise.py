@@ -27,8 +27,8 @@ No step rounds, so the law is the stated one and no float occurs. There is no re
 second and third stage the work does not depend on the value drawn.
 
 R is cut off at ``HEAD``; the outcome "HEAD or more" has probability below e^-64 and is continued exactly (a geometric
-variable has no memory). Magnitudes from 2^62 on are drawn as 2^62; `saturating_add` makes the sum what it would have
-been without that.
+variable has no memory). `DiscreteLaplace.exact` gives integers of any size, `DiscreteLaplace.sample` those from 2^62 on
+as 2^62.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.design.shares import FARTHEST
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.quadtree import Ints
 
@@ -59,7 +58,6 @@ WORD_BITS = 64
 BLOCK = 2**16
 SMALL = 2**12  # below this many samples the second stage alone is faster than building tables for the first
 LARGEST = 2**62
-LIMIT = FARTHEST
 
 
 def exp_interval(x: Fraction, bits: int) -> Interval:
@@ -232,17 +230,26 @@ class DiscreteLaplace:
 
     def sample(self, size: int, source: Source = os.urandom) -> Ints:
         """Draw independent samples; magnitudes from 2^62 on are returned as 2^62."""
+        clipped: Ints = np.clip(self.exact(size, source), -LARGEST, LARGEST).astype(np.int64)
+        return clipped
+
+    def exact(self, size: int, source: Source = os.urandom) -> Ints:
+        """Draw independent samples of any magnitude: Python's integers if some may reach 2^62."""
         from dpheatmap.curator.core.noise_kernels import finish
 
-        noise = np.empty(size, dtype=np.int64)
+        noise, far = np.empty(size, dtype=np.int64), dict[int, int]()
+        farthest = min(2 * self._head, 2 * (LARGEST // self.block - 1))  # heads up to it stay below 2^62
         for start in range(0, size, BLOCK):
             block = noise[start : start + BLOCK]
-            totals = np.zeros((2, len(block)), dtype=np.int64)
+            heads, digits = totals = np.zeros((2, len(block)), dtype=np.int64)
             (self._draw_few if size < SMALL else self._draw_many)(totals, source)
             finish(totals, self.block, LARGEST, block)
-            for i in np.flatnonzero(totals[0] > 2 * self._head):
-                more = self._geometric(source) * self.block
-                block[i] = max(-LARGEST, min(LARGEST, int(block[i]) + (more if totals[0, i] & 1 else -more)))
+            for i in np.flatnonzero(heads > farthest):
+                rounds = (int(heads[i]) - 1) // 2 + (self._geometric(source) if heads[i] > 2 * self._head else 0)
+                magnitude = 1 + rounds * self.block + int(digits[i])
+                far[start + int(i)] = magnitude if heads[i] & 1 else -magnitude
+        noise = noise.astype(object) if far else noise
+        noise[list(far)] = list(far.values())
         return noise
 
     def _draw_many(self, totals: Ints, source: Source) -> None:
@@ -286,14 +293,3 @@ class DiscreteLaplace:
 def discrete_laplace(rate: Fraction) -> DiscreteLaplace:
     """The noise of that rate. Its tables, which depend on the rate alone, are cached."""
     return DiscreteLaplace(rate)
-
-
-def saturating_add(counts: Ints, noise: Ints) -> Ints:
-    """``counts + noise``, held within +-2^61, for counts from 0 to 2^61.
-
-    Noise of magnitude 2^62 stands for anything beyond it; any such noise carries the sum past +-2^61 whatever the
-    count, so the result is what exact, unbounded noise would have given. Holding a sum within bounds is a function
-    of the noisy value, and holding a count at 2^61 changes no difference between neighbours' counts upward.
-    """
-    noisy: Ints = np.clip(np.minimum(counts, LIMIT) + noise, -LIMIT, LIMIT)
-    return noisy

@@ -14,13 +14,13 @@ from operator import index
 import numpy as np
 
 from dpheatmap.curator.core.budget import EVERYTHING, check_paths
-from dpheatmap.design.design import Design, Question
+from dpheatmap.design.design import AskingDesign, Question
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
 
-def walk(design: Design, domain: Domain, loss: PrivacyLoss, answer: Callable[[Question], Ints]) -> None:
+def walk(design: AskingDesign, domain: Domain, loss: PrivacyLoss, answer: Callable[[Question], Ints]) -> None:
     """Ask all questions of a design, each before those that follow from it.
 
     A design is handed copies, and its questions are copied before they are checked: whatever it does to them later,

@@ -14,11 +14,11 @@ import numpy as np
 
 from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern
-from dpheatmap.curator.core.answer import Answer, in_tree_order
+from dpheatmap.curator.core.answer import FIRST_COUNTER, Answer
 from dpheatmap.curator.engines import OpenTable, Progress
 from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.errors import DataError
-from dpheatmap.place.quadtree import Ints
+from dpheatmap.place.quadtree import SPREAD, Ints
 
 if TYPE_CHECKING:
     from dpheatmap.curator.read.grouping import Grouping
@@ -203,3 +203,16 @@ def readable(error: duckdb.Error, name: str = "the table") -> DataError:
     return DataError(
         f"Reading {name} failed ({kind}). Check that the file is whole and of the type that its ending says."
     )
+
+
+def in_tree_order(sql: str, *, grouped: bool) -> str:
+    """Wrap the statement of `query.py` to return (group_number, code, weight) in tree order; for DuckDB."""
+    place = "group_number, " if grouped else ""
+    # The bits of a counter's column, -1, could not be shifted.
+    bits = "CAST(CASE WHEN cx < 0 THEN 0 ELSE cx END AS BIGINT) AS a, CAST(cy AS BIGINT) AS b"
+    query = f"SELECT {place}cx < 0 AS counter, cy, {bits}, weight FROM ({sql})"
+    for shift, mask in SPREAD:
+        spread = ", ".join(f"({bits} | ({bits} << {shift})) & {mask} AS {bits}" for bits in "ab")
+        query = f"SELECT {place}counter, cy, {spread}, weight FROM ({query})"
+    code = f"CASE WHEN counter THEN {FIRST_COUNTER} + cy ELSE a | (b << 1) END AS code"
+    return f"SELECT {place}{code}, weight FROM ({query}) ORDER BY {place}code"

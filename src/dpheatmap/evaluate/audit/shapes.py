@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from dpheatmap.curator import Counts, Curator, release
-from dpheatmap.design.design import Design
+from dpheatmap.design.design import AskingDesign, Design, Question
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import Domain
@@ -207,9 +208,11 @@ def _design(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> tu
 def _tipping_point(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> int:
     """The number of people in the first cell at which, without noise, one more would change the next questions."""
     design, _ = _design(domain, options, epsilon)
-    asked = design.begin(domain)
 
-    def decision(people: int) -> list[tuple[int, list[int], int]]:
+    def decision(people: int) -> object:
+        if not isinstance(design, AskingDesign):
+            return design.start_of(domain, epsilon * people) if isinstance(design, LadderDesign) else None
+        asked = design.begin(domain)
         following = design.after(domain, PureLoss(epsilon), asked, np.full(len(asked.cells), people * UNITS))
         return [(question.level, question.cells.tolist(), question.share) for question in following]
 
@@ -229,13 +232,22 @@ def _first_question(domain: Domain, options: Mapping[str, Any], epsilon: Fractio
 def _share_of_first_question(domain: Domain, options: Mapping[str, Any], epsilon: Fraction) -> Fraction:
     """The part of epsilon that later questions leave over on the path where they spend most; at least one share."""
     design, m = _design(domain, options, epsilon)
-    first = design.begin(domain)
+    first = _first_of(design, domain)
     spent = np.zeros(4**domain.depth, np.int64)
     for level, code, share in zip(m.levels.tolist(), m.codes.tolist(), m.shares.tolist(), strict=True):
         spent[code << 2 * (domain.depth - level) : (code + 1) << 2 * (domain.depth - level)] += share
     for code in first.cells.tolist():
         spent[code << 2 * (domain.depth - first.level) : (code + 1) << 2 * (domain.depth - first.level)] -= first.share
     return Fraction(max(SHARES - int(spent.max()), 1), SHARES)
+
+
+def _first_of(design: Design, domain: Domain) -> Question:
+    """The first question of a release: of a ladder, the total."""
+    first = design.begin(domain) if isinstance(design, AskingDesign) else None
+    if isinstance(design, LadderDesign):
+        first = design.total_question(domain)
+    assert first is not None
+    return first
 
 
 def sampler_shape() -> Shape:

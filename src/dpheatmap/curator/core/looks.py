@@ -1,0 +1,259 @@
+"""The ladder: a cell's fate is decided by secret looks at its count, and the looks are free of charge.
+
+**Contract of `climb`.** Given counts in which one person weighs at most W units, and noise that is drawn afresh by each
+call, the published values are epsilon-DP for adding or removing one person's whole data.
+
+**The theorem.** A step draws secret noise and ends in one of finitely many branches. Branch B publishes values
+Y_B = counts + independent noise, and nothing else. Let Z_B be all the looks that were consulted on the way to B, those
+that sent the walk elsewhere included.
+
+    If, for every branch B, the law of Z_B given Y_B does not depend on the data, then the step costs in branch B what
+    publishing Y_B alone costs.
+
+*Proof.* Let x be the data. ``P_x(branch B, Y_B = y) = P_x(Y_B = y) * P(Z_B leads to B | Y_B = y)``, and the second
+factor has no x in it. So the ratio of P_x and P_x' of any output is that of its published values alone. Two branches
+may publish alike (below: finishing, and deepening where no child is split). Then their values have the same shares, and
+a sum of terms with bounded ratios has a bounded ratio.
+
+**A cell** v with count x, children k with counts x_k and grandchildren kj with counts x_kj, as many as meet the domain.
+Its paths have L left, of which opening takes e. The step draws V of the share e and one G_kj of the share L for each
+grandchild. G_k is G_kj of child k's first grandchild, and G_* is G_k of the first child, *first among those that meet
+the domain*: each value that is published carries exactly one draw of its own. In this order:
+
+====================================  =============  ==================================================  ==========
+look                                  if it exceeds  the branch publishes                                share
+====================================  =============  ==================================================  ==========
+Z1  = x + V + sum of all G_kj         opening        x + V; the children go on, with fresh noise         e
+Z1' = x + sum of all G_kj             deepening      of each child k with Z_k = x_k + sum_j G_kj above   L
+                                                     splitting: all x_kj + G_kj; of others: x_k + G_k
+Z2  = x + sum of all G_k              closing        all x_k + G_k                                       L
+otherwise                                            x + G_*                                             L
+====================================  =============  ==================================================  ==========
+
+*Why the theorem applies.* Given what is published, every look is a function of it and of noise that is in no published
+value, hence independent of them and without data:
+
+* opened, y = x + V: ``Z1 = y + sum G_kj``;
+* closed, y = x + G_*: ``Z2 = y + the other G_k``, ``Z1' = Z2 + the G_kj that are no G_k``, ``Z1 = Z1' + V``;
+* finished, y_k = x_k + G_k: ``Z2 = sum y_k``, the rest as if closed;
+* deepened: ``Z_k = sum_j y_kj`` (split) or ``y_k + the other G_kj`` (not split), ``Z1' = sum Z_k``, ``Z1 = Z1' + V``.
+
+A cell of the level above the last has no grandchildren: its G_k are drawn themselves, and Z2 decides alone. A cell of
+the last level is published, without a look.
+
+**Even maps.** Before anything else, the first step looks at Z1 of *all* its cells together. If the map is even, each
+cell publishes x_k + G_k of all children or x_kj + G_kj of all grandchildren: ``Z1' = sum y_k + the G_kj that are no
+G_k``, or ``sum y_kj``, and ``Z1 = Z1' + V``. So each Z1 is as above in each branch that its cell can end in. Noises of
+different cells are independent: given all published values, the joint law of all Z1 has no data in it.
+
+**The whole output.** A step uses no noise of another step, and where it happens and with which shares follows from what
+was published before. So the probability of an output is the product of its published values' probabilities and of
+factors without data. Steps 1 to 3 of the argument in `measure.py` do the rest: each path spends at most epsilon, which
+`budget.py` checks for every step before anything is published. Drawing a step's noise when the step is reached has the
+law of drawing it beforehand, as there.
+
+**Conditions that the code keeps.** *Nothing is clipped inside a look*: counts and noise are exact integers of any size,
+and x and x_k are computed as sums of x_kj, so ``Z2 = sum y_k`` holds exactly. Only what is published is clipped,
+afterwards. *No draw is used twice*: noise is drawn in the step, never looked up by cell. *Looks don't leave the step.*
+This holds for a curator alone: servers have no place for secret noise that outlives a round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpheatmap.curator.core.budget import EVERYTHING, check_paths, refine
+from dpheatmap.curator.core.counts import Counts
+from dpheatmap.curator.core.publishing import Draw, Published, clip, count_with_noise, summable
+from dpheatmap.design.design import Question
+from dpheatmap.design.ladder import LadderDesign, Rung
+from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.shares import SHARES, UNITS
+from dpheatmap.design.start import MOST_AT_ONCE, count_if_even
+from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints, decode
+
+Bools = NDArray[np.bool_]
+BLOCK = MOST_AT_ONCE
+"""The most cells that are looked at at once, which bounds the memory."""
+
+
+def climb(design: LadderDesign, counts: Counts, loss: PrivacyLoss, draw: Draw) -> list[Published]:
+    """Measure counts by a ladder. See the contract above."""
+    domain, found = counts.domain, list[Published]()
+    paths, level = EVERYTHING, design.first
+    total = design.total_question(domain)
+    if total is not None:
+        check_paths(paths, [total])
+        noisy = count_with_noise(counts, total.level, total.cells, total.share, draw)
+        found.append(Published(total, noisy))
+        paths, level = total, design.start_of(domain, loss.epsilon * int(noisy[0]) / UNITS)
+    cells = domain.codes(level)
+    for number, rung in enumerate(design.rungs):
+        paths = refine(paths, level, cells)
+        even = EvenRule.of(design, loss.epsilon, domain, level) if number == 0 and level < design.last - 1 else None
+        rules = Rules.of(design, loss.epsilon, rung, even)
+        published = _join(
+            measured
+            for start in range(0, len(cells), BLOCK)
+            for measured in _measure(rules, counts, level, cells[start : start + BLOCK], draw)
+        )
+        check_paths(paths, [one.question for one in published])
+        found += published
+        opened = [one.question for one in published if one.question.left]
+        if not opened:
+            break
+        paths, level, cells = opened[0], level + 1, domain.children(level, opened[0].cells)
+    return found
+
+
+def _join(measured: Iterable[Published]) -> list[Published]:
+    """Join the blocks of a step: one question for each level and share."""
+    parts: dict[tuple[int, int, int], list[Published]] = {}
+    for one in measured:
+        if len(one.noisy):
+            parts.setdefault((one.question.level, one.question.share, one.question.left), []).append(one)
+    joined = []
+    for (level, share, left), some in parts.items():
+        cells = np.concatenate([one.question.cells for one in some])
+        noisy = np.concatenate([one.noisy for one in some])
+        order = np.argsort(cells)
+        joined.append(Published(Question(level, cells[order], share, left), noisy[order]))
+    return joined
+
+
+class EvenRule(NamedTuple):
+    """The rule for even maps: evenness, counts of a cell from which it is measured 1 and 2 levels down, variances."""
+
+    evenness: Fraction
+    least: tuple[Fraction, ...]
+    own_variance: Fraction
+    variance: Fraction
+
+    @classmethod
+    def of(cls, design: LadderDesign, epsilon: Fraction, domain: Domain, level: int) -> EvenRule:
+        """The rule for cells of a level. Where there would be too many cells, a map is not measured at once."""
+        left, taken = (UNITS * SHARES / (epsilon * share) for share in design.rungs[0])
+        least = tuple(Fraction(signal) * left for signal in design.even_signals(domain, level))
+        return cls(Fraction(design.evenness), least, 2 * taken**2, 2 * left**2)
+
+    def levels(self, looks: Ints, noises: int) -> int:
+        """How many levels down all is measured, by the looks at all cells, with so many G in them; 0 if not even."""
+        if not self.least:
+            return 0
+        noise = len(looks) * self.own_variance + noises * self.variance
+        each = count_if_even([int(look) for look in looks], noise, self.evenness)
+        return 0 if each is None else sum(each >= least for least in self.least)
+
+
+class Rules(NamedTuple):
+    """What is public about a step: what its paths have left, what opening takes of it, and thresholds in units."""
+
+    last: int
+    left: int
+    taken: int
+    opening: int
+    deepening: int
+    splitting: int
+    closing: int
+    even: EvenRule | None
+
+    @classmethod
+    def of(cls, design: LadderDesign, epsilon: Fraction, rung: Rung, even: EvenRule | None) -> Rules:
+        """The rules of a step whose paths are at a rung."""
+        signals = design.opening, design.deepening, design.splitting, design.closing
+        opening, deepening, splitting, closing = (int(design.threshold(s, epsilon, rung.left)) for s in signals)
+        return cls(int(design.last), int(rung.left), int(rung.taken), opening, deepening, splitting, closing, even)
+
+    def publish(self, level: int, cells: Ints, noisy: Ints) -> Published:
+        """Publish noisy counts for all that is left."""
+        return Published(Question(level, cells, self.left, 0), clip(noisy))
+
+    def open(self, level: int, cells: Ints, noisy: Ints) -> Published:
+        """Publish noisy counts for what opening takes."""
+        return Published(Question(level, cells, self.taken, self.left - self.taken), clip(noisy))
+
+
+class Below(NamedTuple):
+    """The cells of a level inside those of a block: codes, counts and one noise each; 0 outside the domain.
+
+    ``inside`` tells which of them meet the domain. All arrays have a row for each cell of the block, and an axis of
+    four for each level in between.
+    """
+
+    codes: Ints
+    inside: Bools
+    counts: Ints
+    noise: Ints
+
+
+def _measure(rules: Rules, counts: Counts, level: int, cells: Ints, draw: Draw) -> list[Published]:
+    """Look at a block of cells, and measure them or what is in them."""
+    if level == rules.last:
+        return [rules.publish(level, cells, count_with_noise(counts, level, cells, rules.left, draw))]
+    if level == rules.last - 1:
+        children = _below(counts, level, cells, 1, rules.left, draw)
+        return _close_or_finish(rules, level, children, np.ones(len(cells), np.bool_))
+    grandchildren = _below(counts, level, cells, 2, rules.left, draw)
+    return _four_ways(rules, level, grandchildren, summable(draw(rules.taken, len(cells))))
+
+
+def _below(counts: Counts, level: int, cells: Ints, levels: int, share: int, draw: Draw) -> Below:
+    """Count what is so many levels below cells, and draw one noise for each cell there that meets the domain."""
+    domain, codes = counts.domain, cells
+    for _ in range(levels):
+        codes = codes[..., None] * 4 + np.arange(4)
+    inside = domain.meets(level + levels, *decode(codes.ravel())).reshape(codes.shape)
+    found = summable(counts.exact(level + levels, codes[inside])), summable(draw(share, int(inside.sum())))
+    there, noise = (np.zeros(codes.shape, numbers.dtype) for numbers in found)
+    there[inside], noise[inside] = found
+    return Below(codes, inside, there, noise)
+
+
+def _parents(below: Below) -> Below:
+    """The cells one level up: their counts are sums, and the noise of each is that of its first cell inside."""
+    first = below.inside.argmax(axis=-1)[..., None]
+    noise = np.take_along_axis(below.noise, first, axis=-1)[..., 0]
+    inside: Bools = np.any(below.inside, axis=-1, keepdims=True)[..., 0]
+    return Below(below.codes[..., 0] >> 2, inside, below.counts.sum(axis=-1), noise)
+
+
+def _four_ways(rules: Rules, level: int, below: Below, own: Ints) -> list[Published]:
+    """Open, deepen, finish or close cells, by their grandchildren and their own noise V; or measure all alike."""
+    children = _parents(below)
+    cells = _parents(children)
+    deep_look = cells.counts + below.noise.sum(axis=(1, 2))
+    look = deep_look + own
+    deeper = rules.even.levels(look, int(below.inside.sum())) if rules.even else 0
+    if deeper:
+        alike = children if deeper == 1 else below
+        return [_publish_some(rules, level + deeper, alike, alike.inside)]
+    opened = look > rules.opening
+    deepened = ~opened & (deep_look > rules.deepening)
+    split = deepened[:, None] & children.inside & (children.counts + below.noise.sum(axis=-1) > rules.splitting)
+    return [
+        rules.open(level, cells.codes[opened], (cells.counts + own)[opened]),
+        _publish_some(rules, level + 2, below, split[..., None] & below.inside),
+        _publish_some(rules, level + 1, children, deepened[:, None] & children.inside & ~split),
+        *_close_or_finish(rules, level, children, ~opened & ~deepened),
+    ]
+
+
+def _close_or_finish(rules: Rules, level: int, children: Below, here: Bools) -> list[Published]:
+    """Close or finish some of the cells, by their children."""
+    cells = _parents(children)
+    finished = here & (cells.counts + children.noise.sum(axis=-1) > rules.closing)
+    return [
+        _publish_some(rules, level, cells, here & ~finished),
+        _publish_some(rules, level + 1, children, finished[:, None] & children.inside),
+    ]
+
+
+def _publish_some(rules: Rules, level: int, some: Below, chosen: Bools) -> Published:
+    """Publish the chosen ones of some cells, each with its own noise."""
+    return rules.publish(level, some.codes[chosen], (some.counts + some.noise)[chosen])

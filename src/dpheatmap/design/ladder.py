@@ -1,0 +1,121 @@
+"""The ladder: epsilon is spent down the quadtree along the paths that hold people, and looking costs nothing.
+
+The budget of a path is spent from the top down, as in the adaptive design. What differs is how a cell's fate is
+decided. The curator looks at its count through *more* noise than what will be published of it: the noise of the value
+to be published, and further noise. Such a look reveals nothing that the published value does not, so it is free of
+charge (`curator/core/looks.py`, with the proof). The decisions are secret, and made there. Here is what is public:
+the levels, the shares of epsilon, and the thresholds.
+
+Decisions use a cell's *signal*: its count times the epsilon that its paths have left. In this unit a measurement with
+all that is left has noise of scale 1.
+
+1. *The total.* One count of everybody, with a hundredth of epsilon, chooses the level to start at: the deepest one
+   whose cells hold, on average, START people times epsilon; not above ``first``.
+2. *A cell*, from the start on, is looked at up to three times, each time through less noise. By its signal it is
+
+   * *opened* above OPENING: measured with three tenths of what is left; its children are then looked at like itself;
+   * *deepened* above DEEPENING: each child that itself shows more than SPLITTING is measured by its four children, the
+     others once, with all that is left;
+   * *finished* above CLOSING: its children are measured with all that is left, and nothing below them;
+   * *closed* otherwise: measured with all that is left.
+3. *Even maps.* If the cells of the start level hold nearly the same, searching for busy ones is of no use. All of them
+   are measured at once, one level down if their mean signal is at least EVEN_ONCE, two levels down from EVEN_TWICE on
+   if these are at most EVEN_CELLS: a map so even has no detail finer than that.
+
+The constants were set on public data other than those that results are reported for (`docs/explanation/results.md`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple, Self
+
+from dpheatmap._util.parameters import DEEPEST
+from dpheatmap.design.design import Question, Ruled
+from dpheatmap.design.settings import Settings
+from dpheatmap.design.shares import SHARES, UNITS
+from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, start_level, total_of
+from dpheatmap.place.domain import Domain
+
+
+class Rung(NamedTuple):
+    """What a path has left after some opened cells, and what opening another takes of it."""
+
+    left: int
+    taken: int
+
+
+@dataclass(frozen=True)
+class LadderDesign(Ruled):
+    """Free looks on the levels ``first .. last``; without ``total`` it starts at ``first``."""
+
+    first: int
+    last: int
+    total: Fraction = Fraction(1, 100)
+    start: Fraction = Fraction(24)
+    spent: Fraction = Fraction(3, 10)
+    closing: Fraction = Fraction(7)
+    deepening: Fraction = Fraction(14)
+    opening: Fraction = Fraction(28)
+    splitting: Fraction = Fraction(8)
+    evenness: Fraction = Fraction(9, 20)
+    even_once: Fraction = Fraction(10)
+    even_twice: Fraction = Fraction(40)
+    even_cells: Fraction = Fraction(400)
+    name: ClassVar[str] = "ladder"
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.first <= self.last <= DEEPEST and 0 <= self.total < 1 and 0 < self.spent < 1):
+            raise ValueError("levels or parts of epsilon out of range")
+        if not 0 < self.closing <= self.deepening <= self.opening or self.splitting <= 0:
+            raise ValueError("a cell would be opened whatever is in it")
+        if min(self.start, self.evenness, self.even_once) <= 0 or self.even_twice < self.even_once:
+            raise ValueError("a start or an even map would be as fine as can be")
+        if min(min(rung) for rung in self.rungs) < 1 or (self.total > 0 and SHARES * self.total < 1):
+            raise ValueError("a measurement would get nothing of epsilon")
+
+    @classmethod
+    def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
+        """The design from the level of a few cells to the last; if the first level is given, no total is needed."""
+        levels = settings.levels(domain, FIRST_CELLS)
+        if settings.first_level is not None:
+            return cls(levels[0], levels[-1], total=Fraction(0))
+        return cls(levels[0], levels[-1])
+
+    def total_question(self, domain: Domain) -> Question | None:
+        """Ask for the total; None where nothing hangs on it."""
+        if self.first == self.last or self.total == 0:
+            return None
+        return total_of(domain, self.first, self.total)
+
+    def start_of(self, domain: Domain, signal: Fraction) -> int:
+        """The level to start at, by the total's signal."""
+        return start_level(domain, self.first, self.last, signal / self.start)
+
+    def even_signals(self, domain: Domain, level: int) -> list[Fraction]:
+        """The mean signals of cells of a level from which an even map is measured one level down, and two."""
+        once = [self.even_once] if domain.count(level + 1) <= MOST_AT_ONCE else []
+        twice = [self.even_twice] if once and domain.count(level + 2) <= min(int(self.even_cells), MOST_AT_ONCE) else []
+        return once + twice
+
+    @property
+    def rungs(self) -> list[Rung]:
+        """For each number of opened cells above on a path: what is left, and what opening takes."""
+        rungs, left = [], SHARES
+        if self.first < self.last:
+            left -= int(SHARES * self.total)
+        for _ in range(self.last - self.first + 1):
+            rungs.append(Rung(left, int(left * self.spent)))
+            left -= rungs[-1].taken
+        return rungs
+
+    def threshold(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
+        """The largest count, in units, whose signal is at most ``signal``."""
+        return signal * UNITS * SHARES // (epsilon * left)
+
+    def possible_shares(self, domain: Domain) -> set[int]:
+        """The total's share, and for each number of opened cells above, what is left and what opening takes."""
+        total = self.total_question(domain)
+        shares = {share for rung in self.rungs for share in rung}
+        return shares if total is None else {total.share, *shares}

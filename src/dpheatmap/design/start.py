@@ -1,0 +1,44 @@
+"""The start of designs that go down the quadtree: a noisy total chooses the level to start at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpheatmap.design.design import Question
+from dpheatmap.design.shares import SHARES
+from dpheatmap.place.domain import Domain
+
+FIRST_CELLS = 20
+"""The first level is the deepest one at which at most so many cells meet the domain."""
+MOST_AT_ONCE = 2**14
+"""The most cells that a start or an even map has: beyond that, cells are opened where people are."""
+
+
+def total_of(domain: Domain, first: int, part: Fraction) -> Question:
+    """Ask for the number of people, with a part of epsilon.
+
+    It is a count of the deepest cell that holds the whole domain, ``first`` at most; of all cells of the level 0 there
+    is only one.
+    """
+    level, share = min(domain.first_level(1), first), int(SHARES * part)
+    return Question(level, domain.codes(level), share, SHARES - share)
+
+
+def count_if_even(counts: Sequence[int], noise: Fraction, evenness: Fraction) -> Fraction | None:
+    """The count of a cell on average, of noisy counts, if they are nearly the same; None if they are not.
+
+    The evenness of K cells is (sum of y)^2 / (K sum of y^2), where ``noise``, the variance of all noise together, is
+    taken off the squares: 1 if all are the same, 1/K if all people are in one cell.
+    """
+    squares = sum(count * count for count in counts) - noise
+    together = max(sum(counts), 0)
+    if together * together <= evenness * len(counts) * squares:
+        return None
+    return Fraction(together, len(counts))
+
+
+def start_level(domain: Domain, first: int, last: int, cells: Fraction) -> int:
+    """The deepest level with at most so many cells; at least ``first``, and above ``last`` if it can be."""
+    most = min(cells, Fraction(MOST_AT_ONCE))
+    return max([first, *(level for level in range(first, last) if domain.count(level) <= most)])
