@@ -9,14 +9,12 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.curator import Curator
-from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.start import FIRST_CELLS
-from dpheatmap.evaluate.method_variants import ABLATIONS, RIVALS_WITH_POSTERIOR, NotMeasuredAgain, Recorder
+from dpheatmap.evaluate.method_variants import ABLATIONS, RIVALS_WITH_POSTERIOR, Recorder
 from dpheatmap.evaluate.methods import METHODS, Method
 from dpheatmap.evaluate.peers.private_tree import privtree
 from dpheatmap.experiments import generated_data
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.testing import SeededSource, seeded_release
+from dpheatmap.testing import SeededSource
 
 
 @pytest.fixture(scope="module")
@@ -39,22 +37,11 @@ def test_each_makes_a_distribution_of_its_own_and_repeats_it(
     assert made.sum() == pytest.approx(1.0)
     assert np.array_equal(made, again)
     assert not np.array_equal(made, other)
-    assert not np.allclose(made, METHODS["adaptive"].estimate(people, 2, 1).raster(32, 32), atol=1e-6)
+    assert not np.allclose(made, METHODS["ladder"].estimate(people, 2, 1).raster(32, 32), atol=1e-6)
 
 
 def test_they_are_not_offered_to_compare() -> None:
     assert not {method.name for method in (*ABLATIONS, *RIVALS_WITH_POSTERIOR)} & set(METHODS)
-
-
-def test_closed_cells_are_measured_once_where_that_part_is_left_out(counts: dph.Counts) -> None:
-    first, last = counts.domain.first_level(FIRST_CELLS), counts.domain.depth
-    both = []
-    for design in (AdaptiveDesign(first, last), NotMeasuredAgain(first, last)):
-        m = seeded_release(counts, seed=3, epsilon=1, design=design).measurements
-        pairs = list(zip(m.levels.tolist(), m.codes.tolist(), strict=True))
-        both.append(len(pairs) - len(set(pairs)))
-    assert both[0] > 0
-    assert both[1] == 0
 
 
 def test_a_recorder_answers_like_a_curator_and_spends_the_same(counts: dph.Counts) -> None:

@@ -8,6 +8,7 @@ import click
 
 from dpheatmap.cli.shared_options import PLACE, domain_from, json_option, place_options, pop_choices
 from dpheatmap.cli.terminal import answer
+from dpheatmap.design.registry import DESIGNS
 from dpheatmap.planning.plans import plan
 
 
@@ -15,9 +16,7 @@ from dpheatmap.planning.plans import plan
 @click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
 @click.option("--users", type=int, required=True, help="A public guess of the number of people.")
 @place_options
-@click.option(
-    "--design", default="adaptive", show_default=True, help="What will be measured: adaptive, paper or dense."
-)
+@click.option("--design", default="ladder", show_default=True, help=f"What will be measured: {', '.join(DESIGNS)}.")
 @click.option(
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )

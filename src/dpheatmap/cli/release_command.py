@@ -47,7 +47,7 @@ from dpheatmap.render import RELEASE_SUFFIX, is_release
 @map_options
 @budget_options
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
-@click.option("--design", default="adaptive", show_default=True, help=f"What is measured: {', '.join(DESIGNS)}.")
+@click.option("--design", default="ladder", show_default=True, help=f"What is measured: {', '.join(DESIGNS)}.")
 @click.option(
     "--users", type=int, help="The number of people, only if it is public: the dense design's grid follows it."
 )

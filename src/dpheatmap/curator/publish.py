@@ -77,7 +77,7 @@ def release(
     >>> from dpheatmap.testing import generated_people
     >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
     >>> r.epsilon, r.design.name
-    (Fraction(1, 1), 'adaptive')
+    (Fraction(1, 1), 'ladder')
     """
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, ledger=ledger, population=population, progress=progress, seen=seen,

@@ -38,9 +38,10 @@ class Settings:
 
     Parameters
     ----------
-    design : {"adaptive", "paper", "dense"}, default "adaptive"
-        "adaptive" gives each cell what it needs of epsilon; "paper" has about twice its error; "dense", the paper's
-        other one, measures one grid of about epsilon cells a person.
+    design : {"ladder", "adaptive", "paper", "dense"}, default "ladder"
+        "ladder" gives each cell what it needs of epsilon, which it finds out free of charge; "adaptive" pays for that;
+        "paper" has about twice the error; "dense", the paper's other one, measures one grid of about epsilon cells a
+        person.
     width : int, default 20
         For experts: the number of cells that the paper's design keeps at each level.
     decay : float, default 1 / sqrt(2)
@@ -55,7 +56,7 @@ class Settings:
         leaves more of epsilon to the others.
     """
 
-    design: str | Design = "adaptive"
+    design: str | Design = "ladder"
     width: int = PAPER_WIDTH
     decay: float | Fraction = PAPER_DECAY
     users: int | None = None

@@ -42,7 +42,7 @@ def styles() -> dict[str, Style]:
     found, peers, baselines = {}, 0, 0
     dashes: Sequence[Any] = ("-", (0, (1, 1)), (0, (2, 1)), (0, (4, 1)), (0, (6, 1, 1, 1)))
     for name in TITLES:
-        if name == "adaptive":
+        if name == "ladder":
             found[name] = Style(OUR_COLOUR, "o", "-", 2.8)
         elif name == "paper":
             found[name] = Style(PAPER_COLOUR, "o", "-", 2.4)

@@ -12,9 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpheatmap.curator import Counts, Curator
-from dpheatmap.design.adaptive import AdaptiveDesign
-from dpheatmap.design.design import Question
-from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.start import FIRST_CELLS
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.cells import cell_tree
@@ -26,21 +24,12 @@ from dpheatmap.evaluate.peers.grids import BALANCE, TOTAL_SHARE
 from dpheatmap.evaluate.peers.non_negative import nearest_non_negative
 from dpheatmap.evaluate.peers.private_measure import pmm
 from dpheatmap.evaluate.peers.private_tree import privtree
-from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Release
 from dpheatmap.testing import SeededSource, seeded_release
 
 Reconstruction = Callable[[Release], Distribution]
-
-
-class NotMeasuredAgain(AdaptiveDesign):
-    """The design without second measurements of closed cells: the rest of their paths' epsilon is not spent."""
-
-    def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
-        """The next questions, without the second measurement of a cell."""
-        following = super().after(domain, loss, asked, noisy)
-        return [q for q in following if q.level > asked.level]
 
 
 def posterior_mean(release: Release) -> Distribution:
@@ -102,11 +91,11 @@ def dyadic_grid(curator: Curator) -> None:
 
 
 def _variant(
-    change: Callable[[AdaptiveDesign], AdaptiveDesign | str], reconstruct: Reconstruction = posterior_mean
+    change: Callable[[LadderDesign], LadderDesign | str], reconstruct: Reconstruction = posterior_mean
 ) -> Callable[[Counts, object, int | None], Distribution]:
     def estimate(counts: Counts, epsilon: object, seed: int | None) -> Distribution:
         domain = counts.domain
-        design = change(AdaptiveDesign(domain.first_level(FIRST_CELLS), domain.depth))
+        design = change(LadderDesign(domain.first_level(FIRST_CELLS), domain.depth))
         return reconstruct(seeded_release(counts, seed=seed or 0, epsilon=epsilon, design=design))
 
     return estimate
@@ -129,13 +118,10 @@ def _of_width(width: int) -> Callable[[Counts, object, int | None], Distribution
     return estimate
 
 
-def _measure_once(design: AdaptiveDesign) -> AdaptiveDesign:
-    return NotMeasuredAgain(**vars(design))
-
-
 ABLATIONS = (
-    Method("closed-once", "Closed cells measured once", _variant(_measure_once), any_depth=True),
-    Method("no-finish", "No finished cells", _variant(lambda d: replace(d, closing=d.opening)), any_depth=True),
+    Method("paid-looks", "Looks paid for (adaptive)", _variant(lambda d: "adaptive"), any_depth=True),
+    Method("no-finish", "No finished cells", _variant(lambda d: replace(d, closing=d.deepening)), any_depth=True),
+    Method("no-deep", "No deepened cells", _variant(lambda d: replace(d, deepening=d.opening)), any_depth=True),
     Method("no-total", "Start at the first level", _variant(lambda d: replace(d, total=Fraction(0))), any_depth=True),
     Method(
         "no-even", "Even maps as all others", _variant(lambda d: replace(d, evenness=Fraction(10**9))), any_depth=True

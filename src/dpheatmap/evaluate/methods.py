@@ -46,6 +46,7 @@ def _by_curator(algorithm: Callable[[Curator], Distribution]) -> Callable[[Count
 METHODS = {
     method.name: method
     for method in (
+        Method("ladder", "Ladder of free looks, posterior", _by_release("ladder", "posterior"), any_depth=True),
         Method("adaptive", "Adaptive paths, posterior", _by_release("adaptive", "posterior"), any_depth=True),
         Method("paper", "Paper's algorithm", _by_release("paper", "paper"), any_depth=True),
         Method("dense", "Paper's dense algorithm", _by_release("dense", "dense"), any_depth=True),

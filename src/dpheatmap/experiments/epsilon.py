@@ -38,7 +38,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
             "EMD below the best variant's by " + ", ".join(f"{gains[at]:.0%} at {at:g}" for at in places),
         ),
         best_of_all(series),
-        *([_half_the_error(series)] if "adaptive" in series else []),
+        *([_half_the_error(series)] if "ladder" in series else []),
     ]
 
 
@@ -47,11 +47,11 @@ def _half_the_error(series: Series) -> Finding:
     missed, told = [], []
     for at in sorted(series["paper"])[1:]:
         ratios = {
-            "EMD": (mean(series, "adaptive", at) / mean(series, "paper", at), 0.55),
-            "KL": (mean(series, "adaptive", at, "kl") / mean(series, "paper", at, "kl"), 0.30),
+            "EMD": (mean(series, "ladder", at) / mean(series, "paper", at), 0.55),
+            "KL": (mean(series, "ladder", at, "kl") / mean(series, "paper", at, "kl"), 0.30),
         }
         if at >= 1:
-            ratios["PrivTree's EMD"] = (mean(series, "adaptive", at) / mean(series, "privtree", at), 0.8)
+            ratios["PrivTree's EMD"] = (mean(series, "ladder", at) / mean(series, "privtree", at), 0.8)
         missed += [f"{name} at {at:g}" for name, (ratio, most) in ratios.items() if ratio > most]
         told.append(f"at {at:g} " + ", ".join(f"{name} {ratio:.3f}" for name, (ratio, _) in ratios.items()))
     return Finding(

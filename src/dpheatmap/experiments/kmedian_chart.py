@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LOOKS = {
-    "adaptive": (OUR_COLOUR, "o"),
+    "ladder": (OUR_COLOUR, "o"),
     "paper": (PAPER_COLOUR, "o"),
     "privtree": (PEER_COLOURS[2], "D"),
     "uniform-grid": (PEER_COLOURS[0], "s"),
@@ -74,13 +74,13 @@ def _draw_growth(panel: Any, ratios: Ratios) -> None:
     """Draw the added cost over k, ours at each epsilon, and two slopes through the first mark of epsilon 1."""
     shades = np.linspace(0.35, 1.0, len(EPSILONS))
     for epsilon, shade in zip(EPSILONS, shades, strict=True):
-        marks = np.array([ratios.added_cost("adaptive", epsilon, k)[:2] for k in KS])
-        power, low, high = ratios.growth("adaptive", epsilon)
+        marks = np.array([ratios.added_cost("ladder", epsilon, k)[:2] for k in KS])
+        power, low, high = ratios.growth("ladder", epsilon)
         panel.errorbar(
             KS, marks[:, 0], yerr=marks[:, 1], color=OUR_COLOUR, alpha=shade, marker="o", markersize=4.5, capsize=2,
             label=f"epsilon {epsilon}: k^{power:.1f} ({low:.1f} to {high:.1f})",
         )  # fmt: skip
-    start = ratios.added_cost("adaptive", "1", KS[0]).mean
+    start = ratios.added_cost("ladder", "1", KS[0]).mean
     panel.plot(KS, [start * (k / KS[0]) ** 0.5 for k in KS], color=GREY, linestyle="--", lw=1.2, label="sqrt(k)")
     panel.plot(KS, [start * k / KS[0] for k in KS], color=GREY, linestyle=":", lw=1.2, label="k")
     panel.set_xscale("log")

@@ -41,10 +41,10 @@ VARIABLE = "DPHEATMAP_DIFFPRIVLIB"
 PEOPLE = 2000
 KS = (2, 5, 10, 20)
 EPSILONS = ("0.5", "1", "2", "5")
-ESTIMATES = ("adaptive", "paper", "uniform-grid", "privtree")
+ESTIMATES = ("ladder", "paper", "uniform-grid", "privtree")
 RIVAL = "diffprivlib"
 TITLES = {
-    "adaptive": "ours",
+    "ladder": "ours",
     "paper": "the paper's",
     "privtree": "PrivTree",
     "uniform-grid": "uniform grid",
@@ -186,7 +186,7 @@ class Ratios:
 
 def findings(ratios: Ratios) -> list[Finding]:
     """The findings: our requirement, the rivals, and the growth of the added cost with k."""
-    ratio, half, _ = ratios.ratio("adaptive", "1", 10)
+    ratio, half, _ = ratios.ratio("ladder", "1", 10)
     found = [
         Finding(
             f"at epsilon 1, {ratios.people} people and k = 10 private places cost at most {BAR:.2f} of the others",
@@ -197,7 +197,7 @@ def findings(ratios: Ratios) -> list[Finding]:
     ]
     for name in ratios.methods[1:]:
         better = sum(
-            ratios.ratio("adaptive", epsilon, k).mean <= ratios.ratio(name, epsilon, k).mean
+            ratios.ratio("ladder", epsilon, k).mean <= ratios.ratio(name, epsilon, k).mean
             for epsilon, k in product(EPSILONS, KS)
         )
         theirs = ratios.ratio(name, "1", 10).mean
@@ -210,7 +210,7 @@ def findings(ratios: Ratios) -> list[Finding]:
                 ours=True,
             )
         )
-    growth = {epsilon: ratios.growth("adaptive", epsilon) for epsilon in EPSILONS}
+    growth = {epsilon: ratios.growth("ladder", epsilon) for epsilon in EPSILONS}
     found.append(
         Finding(
             "what privacy adds to the cost grows with k no faster than sqrt(k), as the bound on it does",

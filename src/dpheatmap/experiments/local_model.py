@@ -22,7 +22,7 @@ EPSILONS = ("0.5", "1", "2", "4")
 PEOPLE = (1000, 10_000, 100_000, 1_000_000)
 CITIES, TRIALS = 5, 2
 SIZE = 64
-OF_CURATOR = ("adaptive", "paper")
+OF_CURATOR = ("ladder", "paper")
 MOST_WITH_A_CURATOR = 100_000
 """The most people for whom a curator's map is made: with more, it is as good as the true one and only takes time."""
 OUTLINE, GOOD = 0.12, 0.03
@@ -72,7 +72,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
         useful = [people for people, emd in emds.items() if emd <= OUTLINE]
         good = [people for people, emd in emds.items() if emd <= GOOD]
         told = ", ".join(f"{emd:.4f} with {people:,.0f} people" for people, emd in emds.items())
-        curator = ", ".join(f"{mean(series, 'adaptive', people):.4f}" for people in sorted(series["adaptive"]))
+        curator = ", ".join(f"{mean(series, 'ladder', people):.4f}" for people in sorted(series["ladder"]))
         found.append(
             Finding(
                 f"{panel}: the local model shows the main centres from {_number(useful)} on, and is good from "

@@ -23,7 +23,7 @@ from dpheatmap.experiments.populations import Dataset, Place
 from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Results, Study
 
 EPSILONS = ("0.1", "0.5", "1", "2", "5", "10")
-OURS = "adaptive"
+OURS = "ladder"
 THEIRS = ("paper", *(peer.name for peer in PEERS))
 WITH_POSTERIOR = tuple(method.name for method in RIVALS_WITH_POSTERIOR)
 LEAST_SIGNAL = 20

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAPER_METHODS = ("paper", "baseline", "top-0.001", "top-0.01", "top-0.1", "top-1")
 """The methods in the paper's own figures."""
 
-WITH_RIVALS = ("adaptive", *PAPER_METHODS, "uniform-grid", "adaptive-grid", "privtree")
+WITH_RIVALS = ("ladder", *PAPER_METHODS, "uniform-grid", "adaptive-grid", "privtree")
 """The paper's methods, ours, and the most used rivals."""
 
 SIGMA = 0.02

@@ -45,7 +45,7 @@ def jobs(data: Data) -> tuple[list[Job], Dataset]:
     found = []
     for panel, at, people, epsilon, places in settings:
         for draw in range(DRAWS):
-            place, methods = few_places(places, people, draw), ("adaptive", f"paper-{places}", "dense")
+            place, methods = few_places(places, people, draw), ("ladder", f"paper-{places}", "dense")
             found.append(Job(panel, at, place, draw, people, epsilon, methods, UNSMOOTHED))
     return found, Dataset((), "Generated people in a few cells each", stand_in=False)
 
@@ -65,7 +65,7 @@ def merge_lines(series: Series) -> Series:
     """Merge the paper's algorithm into one line, for all its widths along the axis."""
     ours = {name: line for name, line in series.items() if not name.startswith("paper-")}
     papers = {at: mark for name, line in series.items() if name not in ours for at, mark in line.items()}
-    return {"adaptive": ours["adaptive"], "paper": dict(sorted(papers.items())), "dense": ours["dense"]}
+    return {"ladder": ours["ladder"], "paper": dict(sorted(papers.items())), "dense": ours["dense"]}
 
 
 def limits(panel: str) -> dict[str, Callable[[float], float]]:
@@ -152,7 +152,7 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
         if mean(series, name, at) > min(2.0, limits(panel)[limit](at))
     ]
     exponents = {
-        panel: ", ".join(f"{name} {_slope(lines[panel], name, most):.2f}" for name in ("adaptive", "paper", "dense"))
+        panel: ", ".join(f"{name} {_slope(lines[panel], name, most):.2f}" for name in ("ladder", "paper", "dense"))
         for panel, most in (("places", np.inf), ("people", GRID_ENDS))
     }
     by_people = {name: _slope(lines["people"], name, GRID_ENDS) for name in ("paper", "dense")}

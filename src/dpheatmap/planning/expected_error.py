@@ -10,9 +10,9 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign, grid_level
 from dpheatmap.design.forecast import NUMBERS_OF_PLACES, between
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.registry import FORECASTS
 from dpheatmap.design.start import FIRST_CELLS
 from dpheatmap.place.domain import Domain
@@ -54,23 +54,23 @@ class Choice(NamedTuple):
 
 
 def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, *, places: int | None = None) -> Choice:
-    """Choose between the dense design and a sparse one (the one given, or else the adaptive one) by expected error.
+    """Choose between the dense design and a sparse one (the one given, or else the ladder) by expected error.
 
     Without data, only the signal and the number of cells are known, and perhaps the number of places that people are
     in. The errors of the two designs on simulated maps with that number of places are compared; without the number,
-    their means over the usual numbers of places. The adaptive design is kept if the difference is within the error of
+    their means over the usual numbers of places. The ladder is kept if the difference is within the error of
     the simulations.
 
     >>> [sparse_or_dense(Domain.unit(8), Fraction(1), 5000, "paper", places=k).design for k in (5, 200)]
     ['paper', 'dense']
     """
-    sparse = AdaptiveDesign.name if design == DenseDesign.name else design
+    sparse = LadderDesign.name if design == DenseDesign.name else design
     if domain.count(domain.depth) <= FIRST_CELLS:
         return Choice(sparse, "The domain has so few cells that every design measures all of them.")
     signal, numbers = float(epsilon) * users, USUAL_PLACES if places is None else (places,)
     ours = [error_by_places(signal, k, sparse) for k in numbers]
     theirs = [error_by_places(signal, k, DenseDesign.name) * _grid_factor(domain, epsilon * users, k) for k in numbers]
-    margin = _SURE if sparse == AdaptiveDesign.name else 1.0
+    margin = _SURE if sparse == LadderDesign.name else 1.0
     better = sparse if sum(ours) <= margin * sum(theirs) else DenseDesign.name
     means = [sum(errors) / len(numbers) for errors in (ours, theirs)]
     maps = f"{numbers[0]} to {numbers[-1]}" if places is None else f"about {places}"
@@ -82,7 +82,7 @@ def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, 
 def error_by_places(signal: float, places: int, design: str) -> float:
     """The error of a design on maps of so many places, interpolated between the simulations.
 
-    >>> error_by_places(1000, 4, "adaptive") < error_by_places(1000, 400, "adaptive")
+    >>> error_by_places(1000, 4, "ladder") < error_by_places(1000, 400, "ladder")
     True
     """
     at_signal = [

@@ -55,7 +55,7 @@ class LevelPlan:
 class Theory:
     """Bounds on the expected error, from :mod:`dpheatmap.planning.bounds`, in sides of the domain.
 
-    A bound above 2 says nothing. The adaptive design has no guarantee.
+    A bound above 2 says nothing. The ladder and the adaptive design have no guarantee.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Plan:
     design : str
         The design that is planned.
     levels : tuple of LevelPlan
-        The levels that are measured. The adaptive design's are those of a path that is followed all the way down; less
+        The levels that are measured. The ladder's are those of a path that is followed all the way down; less
         busy paths end earlier, and spend there all that they have left.
     expected_emd : float
         The expected earth mover's distance to the truth, in sides of the domain.
@@ -189,7 +189,7 @@ def plan(
     users: int,
     width: int = PAPER_WIDTH,
     decay: float | Fraction = PAPER_DECAY,
-    design: str = "adaptive",
+    design: str = "ladder",
     places: int | None = None,
     trusted: str = "curator",
 ) -> Plan:
@@ -207,7 +207,7 @@ def plan(
         For experts: the number of cells that the paper's design keeps at each level.
     decay : float, default 1 / sqrt(2)
         For experts: the factor by which the levels' parts of epsilon fall in the paper's design.
-    design : {"adaptive", "paper", "dense"}, default "adaptive"
+    design : {"ladder", "adaptive", "paper", "dense"}, default "ladder"
         The design to plan, as for :func:`release`.
     places : int, optional
         About how many finest cells people are in, if that is known without looking at the data.
