@@ -12,14 +12,13 @@ from dpheatmap.curator import Curator
 from dpheatmap.evaluate.method_variants import ABLATIONS, RIVALS_WITH_POSTERIOR, Recorder
 from dpheatmap.evaluate.methods import METHODS, Method
 from dpheatmap.evaluate.peers.private_tree import privtree
-from dpheatmap.experiments import generated_data
 from dpheatmap.experiments.mixtures import mixture
-from dpheatmap.testing import SeededSource
+from dpheatmap.testing import SeededSource, generated_people
 
 
 @pytest.fixture(scope="module")
 def counts() -> dph.Counts:
-    return generated_data.cities().places[0].sample(150, np.random.default_rng(0))
+    return dph.aggregate(generated_people(300), dph.Domain.unit(7), user="person", x="x", y="y")
 
 
 @pytest.fixture(scope="module")
