@@ -23,6 +23,7 @@ import numpy as np
 
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import LIMIT, Source, discrete_laplace, saturating_add
+from dpheatmap.curator.half_deviations import half_deviations, without_overflow
 from dpheatmap.design.shares import UNITS, read_epsilon
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import CellRange, Domain, Floats
@@ -110,9 +111,7 @@ class Curator:
         twice = np.any(np.diff(np.sort(codes)) == 0)
         if twice or len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts, append=len(codes)) <= 0):
             raise ParameterError("The buckets of one question must be disjoint and not empty. Ask for them separately.")
-        weights = self._exact(np.full(len(codes), self.domain.depth), codes)
-        if int((weights >> 31).sum()) >= LIMIT >> 31:  # sums that could overflow: Python's integers don't
-            weights = weights.astype(object)
+        weights = without_overflow(self._exact(np.full(len(codes), self.domain.depth), codes))
         return self._noisy(np.minimum(half_deviations(weights, starts), LIMIT).astype(np.int64), epsilon) / UNITS
 
     def furthest(self, levels: Ints, codes: Ints, people: Floats, epsilon: Fraction) -> int:
@@ -214,32 +213,3 @@ class Curator:
                 f"it was {epsilon!r}. Split the budget first."
             )
         self.rest -= epsilon
-
-
-def half_deviations(weights: Ints, starts: Ints) -> Ints:
-    """The half deviation of each bucket, rounded down; bucket k holds the cells ``starts[k] .. starts[k + 1] - 1``.
-
-    *What is computed.* A bucket is a set of m cells with weights x_1 .. x_m (integers, in units) and mean ``S / m``.
-    Its *half deviation* is ``h = sum_j max(S/m - x_j, 0)``, which is half of ``sum_j |x_j - S/m|``, the error of
-    spreading the bucket's weight evenly. It is returned rounded down.
-
-    *Why one unit moves it by at most one.* Add a unit to x_i. The mean rises by 1/m, so each of the m - 1 other terms
-    rises by 0 to 1/m, together by at most 1 - 1/m; the term of i falls by 0 to 1 - 1/m, or stays 0. So h moves by at
-    most 1 - 1/m, less than one, and its floor by at most one. Disjoint buckets: only that of i moves.
-
-    *Why it is exact.* Let c be the number of cells below the mean and B their sum. Then
-    ``floor(h) = floor(c S / m) - B`` and ``floor(c S / m) = c (S // m) + c (S % m) // m``. The first product is at most
-    S, the second below m^2: no overflow in 64 bits for buckets of up to 2^31 cells that hold up to 2^61 units together;
-    beyond that, give Python integers.
-
-    >>> half_deviations(np.array([0, 4, 1, 1, 1, 0, 0, 5]), np.array([0, 2, 5])).tolist()  # 2, 0 and 10/3
-    [2, 0, 3]
-    """
-    size = np.diff(np.append(starts, len(weights)))
-    total = np.add.reduceat(weights, starts)
-    # A whole number is below S/m iff it is below S/m rounded up.
-    below = weights < np.repeat(-(-total // size), size)
-    number = np.add.reduceat(below.astype(np.int64), starts)
-    held = np.add.reduceat(np.where(below, weights, 0), starts)
-    deviations: Ints = number * (total // size) + number * (total % size) // size - held
-    return deviations
