@@ -21,6 +21,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpheatmap.curator.allowances import Allowances
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import LIMIT, Source, discrete_laplace, saturating_add
 from dpheatmap.curator.half_deviations import half_deviations, without_overflow
@@ -131,6 +132,21 @@ class Curator:
         guess = np.rint(np.clip(people, 0, 2**30) * UNITS).astype(np.int64)
         scores = np.abs(self._exact(levels, codes) - guess)
         return int(np.argmax(scores + self._noise(len(scores), epsilon, sensitivity=2)))
+
+    def allowances(self, side: int, epsilon: Fraction) -> Allowances:
+        """Pay once, and let every block of ``side x side`` finest cells spend that part of epsilon for itself.
+
+        Blocks begin at the grid's first row and column; those at the far edges may be cut off.
+
+        *Why it is epsilon-DP.* A finest cell lies in one block, so one unit more changes one block's weight by one: see
+        :mod:`~dpheatmap.curator.allowances`.
+        """
+        finest = self.domain.cells(self.domain.depth)
+        rows, columns = -(-finest.rows // side), -(-finest.columns // side)
+        x, y = decode(self._counts.codes)
+        block = (y - finest.y0) // side * columns + (x - finest.x0) // side
+        self._spend(epsilon)
+        return Allowances(self._sums(block, rows * columns).reshape(rows, columns), epsilon, self._source)
 
     def private_tree(self, epsilon: Fraction) -> tuple[Ints, Ints]:
         """PrivTree (Zhang, Xiao, Xie 2016): levels and codes of the leaves of a tree that is finer where people are.
