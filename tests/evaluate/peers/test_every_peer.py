@@ -19,7 +19,7 @@ from helpers.people import every_domain, on_finest_cells, people_in, some_in_one
 
 TREES_OF_ALL_CELLS = ("hay", "hb")
 """They measure every cell on every level, which is hopeless with few people."""
-DOWN_TO_CELLS = (*TREES_OF_ALL_CELLS, "quadtree", "uniform-grid", "adaptive-grid")
+DOWN_TO_CELLS = (*TREES_OF_ALL_CELLS, "quadtree", "uniform-grid", "adaptive-grid", "htf")
 """With enough epsilon, they measure the finest cells."""
 every_peer = pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 DOMAINS = {

@@ -16,6 +16,7 @@ from dpheatmap.evaluate.peers.dawa import dawa
 from dpheatmap.evaluate.peers.federated import federated_heatmap
 from dpheatmap.evaluate.peers.grids import adaptive_grid, uniform_grid
 from dpheatmap.evaluate.peers.hierarchies import hay_hierarchy, hb_hierarchy, quadtree
+from dpheatmap.evaluate.peers.homogeneous_tree import htf
 from dpheatmap.evaluate.peers.multiplicative_weights import mwem
 from dpheatmap.evaluate.peers.private_measure import pmm
 from dpheatmap.evaluate.peers.private_tree import privtree
@@ -43,5 +44,6 @@ PEERS = (
     Peer("pmm", "Private measure", "He, Vershynin, Zhu 2023", pmm, any_depth=True),
     Peer("mwem", "MWEM", "Hardt, Ligett, McSherry 2012", mwem, any_depth=True),
     Peer("federated", "Adaptive federated", "Bagdasaryan et al. 2021", federated_heatmap, any_depth=True),
+    Peer("htf", "Homogeneous tree", "Shaham et al. 2021, 2023", htf),
 )
 """All rivals, in the order of tables and legends."""
