@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dpheatmap.curator import Curator
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.evaluate.peers.active_nodes import active_nodes
 from dpheatmap.evaluate.peers.dawa import dawa
 from dpheatmap.evaluate.peers.federated import federated_heatmap
 from dpheatmap.evaluate.peers.grids import adaptive_grid, uniform_grid
@@ -45,5 +46,6 @@ PEERS = (
     Peer("mwem", "MWEM", "Hardt, Ligett, McSherry 2012", mwem, any_depth=True),
     Peer("federated", "Adaptive federated", "Bagdasaryan et al. 2021", federated_heatmap, any_depth=True),
     Peer("htf", "Homogeneous tree", "Shaham et al. 2021, 2023", htf),
+    Peer("active-nodes", "Active nodes", "Feldman et al. 2024", active_nodes, any_depth=True),
 )
 """All rivals, in the order of tables and legends."""
