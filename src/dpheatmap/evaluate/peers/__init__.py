@@ -21,6 +21,7 @@ from dpheatmap.evaluate.peers.homogeneous_tree import htf
 from dpheatmap.evaluate.peers.multiplicative_weights import mwem
 from dpheatmap.evaluate.peers.private_measure import pmm
 from dpheatmap.evaluate.peers.private_tree import privtree
+from dpheatmap.evaluate.peers.tiles import tiles
 
 
 @dataclass(frozen=True)
@@ -47,5 +48,6 @@ PEERS = (
     Peer("federated", "Adaptive federated", "Bagdasaryan et al. 2021", federated_heatmap, any_depth=True),
     Peer("htf", "Homogeneous tree", "Shaham et al. 2021, 2023", htf),
     Peer("active-nodes", "Active nodes", "Feldman et al. 2024", active_nodes, any_depth=True),
+    Peer("tiles", "Mobility report's tiles", "Kapp et al. 2022", tiles),
 )
 """All rivals, in the order of tables and legends."""
