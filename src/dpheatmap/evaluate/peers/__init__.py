@@ -41,7 +41,7 @@ PEERS = (
     Peer("privtree", "PrivTree", "Zhang, Xiao, Xie 2016", privtree, any_depth=True),
     Peer("quadtree", "Quadtree, geometric", "Cormode et al. 2012", quadtree),
     Peer("hay", "Hierarchy", "Hay et al. 2010", hay_hierarchy),
-    Peer("hb", "Hierarchy, best fan-out", "Qardaji, Yang, Li 2013 (HB)", hb_hierarchy),
+    Peer("hb", "Hierarchy, best fan-out", "Qardaji, Yang, Li 2013, HB", hb_hierarchy),
     Peer("dawa", "DAWA", "Li et al. 2014", dawa),
     Peer("pmm", "Private measure", "He, Vershynin, Zhu 2023", pmm, any_depth=True),
     Peer("mwem", "MWEM", "Hardt, Ligett, McSherry 2012", mwem, any_depth=True),

@@ -41,12 +41,12 @@ def active_nodes(curator: Curator) -> Distribution:
     *Privacy.* The cells of one question are disjoint, and which they are depends on earlier answers only. The parts
     for the levels add up. So it is epsilon-DP without a delta.
 
-    *What is different.* They know n; here 5 % of epsilon pays for it. Their theorem fixes depth and threshold up to
-    factors of log n, which would leave maps of a few hundred people blank. Here the tree ends where there are about
-    eps n cells, and the threshold is one scale of the noise, which of those tried has the least EMD on public maps.
-    Levels at which nothing is left to look at are not paid for: the second half is shared by those that were reached.
-    Mass lies evenly in a cell instead of on a point of it. They put a tree at random over the plane to bound the
-    distortion on average; a fixed quadtree has no such bound, and no method here is shifted.
+    *What is different.* This follows the paper's outline: its depth and threshold are stated up to constants and
+    factors of log n, so they are free. Here the tree ends where there are about eps n cells, and the threshold is one
+    scale of the noise; of those tried, this has the least EMD on public maps. They know n; here 5 % of epsilon pays for
+    it. Levels at which nothing is left to look at are not paid for: the counts share what is left. Mass lies evenly in
+    a cell instead of on a point of it. A tree put over the plane at random bounds the distortion of distances on
+    average; the quadtree is fixed here, as for all methods.
     """
     domain = curator.domain
     people = max(curator.total(curator.part(TOTAL)), 0.0)

@@ -20,11 +20,11 @@ from dpheatmap.place.quadtree import Ints
 
 TOTAL = Fraction(1, 20)
 BALANCE = 0.25
-"""The people times epsilon of a leaf; the authors' 10 is for millions of people."""
+"""The people times epsilon of a leaf, c."""
 CUTS = 0.05
 """The part of the budget that looks for the cuts, the same for all levels."""
 GROWTH = 2.0 ** (1 / 3)
-"""A level's counts get so much more than those of the level above, as the authors take from Cormode et al."""
+"""A level's counts get so much more than those of the level above, as in the quadtrees of Cormode et al."""
 STOP = 5.0
 """Boxes with fewer people times epsilon are not split."""
 
@@ -44,12 +44,12 @@ def htf(curator: Curator) -> Distribution:
     *Privacy.* The number of people costs 5 %. All else is paid by the boxes' own
     :meth:`~dpheatmap.curator.Curator.allowances`.
 
-    *What is different.* The authors' grid has many people in a cell. On 256 x 256 cells with 200 people nearly all
-    cells are empty, and every cut is about as even as any other. So the cells of the search are blocks, about as
-    many as leaves. The authors take a ten-thousandth of epsilon for n, which is noise of 10,000 people. Their c = 10
-    makes 20 leaves of 200 people at epsilon 1; with c = 1/4 the EMD on public maps is half of that. There the cuts
-    have a twentieth of the budget, and boxes below 5 / eps people are not split. Any of these within a factor of two
-    changes the EMD by less than a tenth.
+    *What is different.* HTF is made for grids with many people in a cell. On 256 x 256 cells with 200 people nearly all
+    cells are empty, and every cut is about as even as any other. So the cells of the search are blocks, at most as
+    many as leaves. A ten-thousandth of epsilon is enough for an n of millions; here it would be noise of thousands of
+    people. With c = 10, the uniform grid's, 200 people at epsilon 1 have 16 leaves; with c = 1/4 the EMD on public maps
+    is half of that. The other settings were chosen there, too: a twentieth of the budget for cuts, and no splits of
+    boxes below 5 / eps people. Half or twice as much changes the EMD by about a twentieth.
     """
     rows, columns = finest_grid(curator.domain)
     leaves = max(curator.total(curator.part(TOTAL)), 1.0) * float(curator.epsilon) / BALANCE
@@ -94,7 +94,7 @@ def budgets(height: int, parts: int) -> tuple[int, list[int]]:
     """What a level's search for cuts costs, and a count of each level but the last, which gets what is left.
 
     >>> budgets(2, 1000)
-    (25, [247, 311])
+    (25, [246, 311])
     """
     growth = GROWTH ** np.arange(height + 1)
     counts = (growth / growth.sum() * (1.0 - CUTS) * parts).astype(np.int64)[:-1]
