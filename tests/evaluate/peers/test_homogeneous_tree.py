@@ -119,7 +119,7 @@ def test_boxes_with_few_people_are_not_split() -> None:
     people = np.zeros((16, 16))
     people[3, 12] = 4000.0
     levels = grow(purse_of(people, 10), 8)
-    for level in levels:
+    for level in levels[1:]:
         assert not level.split[level.people < 0.4].any()
     assert levels[0].split.all()
     assert sum(len(level.boxes) for level in levels) < 60

@@ -75,13 +75,13 @@ def block_side(rows: int, columns: int, leaves: float) -> int:
 
 
 def grow(purse: Purse, height: int) -> list[Level]:
-    """Count and cut boxes, level by level."""
+    """Count and cut boxes, level by level; the first, whose count is n, is cut in any case."""
     search, counts = budgets(height, purse.parts)
     boxes, levels = Boxes.whole(*purse.left.shape), list[Level]()
     for depth in range(height + 1):
         prices = np.full(len(boxes), counts[depth]) if depth < height else boxes.at(purse.left)
         people, precision = _count(purse, boxes, prices)
-        wanted = people * float(purse.epsilon) > STOP
+        wanted = (people * float(purse.epsilon) > STOP) | (depth == 0)
         split = wanted & (boxes.rows * boxes.columns > 1) & (depth < height)
         levels.append(_count_again(purse, boxes, people, precision, split))
         if not split.any():
