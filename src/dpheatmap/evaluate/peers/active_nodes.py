@@ -41,12 +41,15 @@ def active_nodes(curator: Curator) -> Distribution:
     *Privacy.* The cells of one question are disjoint, and which they are depends on earlier answers only. The parts
     for the levels add up. So it is epsilon-DP without a delta.
 
-    *What is different.* This follows the paper's outline: its depth and threshold are stated up to constants and
-    factors of log n, so they are free. Here the tree ends where there are about eps n cells, and the threshold is one
-    scale of the noise; of those tried, this has the least EMD on public maps. They know n; here 5 % of epsilon pays for
-    it. Levels at which nothing is left to look at are not paid for: the counts share what is left. Mass lies evenly in
-    a cell instead of on a point of it. A tree put over the plane at random bounds the distortion of distances on
-    average; the quadtree is fixed here, as for all methods.
+    *Source.* The paper's abstract and summaries of it; its full text was not at hand. The two stages and the projection
+    are its outline as we know it, and details may differ.
+
+    *What is different.* The paper's rates hold up to factors of log n, so depth and threshold are free. Here the tree
+    ends where there are about eps n cells, and the threshold is one scale of the noise; of those tried, this has the
+    least EMD on public maps. They know n; here 5 % of epsilon pays for it. Levels at which nothing is left to look at
+    are not paid for: the counts share what is left. Mass lies evenly in a cell instead of on a point of it. A tree put
+    over the plane at random bounds the distortion of distances on average; the quadtree is fixed here, as for all
+    methods.
     """
     domain = curator.domain
     people = max(curator.total(curator.part(TOTAL)), 0.0)

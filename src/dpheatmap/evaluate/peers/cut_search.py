@@ -14,7 +14,7 @@ from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
 
 ROUNDS = 3
-"""The authors' T. More rounds find finer places, each asked about with more noise."""
+"""HTF's T. More rounds find finer places, each asked about with more noise."""
 QUESTIONS = 2 * ROUNDS + 1
 ONE_CUT = 2
 """A box of so many cells can be cut at one place only, and nothing is asked."""
@@ -49,7 +49,7 @@ def cut_boxes(purse: Purse, boxes: Boxes, depth: int, budget: int) -> Boxes:
 
 
 def search(uneven: Callable[[Ints], Floats], length: Ints) -> Ints:
-    """Find places of cuts, from 1 to the length - 1, at which a noisy function is small, as the authors do.
+    """Find places of cuts, from 1 to the length - 1, at which a noisy function is small.
 
     A round asks halfway to either side of the best place so far, and goes on around the best of the three. All boxes
     are asked about at once.

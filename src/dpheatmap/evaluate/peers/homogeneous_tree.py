@@ -49,7 +49,9 @@ def htf(curator: Curator) -> Distribution:
     many as leaves. A ten-thousandth of epsilon is enough for an n of millions; here it would be noise of thousands of
     people. With c = 10, the uniform grid's, 200 people at epsilon 1 have 16 leaves; with c = 1/4 the EMD on public maps
     is half of that. The other settings were chosen there, too: a twentieth of the budget for cuts, and no splits of
-    boxes below 5 / eps people. Half or twice as much changes the EMD by about a twentieth.
+    boxes below 5 / eps people. Half or twice as much of any of them changes the EMD by -4 % to +13 %.
+
+    *Source.* The papers' abstracts and an implementation by others; the papers' full text was not at hand.
     """
     rows, columns = finest_grid(curator.domain)
     leaves = max(curator.total(curator.part(TOTAL)), 1.0) * float(curator.epsilon) / BALANCE
