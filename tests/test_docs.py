@@ -10,6 +10,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import COMMANDS, cli
+from dpheatmap.evaluate.peers import PEERS
 from dpheatmap.releases.release_file import describe
 from dpheatmap.testing import generated_people
 from helpers import ROOT
@@ -73,3 +74,14 @@ def test_every_key_of_the_release_file_is_documented() -> None:
         assert f"`{key}`" in page, key
     for key in [*describe(adaptive), *describe(adaptive)["rule"], *describe(dense), *describe(dense)["rule"]]:
         assert f"`{key}`" in page, key
+
+
+def test_every_rival_is_named_with_its_authors_and_year() -> None:
+    """In the table of methods, and where nobody is said to be better: that says nothing about others."""
+    table, results = ((ROOT / "docs" / page).read_text() for page in ("guides/evaluation.md", "explanation/results.md"))
+    verdict = " ".join(re.search(r"\*\*In short\.\*\*.*?\n\n", results, re.DOTALL)[0].split())  # type: ignore[index]
+    for peer in PEERS:
+        assert f"`{peer.name}`" in table
+        published = peer.reference.removesuffix(", HB")
+        assert published in table, peer
+        assert published in verdict, peer

@@ -13,7 +13,7 @@ import dpheatmap as dph
 from dpheatmap.curator import Curator
 from dpheatmap.curator import rivals as questions
 from dpheatmap.curator.core.noise import DiscreteLaplace, discrete_laplace
-from dpheatmap.curator.rivals import half_deviations
+from dpheatmap.curator.half_deviations import half_deviations
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound

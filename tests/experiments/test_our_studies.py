@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from dpheatmap.evaluate.method_variants import EVERY_METHOD
+from dpheatmap.evaluate.method_variants import EVERY_METHOD, RIVALS_WITH_POSTERIOR
+from dpheatmap.evaluate.peers import PEERS
 from dpheatmap.evaluate.scores import METRICS, Mean, Scores
 from dpheatmap.experiments import ablation, rival_methods
 from dpheatmap.experiments import epsilon as comparison
@@ -54,6 +56,20 @@ def test_a_better_rival_is_found_in_the_place_where_it_is_better(jobs: list[Job]
     found = rival_methods.STUDY.judge(jobs, made_up(jobs, error))
     assert [finding.held for finding in found] == [which != 0, which != 1]
     assert found[which].evidence.count("cities, 500 people at 5 by " + EVERY_METHOD[rival].title) == 4
+
+
+def test_the_verdict_names_every_rival_that_was_tried_and_its_year(jobs: list[Job]) -> None:
+    as_written, with_posterior = rival_methods.STUDY.judge(jobs, made_up(jobs, lambda job, name: 0.5))
+    for peer in PEERS:
+        assert f"{peer.title} ({peer.reference})" in as_written.evidence
+    assert "Paper's algorithm (Ghazi et al. 2023)" in as_written.evidence
+    for method in RIVALS_WITH_POSTERIOR:
+        assert method.title in with_posterior.evidence
+
+
+def test_every_rival_has_a_year() -> None:
+    assert all(re.search(r"\b(19|20)\d\d\b", reference) for reference in rival_methods.REFERENCES.values())
+    assert set(rival_methods.REFERENCES) == set(rival_methods.THEIRS)
 
 
 def line(error: float) -> dict[float, dict[str, Mean]]:

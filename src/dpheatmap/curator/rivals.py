@@ -21,8 +21,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpheatmap.curator.allowances import Allowances
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import Source, discrete_laplace
+from dpheatmap.curator.core.publishing import add_noise
+from dpheatmap.curator.half_deviations import half_deviations, without_overflow
 from dpheatmap.design.shares import FARTHEST, UNITS, read_epsilon
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import CellRange, Domain, Floats
@@ -110,9 +113,7 @@ class Curator:
         twice = np.any(np.diff(np.sort(codes)) == 0)
         if twice or len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts, append=len(codes)) <= 0):
             raise ParameterError("The buckets of one question must be disjoint and not empty. Ask for them separately.")
-        weights = self._exact(np.full(len(codes), self.domain.depth), codes)
-        if int((weights >> 31).sum()) >= FARTHEST >> 31:  # sums that could overflow: Python's integers don't
-            weights = weights.astype(object)
+        weights = without_overflow(self._exact(np.full(len(codes), self.domain.depth), codes))
         return self._noisy(np.minimum(half_deviations(weights, starts), FARTHEST).astype(np.int64), epsilon) / UNITS
 
     def furthest(self, levels: Ints, codes: Ints, people: Floats, epsilon: Fraction) -> int:
@@ -132,6 +133,21 @@ class Curator:
         guess = np.rint(np.clip(people, 0, 2**30) * UNITS).astype(np.int64)
         scores = np.abs(self._exact(levels, codes) - guess)
         return int(np.argmax(scores + self._noise(len(scores), epsilon, sensitivity=2)))
+
+    def allowances(self, side: int, epsilon: Fraction) -> Allowances:
+        """Pay once, and let every block of ``side x side`` finest cells spend that part of epsilon for itself.
+
+        Blocks begin at the grid's first row and column; those at the far edges may be cut off.
+
+        *Why it is epsilon-DP.* A finest cell lies in one block, so one unit more changes one block's weight by one: see
+        :mod:`~dpheatmap.curator.allowances`.
+        """
+        finest = self.domain.cells(self.domain.depth)
+        rows, columns = -(-finest.rows // side), -(-finest.columns // side)
+        x, y = decode(self._counts.codes)
+        block = (y - finest.y0) // side * columns + (x - finest.x0) // side
+        self._spend(epsilon)
+        return Allowances(self._sums(block, rows * columns).reshape(rows, columns), epsilon, self._source)
 
     def private_tree(self, epsilon: Fraction) -> tuple[Ints, Ints]:
         """PrivTree (Zhang, Xiao, Xie 2016): levels and codes of the leaves of a tree that is finer where people are.
@@ -166,7 +182,7 @@ class Curator:
         cells, leaves = self.domain.codes(first), []
         for level in range(first, finest):
             value = np.maximum(self._counts.at(level, cells) - (level - first) * delta, -delta)
-            split = saturating_add(value + delta, noise.sample(len(cells), self._source)) > delta
+            split = add_noise(value + delta, noise.sample(len(cells), self._source)) > delta
             leaves.append(cells[~split])
             cells = self.domain.children(level, cells[split])
         leaves.append(cells)
@@ -200,7 +216,7 @@ class Curator:
 
     def _noisy(self, counts: Ints, epsilon: Fraction) -> Ints:
         """Add noise to counts; sums are clipped at the noise's limit."""
-        return saturating_add(counts, self._noise(len(counts), epsilon))
+        return add_noise(counts, self._noise(len(counts), epsilon))
 
     def _noise(self, size: int, epsilon: Fraction, sensitivity: int = 1) -> Ints:
         """Draw noise of rate eps / (sensitivity W), after paying for it."""
@@ -214,43 +230,3 @@ class Curator:
                 f"it was {epsilon!r}. Split the budget first."
             )
         self.rest -= epsilon
-
-
-def half_deviations(weights: Ints, starts: Ints) -> Ints:
-    """The half deviation of each bucket, rounded down; bucket k holds the cells ``starts[k] .. starts[k + 1] - 1``.
-
-    *What is computed.* A bucket is a set of m cells with weights x_1 .. x_m (integers, in units) and mean ``S / m``.
-    Its *half deviation* is ``h = sum_j max(S/m - x_j, 0)``, which is half of ``sum_j |x_j - S/m|``, the error of
-    spreading the bucket's weight evenly. It is returned rounded down.
-
-    *Why one unit moves it by at most one.* Add a unit to x_i. The mean rises by 1/m, so each of the m - 1 other terms
-    rises by 0 to 1/m, together by at most 1 - 1/m; the term of i falls by 0 to 1 - 1/m, or stays 0. So h moves by at
-    most 1 - 1/m, less than one, and its floor by at most one. Disjoint buckets: only that of i moves.
-
-    *Why it is exact.* Let c be the number of cells below the mean and B their sum. Then
-    ``floor(h) = floor(c S / m) - B`` and ``floor(c S / m) = c (S // m) + c (S % m) // m``. The first product is at most
-    S, the second below m^2: no overflow in 64 bits for buckets of up to 2^31 cells that hold up to 2^61 units together;
-    beyond that, give Python integers.
-
-    >>> half_deviations(np.array([0, 4, 1, 1, 1, 0, 0, 5]), np.array([0, 2, 5])).tolist()  # 2, 0 and 10/3
-    [2, 0, 3]
-    """
-    size = np.diff(np.append(starts, len(weights)))
-    total = np.add.reduceat(weights, starts)
-    # A whole number is below S/m iff it is below S/m rounded up.
-    below = weights < np.repeat(-(-total // size), size)
-    number = np.add.reduceat(below.astype(np.int64), starts)
-    held = np.add.reduceat(np.where(below, weights, 0), starts)
-    deviations: Ints = number * (total // size) + number * (total % size) // size - held
-    return deviations
-
-
-def saturating_add(counts: Ints, noise: Ints) -> Ints:
-    """``counts + noise``, held within +-2^61, for counts from 0 to 2^61.
-
-    Noise of magnitude 2^62 stands for anything beyond it; any such noise carries the sum past +-2^61 whatever the
-    count, so the result is what exact, unbounded noise would have given. Holding a sum within bounds is a function
-    of the noisy value, and holding a count at 2^61 changes no difference between neighbours' counts upward.
-    """
-    noisy: Ints = np.clip(np.minimum(counts, FARTHEST) + noise, -FARTHEST, FARTHEST)
-    return noisy

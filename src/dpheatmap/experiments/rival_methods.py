@@ -25,6 +25,8 @@ from dpheatmap.experiments.study import SIGMA, Data, Finding, Job, Results, Stud
 EPSILONS = ("0.1", "0.5", "1", "2", "5", "10")
 OURS = "ladder"
 THEIRS = ("paper", *(peer.name for peer in PEERS))
+REFERENCES = {"paper": "Ghazi et al. 2023", **{peer.name: peer.reference for peer in PEERS}}
+"""Who published a rival, and when."""
 WITH_POSTERIOR = tuple(method.name for method in RIVALS_WITH_POSTERIOR)
 LEAST_SIGNAL = 20
 """The least people times epsilon that is tested: below it no method works."""
@@ -93,9 +95,20 @@ def _nobody_better(jobs: Sequence[Job], results: Results, rivals: Sequence[str],
     return Finding(
         f"{claim} (paired tests, Holm's correction at 5 %)",
         not lost,
-        f"{len(cases)} comparisons, our mean is better in {wins}; significantly worse: {listing(lost)}",
+        f"{len(cases)} comparisons, our mean is better in {wins}; significantly worse: {listing(lost)}. "
+        f"Tried were {names_and_years(rivals)}",
         ours=True,
     )
+
+
+def names_and_years(rivals: Sequence[str]) -> str:
+    """The titles of rivals, each with its authors and year where it is as they wrote it.
+
+    >>> names_and_years(["privtree", "privtree-posterior"])
+    'PrivTree (Zhang, Xiao, Xie 2016), PrivTree + posterior'
+    """
+    named = (f" ({REFERENCES[rival]})" if rival in REFERENCES else "" for rival in rivals)
+    return listing([EVERY_METHOD[rival].title + by for rival, by in zip(rivals, named, strict=True)])
 
 
 def _places(jobs: Sequence[Job]) -> list[tuple[str, float]]:

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 import pytest
 
-from dpheatmap.curator import rivals
+from dpheatmap.curator import half_deviations
 from dpheatmap.curator.core import budget, counts, looks, measure, noise, noise_kernels, publishing, walk
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts
@@ -100,7 +100,7 @@ def test_no_float_is_written_between_counts_and_noisy_counts(module: ModuleType)
 
 
 def test_no_float_is_written_where_half_deviations_are_computed() -> None:
-    assert float_syntax(inspect.getsource(rivals.half_deviations)) == set()
+    assert float_syntax(inspect.getsource(half_deviations)) == set()
 
 
 @pytest.mark.parametrize(

@@ -287,14 +287,6 @@ def test_first_level_12_is_too_many_cells_and_11_is_not() -> None:
     assert Domain.unit(20).cells(11).count == 4**11 <= 2**22 < 4**12
 
 
-@given(st.integers(0, 2**62), st.integers(-(2**62), 2**62))
-def test_a_sum_is_held_within_bounds(count: int, noise: int) -> None:
-    from dpheatmap.curator.rivals import saturating_add
-
-    got = int(saturating_add(np.array([count]), np.array([noise]))[0])
-    assert got == max(-(2**61), min(2**61, min(count, 2**61) + noise))
-
-
 # Little or nothing to read
 
 FEW: dict[str, Columns] = {

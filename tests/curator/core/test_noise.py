@@ -28,7 +28,7 @@ from dpheatmap.curator.core import noise, noise_kernels
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.noise import BLOCK, HEAD, LARGEST, SMALL, DiscreteLaplace, Factor, exp_interval
-from dpheatmap.curator.rivals import saturating_add
+from dpheatmap.curator.core.publishing import add_noise
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.errors import ParameterError
@@ -210,18 +210,11 @@ def test_finish_assembles_signed_noise_without_overflow(digits: int, heads: list
 
 
 @settings(max_examples=500)
-@given(
-    counts=st.integers(0, FARTHEST) | st.integers(FARTHEST - 10, 2**63 - 1),
-    unbounded=st.integers(-(2**70), 2**70)
-    | st.integers(LARGEST - 5, LARGEST + 5)
-    | st.integers(FARTHEST - 5, FARTHEST + 5),
-    sign=st.sampled_from([-1, 1]),
-)
-def test_saturating_add_gives_what_unbounded_noise_would(counts: int, unbounded: int, sign: int) -> None:
-    drawn = max(-LARGEST, min(LARGEST, sign * unbounded))
-    got = saturating_add(np.array([counts], dtype=np.int64), np.array([drawn], dtype=np.int64))
+@given(counts=st.integers(0, 2**70) | st.integers(2**63 - 5, 2**63 + 5), noise=st.integers(-(2**70), 2**70))
+def test_noise_is_added_exactly_and_only_the_sum_is_clipped(counts: int, noise: int) -> None:
+    got = add_noise(*(np.array([n], object if abs(n) >= 2**63 else np.int64) for n in (counts, noise)))
     assert got.dtype == np.int64
-    assert got.tolist() == [max(-FARTHEST, min(FARTHEST, min(counts, FARTHEST) + sign * unbounded))]
+    assert got.tolist() == [max(-FARTHEST, min(FARTHEST, counts + noise))]
 
 
 def test_an_epsilon_too_small_is_refused_and_the_next_one_samples() -> None:

@@ -28,7 +28,12 @@ class Published(NamedTuple):
 
 def count_with_noise(counts: Counts, level: int, cells: Ints, share: int, draw: Draw) -> Ints:
     """Count cells, and add noise of a share to each."""
-    return clip(summable(counts.exact(level, cells)) + summable(draw(share, len(cells))))
+    return add_noise(counts.exact(level, cells), draw(share, len(cells)))
+
+
+def add_noise(counts: Ints, noise: Ints) -> Ints:
+    """Add noise to exact counts of any size, and clip the sums."""
+    return clip(summable(counts) + summable(noise))
 
 
 def clip(noisy: Ints) -> Ints:
