@@ -33,7 +33,7 @@ SIGMA, SIZE = 0.02, 64
 DRAWS = {60: 6, 250: 6, 1000: 5, 4000: 4, 16_000: 3}
 """By signal."""
 EPSILONS = (Fraction(1), Fraction(1, 4), Fraction(3))
-DESIGNS = ("adaptive", "paper", "dense")
+DESIGNS = ("ladder", "paper", "dense")
 CLEAR, RIGHT = 1.2, 0.9
 
 
@@ -117,7 +117,7 @@ def main() -> int:
     found = {case: np.array(each) for case, each in sorted(runs.items())}
     for case, each in found.items():
         print(f"{case.kind}, {case.where}, signal {case.signal}: {_in_words(each)}", flush=True)
-    return 0 if all([judge("adaptive", found), judge("paper", found)]) else 1
+    return 0 if all([judge("ladder", found), judge("paper", found)]) else 1
 
 
 if __name__ == "__main__":
