@@ -100,7 +100,7 @@ def test_the_report_and_the_part_come_along(tmp_path: Path) -> None:
 
 
 def test_a_release_from_the_file_is_the_release(city: Counts, stored: Path) -> None:
-    for design in ("adaptive", "paper"):
+    for design in ("ladder", "adaptive", "paper"):
         one, other = (
             seeded_release(c, seed=3, epsilon=1, design=design).measurements for c in (city, Counts.load(stored))
         )

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from dpheatmap.curator.core.budget import EVERYTHING, check_paths
+from dpheatmap.curator.core.budget import EVERYTHING, check_paths, refine
 from dpheatmap.curator.core.walk import walk
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
@@ -236,6 +236,31 @@ def test_what_keeps_the_rules_passes() -> None:
     check_paths(ASKED, [Question(2, CELLS[:1], 100, 0), Question(3, CELLS + 4, 1, 99), Question(4, CELLS + 32, 60, 40)])
     check_paths(ASKED, [Question(3, CELLS[:2], 50, 0), Question(4, CELLS + 8, 50, 0), Question(3, CELLS[3:], 50, 0)])
     check_paths(EVERYTHING, [Question(2, np.arange(16), SHARES, 0)])
+
+
+def test_paths_told_by_deeper_cells_have_as_much_left() -> None:
+    """Some of the cells inside those asked about: what is left is theirs, and what is not named is not followed."""
+    finer = refine(ASKED, 4, CELLS + 16)
+    assert (finer.level, finer.cells.tolist(), finer.share, finer.left) == (4, (CELLS + 16).tolist(), 0, ASKED.left)
+    assert refine(ASKED, 2, CELLS).left == ASKED.left
+    assert len(refine(ASKED, 3, CELLS[:0]).cells) == 0
+    check_paths(finer, [Question(4, CELLS + 16, ASKED.left, 0)])
+    for following, words in (
+        (Question(4, CELLS + 16, ASKED.left + 1, 0), "more on a path"),
+        (Question(4, CELLS + 20, ASKED.left, 0), "elsewhere"),
+        (Question(3, CELLS + 4, ASKED.left, 0), "back up"),
+    ):
+        with pytest.raises(AssertionError, match=words):
+            check_paths(finer, [following])
+
+
+@pytest.mark.parametrize(
+    ("level", "cells", "words"),
+    [(3, np.array([16]), "elsewhere"), (2, np.array([4]), "elsewhere"), (1, np.array([0]), "back up")],
+)
+def test_paths_are_not_told_by_cells_elsewhere(level: int, cells: Ints, words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        refine(ASKED, level, cells)
 
 
 @pytest.mark.parametrize(

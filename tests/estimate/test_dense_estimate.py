@@ -145,7 +145,7 @@ def test_a_total_that_is_not_positive_gives_the_flagged_uniform_map() -> None:
 
 def test_methods_are_for_their_designs() -> None:
     nobody = people(dph.Domain.unit(3), 0)
-    for design in ("adaptive", "paper"):
+    for design in ("ladder", "adaptive", "paper"):
         with pytest.raises(ParameterError, match=f"for releases of the design 'dense'; this one's is '{design}'"):
             dph.release(nobody, epsilon=1, design=design).heatmap(method="dense")
     with pytest.raises(ParameterError, match="'paper' is for releases of the design 'paper' or 'dense'; this one's is"):

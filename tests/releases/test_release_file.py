@@ -56,7 +56,7 @@ def saved(release: dph.Release, tmp_path: Path) -> Path:
 # Whole files
 
 
-@pytest.mark.parametrize("design", ["adaptive", "paper", "dense"])
+@pytest.mark.parametrize("design", ["ladder", "adaptive", "paper", "dense"])
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
 def test_what_was_saved_is_read_back(domain: dph.Domain, design: str, tmp_path: Path) -> None:
     before = release_of(domain, design=design, decay=Fraction(3, 4), epsilon=0.1)

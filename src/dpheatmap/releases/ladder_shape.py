@@ -80,7 +80,8 @@ class _Shape:
                 return OTHER_CELLS.format(level)
             if not self._is_even(level) and self._too_little(level, missing[1]):
                 return NOT_SPLIT.format(level)
-            waiting = [self.domain.children(level, cells) for cells in (opened, *missing[:2])]
+            if level < self.design.last:
+                waiting = [self.domain.children(level, cells) for cells in (opened, *missing[:2])]
         return None if used == len(self.found) else "it has measurements that its design does not make"
 
     def _shares(self, level: int, cells: Ints) -> tuple[NDArray[np.bool_], Ints]:

@@ -96,7 +96,7 @@ def test_an_aggregation_shows_nothing_of_its_report() -> None:
 
 @given(st.lists(st.sampled_from([0, 1, 2**30, 2**61 - 1, 2**61, 2**62, 2**63 - 1]), min_size=1, max_size=64))
 def test_no_number_of_people_is_too_many(weights: list[int]) -> None:
-    """Sums of up to 2^69 units, 500 billion people: exact, and held at 2^61 cell by cell."""
+    """Sums of up to 2^69 units, 500 billion people: exact, and held at 2^61 cell by cell only where that is asked."""
     cells = np.arange(len(weights))
     counts = Counts.from_cells(Domain.unit(6), cells, cells, np.array(weights))
     assert counts.total == sum(weights)
@@ -104,6 +104,19 @@ def test_no_number_of_people_is_too_many(weights: list[int]) -> None:
         codes = encode(np.arange(2**level), np.arange(2**level))
         held = [sum(weights[k << (6 - level) : (k + 1) << (6 - level)]) for k in range(2**level)]
         assert counts.at(level, codes).tolist() == [min(weight, 2**61) for weight in held]
+        exact = counts.exact(level, codes)
+        assert exact.tolist() == held
+        assert exact.dtype == (np.int64 if max(held) < 2**63 else object)
+
+
+def test_sums_that_wrap_around_more_than_once_are_exact() -> None:
+    """2^70 units in 256 cells; every cell of every level, and ranges that begin right at a turn."""
+    counts = Counts.in_order(Domain.unit(4), np.arange(256), np.full(256, 2**62))
+    assert counts.total == 2**70
+    assert len(counts.turns) == 64
+    for level in range(5):
+        assert counts.exact(level, np.arange(4**level)).tolist() == [2 ** (70 - 2 * level)] * 4**level
+    assert counts.exact(2, np.zeros(0, np.int64)).tolist() == []
 
 
 def test_one_person_more_moves_no_sum_by_more_however_many_there_are() -> None:

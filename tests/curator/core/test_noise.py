@@ -191,6 +191,46 @@ def test_the_last_outcomes_are_the_largest_noise(noise_path: str, rate: Fraction
     assert sampler.sample(9, lambda n: b"\xff" * n).tolist() == [last] * 9
 
 
+@pytest.mark.parametrize("rounds", [0, 1, 5, 61, 62, 63, 200])
+def test_the_tail_is_continued_exactly_and_clipped_only_in_samples(rounds: int) -> None:
+    """Scripted: the last outcome of every factor, then so many successes, each a real below exp(-1), and a failure.
+
+    The head ends at R = 1 here, so the tail begins right after it; with a block of 2^56, 63 rounds reach 2^62.
+    """
+    sampler = DiscreteLaplace(WIDEST, head=1)
+    assert sampler.block == 2**56
+    last = [2**64 - 1] * (1 + sampler.digits)
+    found = sampler.exact(1, Script([*last, *([0, 0] * rounds), 1]))
+    wanted = -(1 + (1 + rounds) * 2**56 + 2**56 - 1)
+    assert [int(number) for number in found] == [wanted]
+    assert found.dtype == object
+    sample = sampler.sample(1, Script([*last, *([0, 0] * rounds), 1]))
+    assert sample.dtype == np.int64
+    assert sample.tolist() == [max(wanted, -LARGEST)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    heads=st.lists(
+        st.tuples(st.integers(0, 2 * HEAD) | st.integers(120, 132), st.integers(0, 2**56 - 1)), min_size=1, max_size=9
+    )
+)
+def test_what_reaches_2_to_the_62_is_an_integer_of_any_size(heads: list[tuple[int, int]]) -> None:
+    """Heads and digits are given; up to R = HEAD - 1, magnitudes are 1 + R 2^56 + digits, whatever fits in 64 bits."""
+    sampler = DiscreteLaplace(WIDEST)
+
+    def given_outcomes(totals: Ints, source: object) -> None:
+        totals[:] = np.array(heads).T
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampler, "_draw_few", given_outcomes)
+        found, sample = sampler.exact(len(heads)), sampler.sample(len(heads))
+    signed = [0 if head == 0 else (1 + (head - 1) // 2 * 2**56 + low) * (1 if head % 2 else -1) for head, low in heads]
+    assert [int(number) for number in found] == signed
+    assert (found.dtype == object) == any(head > 126 for head, _ in heads)
+    assert sample.tolist() == [max(-LARGEST, min(LARGEST, number)) for number in signed]
+
+
 def test_a_source_that_runs_dry_is_an_error_and_never_less_noise(noise_path: str) -> None:
     with pytest.raises(ValueError, match="buffer"):
         DiscreteLaplace(Fraction(1, 1000)).sample(100, lambda n: os.urandom(n)[: n // 2])

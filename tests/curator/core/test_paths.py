@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ import dpheatmap as dph
 from dpheatmap.curator.core import measure
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import DiscreteLaplace
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
@@ -69,6 +70,7 @@ def a_person(domain: Domain, rng: np.random.Generator) -> tuple[Ints, Ints]:
 
 by_domain = pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: f"{domain.kind}{domain.depth}")
 by_design = pytest.mark.parametrize("design", ["adaptive", "paper", "dense"])
+"""Designs that ask questions; the ladder's noise is also in its looks, so it is watched in its own way below."""
 
 
 @by_design
@@ -130,6 +132,68 @@ def test_neighbours_are_asked_the_same_if_they_answered_the_same(
         m = seeded_release(counts, epsilon=EPSILON, design=design, seed=1).measurements
         found.append([column.tolist() for column in (m.levels, m.codes, m.counts, m.shares)])
     assert found[0] == found[1]
+
+
+class Drawn(NamedTuple):
+    """A draw of the ladder: its share, and the cell that it is for."""
+
+    share: int
+    level: int
+    code: int
+
+
+def drawn_by(watched: Watched, design: LadderDesign) -> dict[int, Drawn]:
+    """All draws of a ladder's release, by their values. Those without a question before them are the cells' own."""
+    own = {rung.taken for rung in design.rungs}
+    questions, found = iter(watched.questions), {}
+    level, codes = 0, np.zeros(0, np.int64)
+    for rate, noise in watched.draws:
+        share = int(rate * UNITS * SHARES / EPSILON)
+        if share in own:
+            here, cells = level - 2, np.unique(codes >> 4)
+        else:
+            level, codes, _ = next(questions)
+            here, cells = level, codes
+        assert len(cells) == len(noise)
+        found |= {n: Drawn(share, here, c) for n, c in zip(noise.tolist(), cells.tolist(), strict=True)}
+    assert next(questions, None) is None
+    assert len(found) == sum(len(noise) for _, noise in watched.draws), "two draws are equal, of a scale of 2^30 units"
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+@by_domain
+def test_the_ladder_publishes_counts_each_with_one_draw_of_its_own(domain: Domain, seed: int, watched: Watched) -> None:
+    """Of the recorded rate, drawn for the cell or for one inside it; and no draw is in two published values."""
+    counts = crowd(domain)
+    release = seeded_release(counts, epsilon=EPSILON, design="ladder", seed=seed)
+    m, design = release.measurements, release.design
+    assert isinstance(design, LadderDesign)
+    draws, used = drawn_by(watched, design), set[int]()
+    for level, code, noisy, share in zip(m.levels, m.codes, m.counts, m.shares, strict=True):
+        true = sum(int(w) for w in np.diff(counts.sums)[counts.codes >> 2 * (domain.depth - level) == code])
+        noise = int(noisy) - true
+        draw = draws[noise]
+        assert draw.share == share
+        assert level <= draw.level <= level + 2
+        assert draw.code >> 2 * (draw.level - level) == code
+        used.add(noise)
+    assert len(used) == len(m)
+    if len(m) > 100:  # every kind is there
+        assert {draws[noise].share in design.rungs[0] for noise in used} == {True, False}
+
+
+@by_domain
+def test_what_the_ladder_spends_on_a_person_is_epsilon(domain: Domain) -> None:
+    counts, rng = crowd(domain), np.random.default_rng(2)
+    for seed in range(5):
+        m = seeded_release(counts, epsilon=EPSILON, design="ladder", seed=seed).measurements
+        codes, units = a_person(domain, rng)
+        spent = Fraction(0)
+        for level, code, share in zip(m.levels.tolist(), m.codes.tolist(), m.shares.tolist(), strict=True):
+            inside = codes >> 2 * (domain.depth - level) == code
+            spent += EPSILON * share / SHARES * int(units[inside].sum()) / UNITS
+        assert spent == EPSILON
 
 
 def test_the_source_is_read_anew_for_every_question() -> None:

@@ -29,7 +29,7 @@ def released(domain: Domain, design: str = "adaptive") -> Release:
     return seeded_release(table, domain, seed=1, epsilon=2, user="person", x="x", y="y", design=design)
 
 
-@pytest.mark.parametrize("design", ["adaptive", "paper"])
+@pytest.mark.parametrize("design", ["ladder", "adaptive", "paper"])
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
 def test_every_finest_cell_lies_in_one_leaf(domain: Domain, design: str) -> None:
     found = leaves(released(domain, design), method="paper" if design == "paper" else "posterior")
