@@ -201,9 +201,9 @@ def test_the_local_model_is_said_to_be_of_use_where_it_is() -> None:
     panels: dict[str, Series] = {
         "epsilon 1": {
             "local": line({1000.0: 0.3, 10_000.0: 0.1, 100_000.0: 0.02}),
-            "adaptive": line({1000.0: 0.02, 10_000.0: 0.01}),
+            "ladder": line({1000.0: 0.02, 10_000.0: 0.01}),
         },
-        "epsilon 0.5": {"local": line({1000.0: 0.3}), "adaptive": line({1000.0: 0.1})},
+        "epsilon 0.5": {"local": line({1000.0: 0.3}), "ladder": line({1000.0: 0.1})},
     }
     one, half = local.findings(panels)
     assert "main centres from 10,000 people on, and is good from 100,000 people on" in one.claim

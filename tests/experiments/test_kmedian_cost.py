@@ -34,22 +34,22 @@ def made_up(added: dict[str, float], power: float = 0.5) -> Costs:
 
 
 def test_ratios_growth_and_bands() -> None:
-    runs = [made_up({"adaptive": part}) for part in (0.001, 0.003)]
+    runs = [made_up({"ladder": part}) for part in (0.001, 0.003)]
     ratios = Ratios(runs, 2000)
-    assert ratios.ratio("adaptive", "1", 2).mean == pytest.approx(1 + 0.002 * 2**0.5 * 2)
-    assert ratios.added_cost("adaptive", "1", 2) == pytest.approx(mean_of([0.001 * 2**0.5, 0.003 * 2**0.5]))
-    assert ratios.growth("adaptive", "1") == pytest.approx((0.5, 0.5, 0.5))
-    assert Ratios([made_up({"adaptive": 0.01}, 1.0)], 1).growth("adaptive", "2") == pytest.approx((1, 1, 1))
-    uneven = Ratios([made_up({"adaptive": 0.01}, power) for power in (0.2, 0.8, 1.4)], 3).growth("adaptive", "2")
+    assert ratios.ratio("ladder", "1", 2).mean == pytest.approx(1 + 0.002 * 2**0.5 * 2)
+    assert ratios.added_cost("ladder", "1", 2) == pytest.approx(mean_of([0.001 * 2**0.5, 0.003 * 2**0.5]))
+    assert ratios.growth("ladder", "1") == pytest.approx((0.5, 0.5, 0.5))
+    assert Ratios([made_up({"ladder": 0.01}, 1.0)], 1).growth("ladder", "2") == pytest.approx((1, 1, 1))
+    uneven = Ratios([made_up({"ladder": 0.01}, power) for power in (0.2, 0.8, 1.4)], 3).growth("ladder", "2")
     assert uneven[1:] == pytest.approx((0.2, 1.4))
     assert uneven.low < uneven.power < uneven.high
     assert len(ratios.rows()) == len(EPSILONS) * len(KS)
 
 
 def test_findings_tell_a_miss_and_a_better_rival() -> None:
-    good = findings(Ratios([made_up({"adaptive": 0.001, "paper": 0.01}, 0.4)], 2000))
+    good = findings(Ratios([made_up({"ladder": 0.001, "paper": 0.01}, 0.4)], 2000))
     assert [finding.held for finding in good] == [True, True, True]
-    bad = findings(Ratios([made_up({"adaptive": 0.1, "paper": 0.01}, 0.9)], 2000))
+    bad = findings(Ratios([made_up({"ladder": 0.1, "paper": 0.01}, 0.9)], 2000))
     assert [finding.held for finding in bad] == [False, False, False]
 
 
@@ -112,4 +112,4 @@ def test_a_whole_run_goes_on_from_its_record(tmp_path: Path, monkeypatch: pytest
 
 
 def made_up_job(job: Job) -> Costs:
-    return made_up({"adaptive": 0.001 + 1e-5 * len(job.key), "paper": 0.01})
+    return made_up({"ladder": 0.001 + 1e-5 * len(job.key), "paper": 0.01})

@@ -87,7 +87,7 @@ def test_a_part_that_is_better_left_out_is_told() -> None:
 
 def test_half_the_error_is_judged_by_each_bar() -> None:
     def held(ours: float, papers: float, privtrees: float) -> str:
-        series = {"adaptive": line(ours), "paper": line(papers), "privtree": line(privtrees)}
+        series = {"ladder": line(ours), "paper": line(papers), "privtree": line(privtrees)}
         return comparison._half_the_error(series).evidence
 
     assert held(0.1, 0.4, 0.2).startswith("missed: none")

@@ -28,7 +28,7 @@ def made_up(by_places: float = 0.5, by_people: float = -1.0) -> dict[str, Series
         exponents = {"epsilon": -1.0, "people": by_people, "places": by_places}
         papers = [0.002 * (x / at[-1]) ** exponents[panel] for x in at]
         grid = [0.01 * (x / at[-1]) ** (0.0 if panel == "places" else -0.5) for x in at]
-        panels[panel] = {"adaptive": line(at, papers), "dense": line(at, grid)}
+        panels[panel] = {"ladder": line(at, papers), "dense": line(at, grid)}
         for x, value in zip(at, papers, strict=True):
             name = f"paper-{x:g}" if panel == "places" else f"paper-{bounds.PLACES}"
             panels[panel] = {**panels[panel], name: {**panels[panel].get(name, {}), **line([x], [value])}}

@@ -145,14 +145,14 @@ def test_the_dense_plan_is_what_its_release_measures() -> None:
 def test_a_plan_names_the_better_design_and_its_reason() -> None:
     domain = dph.Domain.unit(8)
     for users in (50, 2000, 10**6):
-        adaptive, dense = (dph.plan(domain, epsilon=1, users=users, design=design) for design in ("adaptive", "dense"))
+        adaptive, dense = (dph.plan(domain, epsilon=1, users=users, design=design) for design in ("ladder", "dense"))
         assert adaptive.expected_emd < 1.1 * dense.expected_emd, "with very many people they are equal"
         assert (adaptive.better, adaptive.why) == (dense.better, dense.why)
-        assert adaptive.better == "adaptive"
+        assert adaptive.better == "ladder"
         assert "16 to 4096 places" in adaptive.why
     small = dph.plan(dph.Domain.unit(2), epsilon=1, users=10)
     assert (small.better, small.why) == (
-        "adaptive",
+        "ladder",
         "The domain has so few cells that every design measures all of them.",
     )
 
@@ -166,7 +166,7 @@ def test_people_in_few_places_are_for_the_papers_design() -> None:
     assert told.expected_emd < untold.expected_emd
     assert told.bounds.lower == dph.bounds.lower(domain, 1, 5000, places=10) < untold.bounds.lower
     assert dph.plan(domain, epsilon=1, users=1000, design="paper", places=200).better == "dense"
-    assert dph.plan(domain, epsilon=1, users=1000, places=10).better == "adaptive"
+    assert dph.plan(domain, epsilon=1, users=1000, places=10).better == "ladder"
 
 
 def test_between_the_papers_designs_simulated_errors_decide() -> None:

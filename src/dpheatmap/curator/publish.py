@@ -106,8 +106,8 @@ def release_from(
         raise PrivacyRefusal(NOT_ADDED)
     counts = events if isinstance(events, Counts) else None
     place = public_domain(domain) if counts is None else counts.domain
-    loss = PureLoss.read(epsilon)
     settings, reading = split_options(options)
+    loss = PureLoss.read(epsilon)
     design = design_for(place, loss, settings)
     part = reading.people if counts is None else counts.part
     payment = Payment.prepare(ledger, population, loss.epsilon, part, events)

@@ -35,8 +35,9 @@ from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.design.design import Question, Ruled
 from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, start_level, total_of
+from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, count_if_even, start_level, total_of
 from dpheatmap.place.domain import Domain
+from dpheatmap.place.quadtree import Ints
 
 
 class Rung(NamedTuple):
@@ -44,6 +45,36 @@ class Rung(NamedTuple):
 
     left: int
     taken: int
+
+
+class EvenRule(NamedTuple):
+    """The rule for even maps: evenness, counts of a cell from which it is measured 1 and 2 levels down, variances."""
+
+    evenness: Fraction
+    least: tuple[Fraction, ...]
+    own_variance: Fraction
+    variance: Fraction
+
+    def levels(self, looks: Ints, noises: int) -> int:
+        """How many levels down all is measured, by the looks at all cells, with so many G in them; 0 if not even."""
+        if not self.least:
+            return 0
+        noise = len(looks) * self.own_variance + noises * self.variance
+        each = count_if_even([int(look) for look in looks], noise, self.evenness)
+        return 0 if each is None else sum(each >= least for least in self.least)
+
+
+class Step(NamedTuple):
+    """The rules of a step: what its paths have left, what opening takes of it, and thresholds in units."""
+
+    last: int
+    left: int
+    taken: int
+    opening: int
+    deepening: int
+    splitting: int
+    closing: int
+    even: EvenRule | None
 
 
 @dataclass(frozen=True)
@@ -93,12 +124,6 @@ class LadderDesign(Ruled):
         """The level to start at, by the total's signal."""
         return start_level(domain, self.first, self.last, signal / self.start)
 
-    def even_signals(self, domain: Domain, level: int) -> list[Fraction]:
-        """The mean signals of cells of a level from which an even map is measured one level down, and two."""
-        once = [self.even_once] if domain.count(level + 1) <= MOST_AT_ONCE else []
-        twice = [self.even_twice] if once and domain.count(level + 2) <= min(int(self.even_cells), MOST_AT_ONCE) else []
-        return once + twice
-
     @property
     def rungs(self) -> list[Rung]:
         """For each number of opened cells above on a path: what is left, and what opening takes."""
@@ -109,6 +134,29 @@ class LadderDesign(Ruled):
             rungs.append(Rung(left, int(left * self.spent)))
             left -= rungs[-1].taken
         return rungs
+
+    def steps(self, domain: Domain, epsilon: Fraction, level: int) -> list[Step]:
+        """The rules of all steps from a level on, each a level deeper than the one before."""
+        signals = self.opening, self.deepening, self.splitting, self.closing
+        even = self._even_rule(domain, epsilon, level) if level < self.last - 1 else None
+        steps = []
+        for left, taken in self.rungs[: self.last - level + 1]:
+            opening, deepening, splitting, closing = (self.threshold(signal, epsilon, left) for signal in signals)
+            steps.append(Step(self.last, left, taken, opening, deepening, splitting, closing, even))
+            even = None
+        return steps
+
+    def _even_rule(self, domain: Domain, epsilon: Fraction, level: int) -> EvenRule:
+        """The rule for even maps of a level."""
+        left, taken = (UNITS * SHARES / (epsilon * share) for share in self.rungs[0])
+        least = tuple(signal * left for signal in self.even_signals(domain, level))
+        return EvenRule(self.evenness, least, 2 * taken**2, 2 * left**2)
+
+    def even_signals(self, domain: Domain, level: int) -> list[Fraction]:
+        """The mean signals of cells of a level from which an even map is measured one level down, and two."""
+        once = [self.even_once] if domain.count(level + 1) <= MOST_AT_ONCE else []
+        twice = [self.even_twice] if once and domain.count(level + 2) <= min(int(self.even_cells), MOST_AT_ONCE) else []
+        return once + twice
 
     def threshold(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
         """The largest count, in units, whose signal is at most ``signal``."""

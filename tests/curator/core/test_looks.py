@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from dpheatmap.curator.core import looks
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.curator.core.looks import EvenRule, climb
+from dpheatmap.curator.core.looks import climb
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.publishing import SAFE, Published, clip, count_with_noise, summable
-from dpheatmap.design.ladder import LadderDesign
+from dpheatmap.design.ladder import EvenRule, LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.place.domain import Domain
@@ -283,9 +283,9 @@ def test_an_even_map_is_judged_by_all_cells_and_all_noise() -> None:
 def test_the_rule_knows_how_many_cells_it_may_make() -> None:
     """One level down up to 2^14 cells, two levels down up to 400."""
     design, domain = LadderDesign(0, 12, total=NO_TOTAL), Domain.unit(12)
-    numbers = [len(EvenRule.of(design, Fraction(1), domain, level).least) for level in range(8)]
+    numbers = [len(design._even_rule(domain, Fraction(1), level).least) for level in range(8)]
     assert numbers == [2, 2, 2, 1, 1, 1, 1, 0]
-    rule = EvenRule.of(design, Fraction(2), domain, 1)
+    rule = design._even_rule(domain, Fraction(2), 1)
     left, taken = design.rungs[0]
     assert rule.least == (Fraction(5 * UNITS), Fraction(20 * UNITS))
     assert rule.variance == 2 * Fraction(UNITS * SHARES, 2 * left) ** 2

@@ -61,7 +61,6 @@ This holds for a curator alone: servers have no place for secret noise that outl
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -71,11 +70,10 @@ from dpheatmap.curator.core.budget import EVERYTHING, check_paths, refine
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.publishing import Draw, Published, clip, count_with_noise, summable
 from dpheatmap.design.design import Question
-from dpheatmap.design.ladder import LadderDesign, Rung
+from dpheatmap.design.ladder import LadderDesign, Step
 from dpheatmap.design.privacy_loss import PrivacyLoss
-from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.start import MOST_AT_ONCE, count_if_even
-from dpheatmap.place.domain import Domain
+from dpheatmap.design.shares import UNITS
+from dpheatmap.design.start import MOST_AT_ONCE
 from dpheatmap.place.quadtree import Ints, decode
 
 Bools = NDArray[np.bool_]
@@ -93,11 +91,10 @@ def climb(design: LadderDesign, counts: Counts, loss: PrivacyLoss, draw: Draw) -
         noisy = count_with_noise(counts, total.level, total.cells, total.share, draw)
         found.append(Published(total, noisy))
         paths, level = total, design.start_of(domain, loss.epsilon * int(noisy[0]) / UNITS)
+    steps = design.steps(domain, loss.epsilon, level)
     cells = domain.codes(level)
-    for number, rung in enumerate(design.rungs):
+    for rules in steps:
         paths = refine(paths, level, cells)
-        even = EvenRule.of(design, loss.epsilon, domain, level) if number == 0 and level < design.last - 1 else None
-        rules = Rules.of(design, loss.epsilon, rung, even)
         published = _join(
             measured
             for start in range(0, len(cells), BLOCK)
@@ -127,58 +124,6 @@ def _join(measured: Iterable[Published]) -> list[Published]:
     return joined
 
 
-class EvenRule(NamedTuple):
-    """The rule for even maps: evenness, counts of a cell from which it is measured 1 and 2 levels down, variances."""
-
-    evenness: Fraction
-    least: tuple[Fraction, ...]
-    own_variance: Fraction
-    variance: Fraction
-
-    @classmethod
-    def of(cls, design: LadderDesign, epsilon: Fraction, domain: Domain, level: int) -> EvenRule:
-        """The rule for cells of a level. Where there would be too many cells, a map is not measured at once."""
-        left, taken = (UNITS * SHARES / (epsilon * share) for share in design.rungs[0])
-        least = tuple(Fraction(signal) * left for signal in design.even_signals(domain, level))
-        return cls(Fraction(design.evenness), least, 2 * taken**2, 2 * left**2)
-
-    def levels(self, looks: Ints, noises: int) -> int:
-        """How many levels down all is measured, by the looks at all cells, with so many G in them; 0 if not even."""
-        if not self.least:
-            return 0
-        noise = len(looks) * self.own_variance + noises * self.variance
-        each = count_if_even([int(look) for look in looks], noise, self.evenness)
-        return 0 if each is None else sum(each >= least for least in self.least)
-
-
-class Rules(NamedTuple):
-    """What is public about a step: what its paths have left, what opening takes of it, and thresholds in units."""
-
-    last: int
-    left: int
-    taken: int
-    opening: int
-    deepening: int
-    splitting: int
-    closing: int
-    even: EvenRule | None
-
-    @classmethod
-    def of(cls, design: LadderDesign, epsilon: Fraction, rung: Rung, even: EvenRule | None) -> Rules:
-        """The rules of a step whose paths are at a rung."""
-        signals = design.opening, design.deepening, design.splitting, design.closing
-        opening, deepening, splitting, closing = (int(design.threshold(s, epsilon, rung.left)) for s in signals)
-        return cls(int(design.last), int(rung.left), int(rung.taken), opening, deepening, splitting, closing, even)
-
-    def publish(self, level: int, cells: Ints, noisy: Ints) -> Published:
-        """Publish noisy counts for all that is left."""
-        return Published(Question(level, cells, self.left, 0), clip(noisy))
-
-    def open(self, level: int, cells: Ints, noisy: Ints) -> Published:
-        """Publish noisy counts for what opening takes."""
-        return Published(Question(level, cells, self.taken, self.left - self.taken), clip(noisy))
-
-
 class Below(NamedTuple):
     """The cells of a level inside those of a block: codes, counts and one noise each; 0 outside the domain.
 
@@ -192,10 +137,11 @@ class Below(NamedTuple):
     noise: Ints
 
 
-def _measure(rules: Rules, counts: Counts, level: int, cells: Ints, draw: Draw) -> list[Published]:
+def _measure(rules: Step, counts: Counts, level: int, cells: Ints, draw: Draw) -> list[Published]:
     """Look at a block of cells, and measure them or what is in them."""
     if level == rules.last:
-        return [rules.publish(level, cells, count_with_noise(counts, level, cells, rules.left, draw))]
+        noisy = count_with_noise(counts, level, cells, rules.left, draw)
+        return [Published(Question(level, cells, rules.left, 0), noisy)]
     if level == rules.last - 1:
         children = _below(counts, level, cells, 1, rules.left, draw)
         return _close_or_finish(rules, level, children, np.ones(len(cells), np.bool_))
@@ -223,7 +169,7 @@ def _parents(below: Below) -> Below:
     return Below(below.codes[..., 0] >> 2, inside, below.counts.sum(axis=-1), noise)
 
 
-def _four_ways(rules: Rules, level: int, below: Below, own: Ints) -> list[Published]:
+def _four_ways(rules: Step, level: int, below: Below, own: Ints) -> list[Published]:
     """Open, deepen, finish or close cells, by their grandchildren and their own noise V; or measure all alike."""
     children = _parents(below)
     cells = _parents(children)
@@ -237,14 +183,17 @@ def _four_ways(rules: Rules, level: int, below: Below, own: Ints) -> list[Publis
     deepened = ~opened & (deep_look > rules.deepening)
     split = deepened[:, None] & children.inside & (children.counts + below.noise.sum(axis=-1) > rules.splitting)
     return [
-        rules.open(level, cells.codes[opened], (cells.counts + own)[opened]),
+        Published(
+            Question(level, cells.codes[opened], rules.taken, rules.left - rules.taken),
+            clip((cells.counts + own)[opened]),
+        ),
         _publish_some(rules, level + 2, below, split[..., None] & below.inside),
         _publish_some(rules, level + 1, children, deepened[:, None] & children.inside & ~split),
         *_close_or_finish(rules, level, children, ~opened & ~deepened),
     ]
 
 
-def _close_or_finish(rules: Rules, level: int, children: Below, here: Bools) -> list[Published]:
+def _close_or_finish(rules: Step, level: int, children: Below, here: Bools) -> list[Published]:
     """Close or finish some of the cells, by their children."""
     cells = _parents(children)
     finished = here & (cells.counts + children.noise.sum(axis=-1) > rules.closing)
@@ -254,6 +203,6 @@ def _close_or_finish(rules: Rules, level: int, children: Below, here: Bools) -> 
     ]
 
 
-def _publish_some(rules: Rules, level: int, some: Below, chosen: Bools) -> Published:
+def _publish_some(rules: Step, level: int, some: Below, chosen: Bools) -> Published:
     """Publish the chosen ones of some cells, each with its own noise."""
-    return rules.publish(level, some.codes[chosen], (some.counts + some.noise)[chosen])
+    return Published(Question(level, some.codes[chosen], rules.left, 0), clip((some.counts + some.noise)[chosen]))
