@@ -19,6 +19,7 @@ from dpheatmap.render.figure.change import FORMATS as CHANGES
 @click.argument("release")
 @map_options
 @click.option("--minus", metavar="RELEASE", help="Map what changed since this earlier release of the same place.")
+@click.option("--prior", metavar="FILE", help="What is already public: a release, a .tif or a .geojson of the place.")
 @json_option
 def command(
     release: str,
@@ -27,6 +28,7 @@ def command(
     size: int | None,
     method: str,
     minus: str | None,
+    prior: str | None,
     as_json: bool,
     **choices: Any,
 ) -> None:
@@ -38,15 +40,17 @@ def command(
     dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
     """
     settings: dict[str, Any] = {"sigma": sigma, "size": size, "method": method}
-    read = (release, minus, choices["background"])
+    read = (release, minus, prior, choices["background"])
     if minus is None:
         check_outputs(outputs, read=read)
     else:
         check_outputs(outputs, CHANGES, read=read)
+        if prior is not None:
+            raise ParameterError("A map of what changed does not take --prior. Leave it out.")
     look = look_from(choices, outputs)
     with progress("Drawing"):
         if minus is None:
-            written = write_outputs(load(release), outputs, look, **settings)
+            written = write_outputs(load(release), outputs, look, prior=prior, **settings)
         else:
             written = write_difference(release, minus, outputs, look, **settings)
     answer(as_json, {"outputs": written}, "\n".join(written))

@@ -23,6 +23,7 @@ from dpheatmap.releases.trust import CURATOR, Trust
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from dpheatmap.estimate.posterior.public_measure import PublicMeasure
     from dpheatmap.heatmap.uncertainty import Uncertainty
     from dpheatmap.releases.release import LedgerEntry, Release
 
@@ -59,6 +60,8 @@ class Heatmap:
         Who was trusted with people's data.
     noise : LaplaceNoise or GaussianNoise
         The law of the release's noise.
+    prior : PublicMeasure or None
+        The base measure that was used in place of area.
     """
 
     values: Floats
@@ -73,6 +76,7 @@ class Heatmap:
     method: str = "posterior"
     trust: Trust = CURATOR
     noise: NoiseLaw = LAPLACE
+    prior: PublicMeasure | None = field(default=None, repr=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the values wherever NumPy wants an array: ``dph.metrics.emd(heat, other)``, ``plt.imshow(heat)``."""
@@ -92,6 +96,11 @@ class Heatmap:
     def ledger(self) -> LedgerEntry | None:
         """The entry of the ledger that the release was charged to, or None."""
         return None if self.release is None else self.release.ledger
+
+    @property
+    def priors(self) -> tuple[Release, ...]:
+        """The earlier releases that the map's prior was made from."""
+        return () if self.prior is None else self.prior.releases
 
     @property
     def std(self) -> Floats | None:
@@ -357,6 +366,7 @@ def render(
     size: int | None = None,
     release: Release,
     method: str = "posterior",
+    prior: PublicMeasure | None = None,
 ) -> Heatmap:
     """Smooth a distribution into a heatmap of the release; :meth:`Release.heatmap` calls this.
 
@@ -368,8 +378,10 @@ def render(
     sigma = default_sigma(domain) if sigma is None else sigma
     values = smooth(distribution, sigma, size)
     rows, columns = values.shape
-    known = Uncertainty(release, float(sigma), (rows, columns)) if method == "posterior" and not empty else None
+    known = None
+    if method == "posterior" and not empty:
+        known = Uncertainty(release, float(sigma), (rows, columns), prior=prior)
     return Heatmap(
         values, domain, float(sigma), release.loss, release.made, release.seeded, empty, known, release, method,
-        release.trust, release.noise,
+        release.trust, release.noise, prior,
     )  # fmt: skip

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.estimate.distribution import Distribution, rasters
 from dpheatmap.estimate.posterior.posterior import Observations, draws, posterior, seed_of
+from dpheatmap.estimate.posterior.public_measure import PublicMeasure
 from dpheatmap.heatmap.smoothing import gaussian_filter
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
@@ -53,6 +54,7 @@ class Uncertainty:
     sigma: float
     shape: tuple[int, int]
     count: int = DRAWS
+    prior: PublicMeasure | None = None
 
     @cached_property
     def roughly(self) -> Uncertainty:
@@ -62,7 +64,7 @@ class Uncertainty:
     @cached_property
     def _draws(self) -> Floats:
         """Widened draws, as fractions of their mean; pixels that are 0 in all draws are 1."""
-        found = posterior(self.release)
+        found = posterior(self.release, self.prior)
         levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
         rows, columns = self._coarse
         heat = self._smooth(levels, codes, masses)

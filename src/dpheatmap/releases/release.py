@@ -13,7 +13,7 @@ from fractions import Fraction
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from dpheatmap.releases.trust import CURATOR, Trust
 
 if TYPE_CHECKING:
     from dpheatmap.estimate.distribution import Distribution
+    from dpheatmap.estimate.posterior.public_measure import PublicMeasure
     from dpheatmap.heatmap.heatmap import Heatmap
 
 
@@ -263,7 +264,7 @@ class Release:
         found = {"level": m.levels, "x": x, "y": y, "noisy_count": m.counts, "budget_share": m.shares}
         return found if m.deviations is None else {**found, "noise_deviation": m.deviations}
 
-    def distribution(self, *, method: str = "posterior") -> Distribution:
+    def distribution(self, *, method: str = "posterior", prior: Any = None) -> Distribution:
         """Estimate where people are, as masses of cells; this costs no budget.
 
         Parameters
@@ -272,6 +273,11 @@ class Release:
             "posterior" uses every measurement of any design. "paper" is the paper's own reconstruction for its two
             designs: Algorithm 2 for the design "paper", and the nearest map in the EMD norm for the design "dense".
             "dense" is another name for the latter.
+        prior : Release, Heatmap, array, path or mapping, optional
+            What is already public about the place, in place of an even spread: an earlier release or a map of one; a
+            raster of population or land, as a two-dimensional array on the domain's bounds or a GeoTIFF; or polygons
+            as GeoJSON, inside of which people are. It is believed as far as the evidence says. By giving a raster or
+            polygons you declare them public. Only "posterior" takes one.
 
         Returns
         -------
@@ -281,14 +287,32 @@ class Release:
         Raises
         ------
         ParameterError
-            If the method is not one for the design of the release.
+            If the method is not one for the design of the release, or if the prior is not about its place.
+        PrivacyRefusal
+            If the prior is not public: made with a seed, or without noise.
         """
         check_method(method, self.design.name)
+        if prior is not None:
+            from dpheatmap.estimate.posterior.posterior import reconstruct
+
+            return reconstruct(self, self._measure(prior, method))
         home = "dpheatmap.estimate.posterior.posterior" if method == POSTERIOR else self.design.methods[method]
         made: Distribution = import_module(home).reconstruct(self)
         return made
 
-    def heatmap(self, *, sigma: float | None = None, size: int | None = None, method: str = "posterior") -> Heatmap:
+    def _measure(self, prior: Any, method: str) -> PublicMeasure:
+        """Read a prior as base measure on the domain."""
+        from dpheatmap.estimate.posterior.public_measure import public_measure
+
+        if method != POSTERIOR:
+            raise ParameterError(
+                f"Only the method 'posterior' takes a prior; it was {method!r}. Leave one of them out."
+            )
+        return public_measure(prior, self.domain)
+
+    def heatmap(
+        self, *, sigma: float | None = None, size: int | None = None, method: str = "posterior", prior: Any = None
+    ) -> Heatmap:
         """Make the smoothed map; this costs no budget, so any number of maps may be made from one release.
 
         Parameters
@@ -300,6 +324,9 @@ class Release:
             The number of pixels on the longer side. By default it is that of the domain's finest cells, at most 1024.
         method : {"posterior", "paper", "dense"}, default "posterior"
             The reconstruction, as for :meth:`distribution`. Only "posterior" comes with an uncertainty.
+        prior : Release, Heatmap, array, path or mapping, optional
+            What is already public about the place, as for :meth:`distribution`. The map's label names every release
+            used.
 
         Returns
         -------
@@ -316,7 +343,9 @@ class Release:
         """
         from dpheatmap.heatmap.heatmap import render
 
-        return render(self.distribution(method=method), sigma=sigma, size=size, release=self, method=method)
+        known = None if prior is None else self._measure(prior, method)
+        shown = self.distribution(method=method, prior=known)
+        return render(shown, sigma=sigma, size=size, release=self, method=method, prior=known)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the release to one Parquet file, whole or not at all.

@@ -51,6 +51,7 @@ def words_of(heat: Heatmap, title: str | None = None) -> Words:
     facts = (
         f"{promise_in_words(heat)} per person",
         *trust_in_words(heat),
+        *priors_in_words(heat),
         f"smoothing {length_in_words(heat.sigma, heat.domain)}",
         f"made with dpheatmap, {heat.made:%Y-%m-%d}",
     )
@@ -96,6 +97,12 @@ def trust_in_words(made: Heatmap | Release) -> tuple[str, ...]:
     """Who was trusted if there was no curator."""
     trusted = {"shuffler": "a shuffler", "servers": f"one of {made.noise.summed} servers", "nobody": "nobody"}
     return (f"trusted: {trusted[made.trust.who]}",) if made.trust.collected else ()
+
+
+def priors_in_words(made: Heatmap | Release) -> tuple[str, ...]:
+    """Each earlier release that the map's prior was made from, with its privacy loss."""
+    used = () if isinstance(made, Release) else made.priors
+    return tuple(f"prior: a release with {promise_in_words(each)}, {each.made:%Y-%m-%d}" for each in used)
 
 
 def length_in_words(length: float, domain: Domain) -> str:

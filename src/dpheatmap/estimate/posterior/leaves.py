@@ -17,6 +17,7 @@ from dpheatmap.place.quadtree import Ints, decode
 
 if TYPE_CHECKING:
     from dpheatmap.estimate.posterior.posterior import Posterior
+    from dpheatmap.estimate.posterior.public_measure import PublicMeasure
     from dpheatmap.releases.release import Release
 
 
@@ -78,8 +79,8 @@ class Leaves:
         return (across[0] / whole, across[1] / whole), (down[0] / whole, down[1] / whole)
 
 
-def leaves(release: Release, *, method: str = "posterior") -> Leaves:
-    """Compute the leaves of a release; ``method`` as for :meth:`Release.distribution`.
+def leaves(release: Release, *, method: str = "posterior", prior: PublicMeasure | None = None) -> Leaves:
+    """Compute the leaves of a release; ``method`` and ``prior`` as for :meth:`Release.distribution`.
 
     >>> import dpheatmap as dph
     >>> from dpheatmap.testing import generated_people
@@ -91,7 +92,7 @@ def leaves(release: Release, *, method: str = "posterior") -> Leaves:
     from dpheatmap.estimate.posterior.posterior import posterior
 
     if method == "posterior":
-        found = leaves_of_posterior(posterior(release))
+        found = leaves_of_posterior(posterior(release, prior))
         if found is not None:
             return found
     shown = release.distribution(method=method)

@@ -46,6 +46,7 @@ from dpheatmap.estimate.posterior.split import (
     WEIGHTS,
     insert_edge,
     integrate,
+    is_peaked,
     mean_exp,
     tilted_moments,
     working_space,
@@ -107,6 +108,10 @@ def _with_children(
     left, right = tree.left[v], tree.right[v]
     sum_centre = messages.shape[left, CENTRE] + messages.shape[right, CENTRE]
     sum_width = math.hypot(messages.shape[left, WIDTH], messages.shape[right, WIDTH])
+    if is_peaked(tree, v):
+        sum_centre, sum_width = _sum_given_share(
+            messages, left, right, tree.left_power[v], tree.right_power[v], sum_centre
+        )
     sum_low, sum_high = (
         messages.shape[left, LOW] + messages.shape[right, LOW],
         messages.shape[left, HIGH] + messages.shape[right, HIGH],
@@ -120,6 +125,24 @@ def _with_children(
         return both, both_width, max(low, sum_low), min(high, sum_high)
     low, high = min(low, sum_low), max(high, sum_high)
     return both, max(both_width, 0.1 * (high - low)), low, high
+
+
+@njit(cache=True, error_model="numpy")
+def _sum_given_share(
+    messages: Messages, left: int, right: int, p: float, q: float, guess: float
+) -> tuple[float, float]:
+    """The centre and width of a sum whose two parts have a known share, nearly, so that each part tells about the sum.
+
+    Parts c, d with the widths v, w are seen as normal, with the means s m and (1 - s) m and the covariance
+    ((v^2 + u^2, -u^2), (-u^2, w^2 + u^2)), where u is the deviation of the split; m is estimated by least squares.
+    """
+    s, rest = p / (p + q), q / (p + q)
+    own = max(guess, 0.0) ** 2 * s * rest / (p + q + 1.0)
+    first, second = messages.shape[left, WIDTH] ** 2 + own, messages.shape[right, WIDTH] ** 2 + own
+    for_left, for_right = s * second + rest * own, s * own + rest * first
+    trust = s * for_left + rest * for_right
+    sum_centre = (for_left * messages.shape[left, CENTRE] + for_right * messages.shape[right, CENTRE]) / trust
+    return sum_centre, math.sqrt((first * second - own * own) / trust)
 
 
 @njit(cache=True, error_model="numpy")

@@ -11,6 +11,10 @@ posterior mean by bilinear interpolation between neighbours (`smoothness.py`), s
 **Concentration.** It maximises the evidence, the probability of all measurements given a, at a few values of a, with a
 weak prior, log-normal about 1/2. The shares used are those of the area: those of the second pass have seen the data.
 
+**Prior.** A public measure m may take the place of area (`public_measure.py`). It is mixed with area by a few beliefs
+t, (1 - t) area + t m, and the belief and concentration of the highest evidence are used; a good m has a high
+concentration. So a wrong m is not believed. There is no second pass with m: its shares are better than neighbours'.
+
 The integrals are exact up to quadrature, by messages up the tree (`messages.py`) and means, variances or draws down
 (`descent.py`).
 """
@@ -18,7 +22,7 @@ The integrals are exact up to quadrature, by messages up the tree (`messages.py`
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -33,12 +37,15 @@ from dpheatmap.estimate.posterior.likelihood import REACH, law_of
 from dpheatmap.estimate.posterior.message_tree import Messages, Tree
 from dpheatmap.estimate.posterior.messages import log_evidence, upward_messages
 from dpheatmap.estimate.posterior.pruning import measurements_to_read
+from dpheatmap.estimate.posterior.public_measure import MixedMeasure, PublicMeasure
 from dpheatmap.estimate.posterior.smoothness import neighbourly_shares
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Release
 
 _CONCENTRATIONS = np.array([0.15, 0.3, 0.6, 1.2, 2.4])
+_WIDE = np.array([0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 38.4, 76.8])
+_BELIEFS = 0.5, 1.0  # in a prior, besides none
 _PRIOR_MEDIAN, _PRIOR_SPREAD = 0.5, 1.0  # of the concentration: log-normal
 _BOUNDS = 0.1, 2.5
 
@@ -53,6 +60,14 @@ class Fineness(NamedTuple):
 
 COARSE = Fineness(14, 10, 5)
 FINE = Fineness(32, 20, 8)
+
+
+class _Likeliest(NamedTuple):
+    """The likeliest concentration, the messages at the nearest value tried, and the log of its evidence times prior."""
+
+    concentration: float
+    rough: tuple[Tree, Messages]
+    height: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +183,9 @@ class Posterior:
         return np.array(rows).reshape(count, size[0])
 
 
-def reconstruct(release: Release) -> Distribution:
+def reconstruct(release: Release, prior: PublicMeasure | None = None) -> Distribution:
     """Estimate where people are by the posterior mean. Its ``total`` is the posterior mean of their number."""
-    return posterior(release).distribution()
+    return posterior(release, prior).distribution()
 
 
 def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
@@ -187,27 +202,32 @@ def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Fl
 
 
 @lru_cache(maxsize=2)
-def posterior(release: Release) -> Posterior:
+def posterior(release: Release, prior: PublicMeasure | None = None) -> Posterior:
     """Compute the posterior of a release's masses."""
-    return infer(Observations.of(release))
+    return infer(Observations.of(release), prior=prior)
 
 
 def infer(
-    observed: Observations, *, fineness: Fineness = FINE, concentration: float | None = None, neighbours: bool = True
+    observed: Observations,
+    *,
+    prior: PublicMeasure | None = None,
+    fineness: Fineness = FINE,
+    concentration: float | None = None,
+    neighbours: bool = True,
 ) -> Posterior:
     """Compute the posterior of the masses given any observations, with a given concentration or the most likely one.
 
-    Without ``neighbours`` there is no second pass: expected shares are those of the area.
+    Without ``neighbours`` there is no second pass: expected shares are those of the area. A prior is believed as far
+    as the evidence says.
     """
     cells = cell_tree(observed.domain, observed.levels, observed.codes)
     tree = _with_measurements(cells, observed)
-    by_area = cells.shares(cells.area)
     if concentration is None:
-        concentration, rough = likeliest_concentration(tree, by_area)
+        cells, (concentration, rough, _) = _likeliest_measure(cells, tree, prior)
     else:
-        rough = _coarse_messages(tree, by_area, concentration)
-    shares = by_area
-    if neighbours:
+        rough = _coarse_messages(tree, cells.shares(cells.area), concentration)
+    shares = cells.shares(cells.area)
+    if neighbours and cells.measure is cells.domain:
         means, _ = moments(*rough, COARSE.bins, COARSE.cells)
         shares = neighbourly_shares(cells, means)
     tree = _with_prior(tree, shares, concentration)
@@ -216,22 +236,33 @@ def infer(
     return Posterior(cells, tree, messages, fineness, concentration, means, variances)
 
 
-def likeliest_concentration(tree: Tree, shares: Floats) -> tuple[float, tuple[Tree, Messages]]:
-    """Find the concentration of the highest evidence times prior; also returns the messages at the nearest value tried.
+def _likeliest_measure(cells: CellTree, tree: Tree, prior: PublicMeasure | None) -> tuple[CellTree, _Likeliest]:
+    """Find the belief in a prior of the highest evidence, and the concentration for it: area alone without one."""
+    found = [(cells, likeliest_concentration(tree, cells.shares(cells.area)))]
+    for belief in _BELIEFS:
+        if prior is None:
+            break
+        mixed = replace(cells, measure=MixedMeasure(prior, belief))
+        found.append((mixed, likeliest_concentration(tree, mixed.shares(mixed.area), _WIDE)))
+    return max(found, key=lambda each: each[1].height)
+
+
+def likeliest_concentration(tree: Tree, shares: Floats, values: Floats = _CONCENTRATIONS) -> _Likeliest:
+    """Find the concentration of the highest evidence times prior, among some values.
 
     The search climbs from the middle value. The answer is the top of the parabola, over log a, through the best value
     and its neighbours.
     """
-    logs, heights = np.log(_CONCENTRATIONS), np.full(len(_CONCENTRATIONS), -np.inf)
+    logs, heights = np.log(values), np.full(len(values), -np.inf)
     found: dict[int, tuple[Tree, Messages]] = {}
 
     def height(k: int) -> float:
         if k not in found:
-            found[k] = _coarse_messages(tree, shares, float(_CONCENTRATIONS[k]))
+            found[k] = _coarse_messages(tree, shares, float(values[k]))
             heights[k] = log_evidence(*found[k]) - 0.5 * ((logs[k] - np.log(_PRIOR_MEDIAN)) / _PRIOR_SPREAD) ** 2
         return float(heights[k])
 
-    best = len(logs) // 2
+    best = len(_CONCENTRATIONS) // 2
     step = 1 if height(best + 1) > height(best) else -1
     while 0 <= best + step < len(logs) and height(best + step) > height(best):
         best += step
@@ -239,7 +270,8 @@ def likeliest_concentration(tree: Tree, shares: Floats) -> tuple[float, tuple[Tr
     near = slice(middle - 1, middle + 2)
     bend, slope, _ = np.polyfit(logs[near], heights[near], 2)
     top = -slope / (2.0 * bend) if bend < 0 else logs[best]
-    return float(np.clip(np.exp(top), *_BOUNDS)), found[best]
+    bounds = _BOUNDS[0], values[-1] * _BOUNDS[1] / _CONCENTRATIONS[-1]
+    return _Likeliest(float(np.clip(np.exp(top), *bounds)), found[best], float(heights[best]))
 
 
 def _coarse_messages(tree: Tree, shares: Floats, concentration: float) -> tuple[Tree, Messages]:

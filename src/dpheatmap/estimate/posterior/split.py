@@ -16,8 +16,14 @@ of m, from n0 to n1, a cell has
 
 where f is the smooth part's logarithm, e half the growth of (p-1) log n and d half the growth of f + (p-1) log n over
 the cell: the exponential average of f under the tilted density. A cell with n1 < 1.2 n0 needs no power: its whole
-logarithm is nearly linear. The weights, means and variances of the cells are the conditional law of x given m, for the
-downward pass.
+logarithm is nearly linear.
+
+A Beta law of high powers is itself a narrow peak, where the children's likelihoods may be flat. Above a sum of powers
+of `_PEAKED` it takes part in where cells are laid and in the scale of the weights, which are then computed by
+logarithms. There the chord of the logarithm over a cell lies below the law's concave one; a cell's weight is raised by
+exp(mean of the sag), where the sag is c/2 (n - n0)(n1 - n) with c the law's curvature.
+
+The weights, means and variances of the cells are the conditional law of x given m, for the downward pass.
 """
 
 from __future__ import annotations
@@ -42,6 +48,9 @@ from dpheatmap.place.domain import Floats
 
 _MOST_KINKS = 4  # of one child, at which cells are split; a child measured more often has a smooth enough likelihood
 _SPARE = 2 * _MOST_KINKS + 8  # cells that grading, kinks and the middle add
+_PEAKED = 6.0  # the sum of both powers: three times that of the flat law
+_THIRDS = 24  # steps of a search for a peak, each of which leaves two thirds: 1 in 17,000
+_REACH = 12.0  # deviations of that law: the Gamma law of a small part falls by exp(-12 or more) there
 EDGES, LOGS, LEFT, RIGHT, WEIGHTS, MEANS, VARIANCES, KINKS = range(8)
 """The rows of the working space: edges, children's log-messages, log b, log(1 - b), cells' moments, kinks."""
 
@@ -67,6 +76,8 @@ def integrate(
     )
     width = 1.0 / math.sqrt(trust_left + trust_right)
     low, high = _range(messages, left, right, mass, 4.0 * width)
+    if is_peaked(tree, node):
+        centre, width, low, high = _with_prior(tree, messages, node, mass, centre, width, low, high, work)
     kinks = _kinks(tree, left, right, mass, work[KINKS])
     for attempt in range(3):
         width = max(width, 1e-4 * (high - low), 1e-15 * mass)
@@ -94,6 +105,58 @@ def _range(messages: Messages, left: int, right: int, mass: float, least: float)
     high = max(min(messages.shape[left, HIGH], mass - messages.shape[right, LOW]), here, there)
     low, high = min(max(low, 0.0), mass), min(max(high, 0.0), mass)
     return max(min(low, high - least), 0.0), min(max(high, low + least), mass)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def is_peaked(tree: Tree, node: int) -> bool:
+    """Whether the Beta law of a split is so narrow that cells have to be laid, and bent, by it as well."""
+    return bool(tree.left_power[node] + tree.right_power[node] > _PEAKED)
+
+
+@njit(cache=True, error_model="numpy")
+def _with_prior(
+    tree: Tree, messages: Messages, node: int, mass: float, centre: float, width: float, low: float, high: float,
+    work: Floats,
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """Combine the peak and range of the children's likelihoods with those of the Beta law of the split.
+
+    Its mean and width are those of Beta(p + 1, q + 1), which are of the right order at the ends of the range, too. If
+    the two contradict each other, the product's peak is sought between them. It is about as narrow as the Beta law is
+    there, since likelihoods are nearly linear far from their peaks.
+    """
+    p, q = tree.left_power[node] + 1.0, tree.right_power[node] + 1.0
+    mean, deviation = mass * p / (p + q), mass * math.sqrt(p * q / (p + q + 1.0)) / (p + q)
+    here, there = messages.shape[tree.left[node], CENTRE], mass - messages.shape[tree.right[node], CENTRE]
+    reach = _REACH * deviation
+    low = max(min(low, mean - reach), min(here, there, mean) - reach, 0.0)
+    high = min(max(high, mean + reach), max(here, there, mean) + reach, mass)
+    if abs(centre - mean) > 3.0 * (width + deviation):
+        peak = _peak(tree, messages, node, mass, low, high, work)
+        bend = math.sqrt(p / max(peak, 1e-3 * deviation) ** 2 + q / max(mass - peak, 1e-3 * deviation) ** 2)
+        return peak, 1.0 / bend, max(low, peak - _REACH / bend), min(high, peak + _REACH / bend)
+    trust, own_trust = width**-2, deviation**-2
+    both = (trust * centre + own_trust * mean) / (trust + own_trust)
+    return both, 1.0 / math.sqrt(trust + own_trust), low, high
+
+
+@njit(cache=True, error_model="numpy")
+def _peak(tree: Tree, messages: Messages, node: int, mass: float, low: float, high: float, work: Floats) -> float:
+    """The left mass of the highest integrand between two masses, by thirds: the product of log-concave factors."""
+    parts, rests, logs = work[LEFT, :2], work[RIGHT, :2], work[LOGS, :2]
+    least = 1e-12 * mass
+    for _ in range(_THIRDS):
+        parts[0], parts[1] = (2.0 * low + high) / 3.0, (low + 2.0 * high) / 3.0
+        for k in range(2):
+            rests[k] = mass - parts[k]
+            logs[k] = tree.left_power[node] * math.log(parts[k] + least)
+            logs[k] += tree.right_power[node] * math.log(rests[k] + least)
+        add_messages(tree, messages, tree.left[node], parts, logs)
+        add_messages(tree, messages, tree.right[node], rests, logs)
+        if logs[1] > logs[0]:
+            low = parts[0]
+        else:
+            high = parts[1]
+    return 0.5 * (low + high)
 
 
 @njit(cache=True, error_model="numpy")
@@ -168,14 +231,33 @@ def _weigh(tree: Tree, messages: Messages, node: int, mass: float, count: int, m
     middle = 0
     while middle < count and edges[middle + 1] <= 0.5 * mass:
         middle += 1
-    _weigh_half(p, q, mass, highest, 0, middle, LEFT, RIGHT, moments, work)
-    _weigh_half(q, p, mass, highest, count, count - middle, RIGHT, LEFT, moments, work)
+    if is_peaked(tree, node):
+        highest = max(_highest(p, q, 0, middle, LEFT, RIGHT, work), _highest(q, p, count, middle, RIGHT, LEFT, work))
+        _weigh_peaked_half(p, q, mass, highest, 0, middle, LEFT, RIGHT, work)
+        _weigh_peaked_half(q, p, mass, highest, count, count - middle, RIGHT, LEFT, work)
+    else:
+        _weigh_half(p, q, mass, highest, 0, middle, LEFT, RIGHT, moments, work)
+        _weigh_half(q, p, mass, highest, count, count - middle, RIGHT, LEFT, moments, work)
     total = 0.0
     for k in range(count):
         total += work[WEIGHTS, k]
     for k in range(count):
         work[WEIGHTS, k] /= total
     return highest + math.log(total)
+
+
+@njit(cache=True, error_model="numpy")
+def _highest(power: float, other: float, start: int, last: int, near: int, far: int, work: Floats) -> float:
+    """The highest value, over the edges from an end to edge ``last``, of log(n^power exp(f)); the scale of weights.
+
+    An end itself has the first edge's power of n, as its cell has.
+    """
+    step = 1 if last > start else -1
+    highest = -np.inf
+    for edge in range(start, last + step, step):
+        log = work[near, edge] if work[near, edge] < 0.0 else work[near, edge + step]
+        highest = max(highest, work[LOGS, edge] + (other - 1.0) * work[far, edge] + power * log)
+    return highest
 
 
 @njit(cache=True, error_model="numpy")
@@ -221,6 +303,43 @@ def _weigh_half(
         if moments:
             work[MEANS, k], work[VARIANCES, k] = mass - mean if upper else mean, variance
         n0, f0, log0, power0 = n1, f1, log1, power1
+
+
+@njit(cache=True, error_model="numpy")
+def _weigh_peaked_half(
+    power: float, other: float, mass: float, highest: float, start: int, cells: int, near: int, far: int, work: Floats
+) -> None:
+    """Integrate as :func:`_weigh_half` does, where the Beta law is a narrow peak: by logarithms, with the sag."""
+    upper = near == RIGHT
+    step = -1 if upper else 1
+    n0 = mass - work[EDGES, start] if upper else work[EDGES, start]
+    f0, log0 = work[LOGS, start] - highest + (other - 1.0) * work[far, start], work[near, start]
+    for i in range(cells):
+        edge = start + step * (i + 1)
+        k = edge if upper else edge - 1
+        n1 = mass - work[EDGES, edge] if upper else work[EDGES, edge]
+        f1, log1 = work[LOGS, edge] - highest + (other - 1.0) * work[far, edge], work[near, edge]
+        if n0 <= 0.0:
+            weight, place, spread = _end_cell(power, f0 + power * log1, f1 + power * log1)
+            mean, variance = place * n1, spread * n1 * n1
+        else:
+            bend = 0.5 * (power - 1.0) * (log1 - log0)
+            half = 0.5 * (f1 - f0) + bend
+            radius, part = 0.5 * (n1 - n0), 0.5 * (n0 + n1) / mass
+            curvature = (other - 1.0) / (1.0 - part) ** 2
+            if n1 <= 1.2 * n0:
+                curvature += (power - 1.0) / part**2
+                middle = 0.5 * (f0 + f1 + (power - 1.0) * (log0 + log1))
+                weight = 2.0 * radius / mass * mean_exp(middle, half)
+            else:
+                weight = -math.expm1(power * (log0 - log1)) / power * mean_exp_below(half) / mean_exp_below(bend)
+                weight *= math.exp(0.5 * (f0 + f1) + power * log1 + abs(half) - abs(bend))
+            place, spread = tilted_moments(half)
+            mean, variance = n0 + radius * (1.0 + place), radius * radius * spread
+            sag = 0.5 * curvature * (radius / mass) ** 2 * (1.0 - spread - place * place)
+            weight *= math.exp(min(sag, 1.0))
+        work[WEIGHTS, k], work[MEANS, k], work[VARIANCES, k] = weight, mass - mean if upper else mean, variance
+        n0, f0, log0 = n1, f1, log1
 
 
 @njit(cache=True, error_model="numpy")
@@ -277,6 +396,15 @@ def mean_exp(middle: float, half: float) -> float:
         s = d * d
         return math.exp(middle) * (1.0 + s / 6.0 * (1.0 + s / 20.0 * (1.0 + s / 42.0)))
     return math.exp(middle + d) * (1.0 - math.exp(-2.0 * d)) / (2.0 * d)
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def mean_exp_below(half: float) -> float:
+    """The mean of exp over -2 |half| .. 0."""
+    d = 2.0 * abs(half)
+    if d < 0.01:
+        return 1.0 - 0.5 * d * (1.0 - d / 3.0)
+    return (1.0 - math.exp(-d)) / d
 
 
 @njit(cache=True, error_model="numpy", inline="always")

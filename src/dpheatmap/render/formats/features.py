@@ -65,7 +65,7 @@ def measured_areas(heat: Heatmap) -> Areas:
         )
     from dpheatmap.estimate.posterior.leaves import leaves
 
-    found = leaves(heat.release, method=heat.method)
+    found = leaves(heat.release, method=heat.method, prior=heat.prior)
     x0, y0, x1, y1 = found.edges
     corners = np.stack([np.stack(c, axis=1) for c in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))], axis=1)
     unit = heat.domain.place.units.area

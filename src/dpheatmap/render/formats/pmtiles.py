@@ -117,7 +117,8 @@ def finest_grid(heat: Heatmap) -> Grid:
         raise ParameterError(
             "Tiles need a map whose pixels are cells, or the release that it was made from. Use Release.heatmap."
         )
-    share = smooth(heat.release.distribution(method=heat.method).coarser(level), heat.sigma, longer(level))
+    shown = heat.release.distribution(method=heat.method, prior=heat.prior)
+    share = smooth(shown.coarser(level), heat.sigma, longer(level))
     rows, columns = (
         np.minimum(np.arange(n) * pixels // n, pixels - 1) for n, pixels in zip(share.shape, within.shape, strict=True)
     )

@@ -14,7 +14,7 @@ from dpheatmap.releases.label import privacy_label
 from dpheatmap.render.figure.raster import is_smooth
 from dpheatmap.render.figure.within_noise import WITHIN_NOISE, in_words, within_noise
 from dpheatmap.render.web.layers import average
-from dpheatmap.render.wording import promise_in_words, unit_of_density, words_of, words_of_difference
+from dpheatmap.render.wording import priors_in_words, promise_in_words, unit_of_density, words_of, words_of_difference
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap.differences import Difference
@@ -28,6 +28,7 @@ HEADINGS = {
     "trusted": "Who had to be trusted",
     "not_promised": "What is not promised",
     "budget": "What is kept account of",
+    "priors": "What else was used",
 }
 """The parts of a privacy label, in the order in which people read them."""
 
@@ -94,7 +95,7 @@ def picture_of(heat: Heatmap) -> Picture:
         smooth=is_smooth(heat.domain, heat.sigma, heat.values),
         warnings=words.warnings,
         facts=words.facts,
-        label=privacy_label(heat),
+        label={**privacy_label(heat), **({"priors": f"{'; '.join(used)}."} if (used := priors_in_words(heat)) else {})},
     )
 
 
