@@ -465,7 +465,7 @@ def noise_reused_below(patch: pytest.MonkeyPatch) -> None:
 
 def evenness_without_own_noise(patch: pytest.MonkeyPatch) -> None:
     """Whether a map is even is seen from looks that lack the noise V."""
-    _rewritten(patch, "_four_ways", ("rules.even.levels(look,", "rules.even.levels(deep_look,"))
+    _rewritten(patch, "_four_ways", ("levels_if_even(rules.even, look,", "levels_if_even(rules.even, deep_look,"))
 
 
 def counts_clipped_in_looks(patch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,14 @@ data, whatever groups it is about.
 **Why, if a person's weight is split** (the default). The quadtrees of the groups are a forest, and the argument of
 `measure.py` never uses that there is one root. Its step 1 is about one measurement. Step 2 multiplies over the
 measurements of all trees: noises are independent, and what is measured in a tree follows from the noisy values of that
-tree, so the ratio of the probabilities of any joint output is at most ``exp(sum over v of b_v p(v) / W)``, v over the
-measured cells of all groups. Step 3 exchanges sums: this is the sum, over the finest cells c of all groups, of p(c)
-times what was spent along c's path *in its own tree*. That is at most epsilon in every tree, so the sum is at most
-epsilon times the person's units in all groups together; and those are at most W, because the one query (`query.py`)
-shares W units over all of a person's events in all listed groups. Hence each group is measured with the full epsilon,
-and the promise for all of them together is epsilon.
+tree (in the ladder, from looks that bring a factor without data for each tree), so the ratio of the probabilities of
+any joint output is at most ``exp(sum over v of b_v p(v) / W)``, v over the measured cells of all groups. Step 3
+exchanges sums: this is the sum, over the finest cells c of all groups, of p(c) times what was spent along c's path *in
+its own tree*. That is at most epsilon in every tree, so the sum is at most epsilon times the person's units in all
+groups together; and those are at most W, because the one query (`query.py`) shares W units over all of a person's
+events in all listed groups. Hence each group is measured with the full epsilon, and the promise for all of them
+together is epsilon.
+
 
 **Why, if epsilon is split.** Each group has a release of its own, of epsilon / k for k groups, in which a person weighs
 up to 1; the parts are exact fractions that add up to epsilon. This is better only for people who are in nearly all

@@ -1,4 +1,4 @@
-"""Designs: which cells are measured with which part of the budget, by published values alone. The core checks it."""
+"""Designs: which cells are measured with which part of the budget, and how that is decided. The core checks it."""
 
 from __future__ import annotations
 

@@ -25,12 +25,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from dpheatmap._util.evenness import each_if_even
 from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.design.design import Question, Ruled
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
-from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, count_if_even, start_level, total_of
+from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, start_level, total_of
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
@@ -132,7 +133,7 @@ class AdaptiveDesign(Ruled):
     def _levels_if_even(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> int | None:
         """The number of levels deeper that an even map is measured; None if the map is not even or too large."""
         noise = len(noisy) * 2 * (UNITS * SHARES / (epsilon * asked.share)) ** 2  # variance of counts, in units
-        each = count_if_even([int(y) for y in noisy], noise, self.evenness)
+        each = each_if_even([int(y) for y in noisy], noise, self.evenness)
         if each is None:
             return None
         signal = each * epsilon * asked.left / (UNITS * SHARES)

@@ -8,7 +8,7 @@ The ladder's decisions are secret instead, and made by the curator (`curator/cor
 **The invariant of every design**, on which the proof in `curator/core/measure.py` rests: along each path from the top
 of the tree down to a finest cell, the shares of all measurements add up to at most SHARES, which stands for epsilon. It
 is kept locally. A question states what each path through its cells has left after it. The questions that follow may use
-no more than that, and no cell may be followed by two of them. `curator/core/budget.py` checks this at every step,
+no more than that, and no path may be followed by two of them. `curator/core/budget.py` checks this at every step,
 whatever the design.
 
 A design also defines how it is chosen, its form in files, and its own reconstructions. Its expected error is forecast

@@ -35,9 +35,8 @@ from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.design.design import Question, Ruled
 from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, count_if_even, start_level, total_of
+from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, start_level, total_of
 from dpheatmap.place.domain import Domain
-from dpheatmap.place.quadtree import Ints
 
 
 class Rung(NamedTuple):
@@ -54,14 +53,6 @@ class EvenRule(NamedTuple):
     least: tuple[Fraction, ...]
     own_variance: Fraction
     variance: Fraction
-
-    def levels(self, looks: Ints, noises: int) -> int:
-        """How many levels down all is measured, by the looks at all cells, with so many G in them; 0 if not even."""
-        if not self.least:
-            return 0
-        noise = len(looks) * self.own_variance + noises * self.variance
-        each = count_if_even([int(look) for look in looks], noise, self.evenness)
-        return 0 if each is None else sum(each >= least for least in self.least)
 
 
 class Step(NamedTuple):
@@ -97,6 +88,8 @@ class LadderDesign(Ruled):
     name: ClassVar[str] = "ladder"
 
     def __post_init__(self) -> None:
+        if not all(isinstance(value, int | Fraction) for value in vars(self).values()):
+            raise ValueError("a number of the rule is neither whole nor a fraction")
         if not (0 <= self.first <= self.last <= DEEPEST and 0 <= self.total < 1 and 0 < self.spent < 1):
             raise ValueError("levels or parts of epsilon out of range")
         if not 0 < self.closing <= self.deepening <= self.opening or self.splitting <= 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from dpheatmap.design.design import Question
@@ -23,19 +22,6 @@ def total_of(domain: Domain, first: int, part: Fraction) -> Question:
     """
     level, share = min(domain.first_level(1), first), int(SHARES * part)
     return Question(level, domain.codes(level), share, SHARES - share)
-
-
-def count_if_even(counts: Sequence[int], noise: Fraction, evenness: Fraction) -> Fraction | None:
-    """The count of a cell on average, of noisy counts, if they are nearly the same; None if they are not.
-
-    The evenness of K cells is (sum of y)^2 / (K sum of y^2), where ``noise``, the variance of all noise together, is
-    taken off the squares: 1 if all are the same, 1/K if all people are in one cell.
-    """
-    squares = sum(count * count for count in counts) - noise
-    together = max(sum(counts), 0)
-    if together * together <= evenness * len(counts) * squares:
-        return None
-    return Fraction(together, len(counts))
 
 
 def start_level(domain: Domain, first: int, last: int, cells: Fraction) -> int:

@@ -62,6 +62,8 @@ class Heatmap:
         The law of the release's noise.
     prior : PublicMeasure or None
         The base measure that was used in place of area.
+    priors : tuple of Release
+        The earlier releases that the map's prior was made from.
     """
 
     values: Floats
@@ -77,6 +79,7 @@ class Heatmap:
     trust: Trust = CURATOR
     noise: NoiseLaw = LAPLACE
     prior: PublicMeasure | None = field(default=None, repr=False)
+    priors: tuple[Release, ...] = field(default=(), repr=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the values wherever NumPy wants an array: ``dph.metrics.emd(heat, other)``, ``plt.imshow(heat)``."""
@@ -96,11 +99,6 @@ class Heatmap:
     def ledger(self) -> LedgerEntry | None:
         """The entry of the ledger that the release was charged to, or None."""
         return None if self.release is None else self.release.ledger
-
-    @property
-    def priors(self) -> tuple[Release, ...]:
-        """The earlier releases that the map's prior was made from."""
-        return () if self.prior is None else self.prior.releases
 
     @property
     def std(self) -> Floats | None:
@@ -383,5 +381,5 @@ def render(
         known = Uncertainty(release, float(sigma), (rows, columns), prior=prior)
     return Heatmap(
         values, domain, float(sigma), release.loss, release.made, release.seeded, empty, known, release, method,
-        release.trust, release.noise, prior,
+        release.trust, release.noise, prior, () if prior is None else prior.releases,
     )  # fmt: skip

@@ -47,7 +47,8 @@ def _without(found: Measurements, total: Question | None) -> Measurements:
     if total is None:
         return found
     rest = np.ones(len(found), np.bool_)
-    rest[np.flatnonzero((found.levels == total.level) & (found.shares == total.share))[:1]] = False
+    same = (found.levels == total.level) & (found.codes == total.cells[0]) & (found.shares == total.share)
+    rest[np.flatnonzero(same)[:1]] = False
     return Measurements(found.levels[rest], found.codes[rest], found.counts[rest], found.shares[rest])
 
 
@@ -66,6 +67,8 @@ class _Shape:
         used, nothing = 0, np.zeros(0, np.int64)
         waiting = [self.domain.codes(self.start), nothing, nothing]  # cells 0, 1 and 2 levels below a free cell
         for level in range(self.start, self.design.last + 1):
+            if sum(map(len, waiting)) > len(self.found) - used:  # each holds a measurement, or several
+                return OTHER_CELLS.format(level)
             opened, missing = nothing, []
             for deeper, cells in enumerate(waiting):
                 left, taken = self.design.rungs[level - self.start - deeper] if len(cells) else (0, 0)

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 
+from dpheatmap._util import evenness
 from dpheatmap.curator import half_deviations
 from dpheatmap.curator.core import budget, counts, looks, measure, noise, noise_kernels, publishing, walk
 from dpheatmap.curator.core.counts import Counts
@@ -45,6 +46,7 @@ INTEGER_MODULES = [
     dense,
     paper,
     start,
+    evenness,
     ladder_design,
 ]
 FLOATS = re.compile(r"\b(double|float|half|f(?:add|sub|mul|div|rem|cmp|neg|ma)|[su]itofp|fpto[su]i|fpext|fptrunc)\b")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from dpheatmap.curator.core import looks
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.curator.core.looks import climb
+from dpheatmap.curator.core.looks import climb, levels_if_even
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.publishing import SAFE, Published, clip, count_with_noise, summable
 from dpheatmap.design.ladder import EvenRule, LadderDesign
@@ -268,16 +268,16 @@ def test_a_child_is_split_just_above_its_threshold(extra: int, split: bool) -> N
 
 def test_an_even_map_is_judged_by_all_cells_and_all_noise() -> None:
     rule = EvenRule(Fraction(1, 2), (Fraction(10), Fraction(20)), Fraction(3), Fraction(2))
-    assert rule.levels(np.array([10, 10, 10, 10]), 16) == 1
-    assert rule.levels(np.array([20, 20, 20, 20]), 16) == 2
-    assert rule.levels(np.array([9, 10, 10, 10]), 16) == 0
-    assert rule.levels(np.array([-20, -20, -20, -20]), 16) == 0
+    assert levels_if_even(rule, np.array([10, 10, 10, 10]), 16) == 1
+    assert levels_if_even(rule, np.array([20, 20, 20, 20]), 16) == 2
+    assert levels_if_even(rule, np.array([9, 10, 10, 10]), 16) == 0
+    assert levels_if_even(rule, np.array([-20, -20, -20, -20]), 16) == 0
     # (sum)^2 = 6400 against half of 4 (6400 - noise): even only if the variance of all noise is above 3200
     lonely = np.array([80, 0, 0, 0])
-    assert rule.levels(lonely, 1594) == 0  # 4 * 3 + 1594 * 2 = 3200, and no more
-    assert rule.levels(lonely, 1595) == 2
-    assert rule._replace(least=()).levels(np.array([20, 20]), 4) == 0
-    assert rule.levels(np.array([2**80] * 4, object), 16) == 2
+    assert levels_if_even(rule, lonely, 1594) == 0  # 4 * 3 + 1594 * 2 = 3200, and no more
+    assert levels_if_even(rule, lonely, 1595) == 2
+    assert levels_if_even(rule._replace(least=()), np.array([20, 20]), 4) == 0
+    assert levels_if_even(rule, np.array([2**80] * 4, object), 16) == 2
 
 
 def test_the_rule_knows_how_many_cells_it_may_make() -> None:

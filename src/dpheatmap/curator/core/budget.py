@@ -19,6 +19,7 @@ and is never below 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 
 import numpy as np
 
@@ -66,11 +67,17 @@ def _check_inside(asked: Question, level: int, cells: Ints) -> None:
         raise AssertionError("a design would go on elsewhere than where it was; please report this")
 
 
+def copy_question(question: Question) -> Question:
+    """A question of whole numbers and cells of its own, which its design can't change after it was checked."""
+    level, share, left = (index(number) for number in (question.level, question.share, question.left))
+    return Question(level, np.array(question.cells, dtype=np.int64), share, left)
+
+
 def refine(asked: Question, level: int, cells: Ints) -> Question:
     """The same paths, told by the deeper cells that they pass through: nothing is spent, and as much is left.
 
-    What follows is checked by these cells. A path passes through one cell of a level, so it is covered by this question
-    only if it is by the first.
+    It is no measurement, as `EVERYTHING` is none: what follows is checked by its cells. A path passes through one cell
+    of a level, so it is covered by this question only if it is by the first.
     """
     _check_inside(asked, level, cells)
     return Question(level, cells, 0, asked.left)

@@ -10,10 +10,11 @@ that sent the walk elsewhere included.
     If, for every branch B, the law of Z_B given Y_B does not depend on the data, then the step costs in branch B what
     publishing Y_B alone costs.
 
-*Proof.* Let x be the data. ``P_x(branch B, Y_B = y) = P_x(Y_B = y) * P(Z_B leads to B | Y_B = y)``, and the second
-factor has no x in it. So the ratio of P_x and P_x' of any output is that of its published values alone. Two branches
-may publish alike (below: finishing, and deepening where no child is split). Then their values have the same shares, and
-a sum of terms with bounded ratios has a bounded ratio.
+*Proof.* Let x be the data. Z_B alone tells whether the step ends in B. So ``P_x(branch B, Y_B = y) = P_x(Y_B = y) *
+P(Z_B leads to B | Y_B = y)``, and the second factor has no x in it. So the ratio of P_x and P_x' of any output is that
+of its published values alone. Two branches may publish alike (below: finishing, and deepening where no child is split).
+Then their values have the same shares, and a sum of terms with bounded ratios has a bounded ratio.
+
 
 **A cell** v with count x, children k with counts x_k and grandchildren kj with counts x_kj, as many as meet the domain.
 Its paths have L left, of which opening takes e. The step draws V of the share e and one G_kj of the share L for each
@@ -44,7 +45,8 @@ the last level is published, without a look.
 **Even maps.** Before anything else, the first step looks at Z1 of *all* its cells together. If the map is even, each
 cell publishes x_k + G_k of all children or x_kj + G_kj of all grandchildren: ``Z1' = sum y_k + the G_kj that are no
 G_k``, or ``sum y_kj``, and ``Z1 = Z1' + V``. So each Z1 is as above in each branch that its cell can end in. Noises of
-different cells are independent: given all published values, the joint law of all Z1 has no data in it.
+different cells are independent: given all published values, the joint law of all Z1 has no data in it. A map of more
+cells than a block has (BLOCK) is never measured at once, so the rule sees all cells of its step.
 
 **The whole output.** A step uses no noise of another step, and where it happens and with which shares follows from what
 was published before. So the probability of an output is the product of its published values' probabilities and of
@@ -61,16 +63,19 @@ This holds for a curator alone: servers have no place for secret noise that outl
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.curator.core.budget import EVERYTHING, check_paths, refine
+from dpheatmap._util.evenness import each_if_even
+from dpheatmap.curator.core.budget import EVERYTHING, check_paths, copy_question, refine
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.publishing import Draw, Published, clip, count_with_noise, summable
 from dpheatmap.design.design import Question
-from dpheatmap.design.ladder import LadderDesign, Step
+from dpheatmap.design.ladder import EvenRule, LadderDesign, Step
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.shares import UNITS
 from dpheatmap.design.start import MOST_AT_ONCE
@@ -85,13 +90,14 @@ def climb(design: LadderDesign, counts: Counts, loss: PrivacyLoss, draw: Draw) -
     """Measure counts by a ladder. See the contract above."""
     domain, found = counts.domain, list[Published]()
     paths, level = EVERYTHING, design.first
-    total = design.total_question(domain)
-    if total is not None:
+    asked = design.total_question(domain)
+    if asked is not None:
+        total = copy_question(asked)
         check_paths(paths, [total])
         noisy = count_with_noise(counts, total.level, total.cells, total.share, draw)
         found.append(Published(total, noisy))
         paths, level = total, design.start_of(domain, loss.epsilon * int(noisy[0]) / UNITS)
-    steps = design.steps(domain, loss.epsilon, level)
+    steps = [_plain(step) for step in design.steps(domain, loss.epsilon, level)]
     cells = domain.codes(level)
     for rules in steps:
         paths = refine(paths, level, cells)
@@ -107,6 +113,16 @@ def climb(design: LadderDesign, counts: Counts, loss: PrivacyLoss, draw: Draw) -
             break
         paths, level, cells = opened[0], level + 1, domain.children(level, opened[0].cells)
     return found
+
+
+def _plain(step: Step) -> Step:
+    """The rules in whole numbers and fractions, so that a decision is a function of the looks' exact values."""
+    last, left, taken, *thresholds = (index(number) for number in step[:-1])
+    opening, deepening, splitting, closing = thresholds
+    even = step.even and EvenRule(
+        Fraction(step.even.evenness), tuple(map(Fraction, step.even.least)), *map(Fraction, step.even[2:])
+    )
+    return Step(last, left, taken, opening, deepening, splitting, closing, even)
 
 
 def _join(measured: Iterable[Published]) -> list[Published]:
@@ -175,7 +191,7 @@ def _four_ways(rules: Step, level: int, below: Below, own: Ints) -> list[Publish
     cells = _parents(children)
     deep_look = cells.counts + below.noise.sum(axis=(1, 2))
     look = deep_look + own
-    deeper = rules.even.levels(look, int(below.inside.sum())) if rules.even else 0
+    deeper = levels_if_even(rules.even, look, int(below.inside.sum())) if rules.even else 0
     if deeper:
         alike = children if deeper == 1 else below
         return [_publish_some(rules, level + deeper, alike, alike.inside)]
@@ -191,6 +207,15 @@ def _four_ways(rules: Step, level: int, below: Below, own: Ints) -> list[Publish
         _publish_some(rules, level + 1, children, deepened[:, None] & children.inside & ~split),
         *_close_or_finish(rules, level, children, ~opened & ~deepened),
     ]
+
+
+def levels_if_even(rule: EvenRule, looks: Ints, noises: int) -> int:
+    """How many levels down all is measured, by the looks at all cells, with so many G in them; 0 if not even."""
+    if not rule.least:
+        return 0
+    noise = len(looks) * rule.own_variance + noises * rule.variance
+    each = each_if_even([int(look) for look in looks], noise, rule.evenness)
+    return 0 if each is None else sum(each >= least for least in rule.least)
 
 
 def _close_or_finish(rules: Step, level: int, children: Below, here: Bools) -> list[Published]:

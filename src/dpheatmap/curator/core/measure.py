@@ -4,16 +4,19 @@
 measurements are epsilon-DP for adding or removing one person's whole data.
 
 **Why.** Let v run over the cells that were measured, and let b_v be the sum of the parts of epsilon of all measurements
-of v. Two things hold for every design. The b_v along each path from the top to a finest cell add up to at most epsilon:
-the walk through the questions checks (`budget.py`) at every step that no path is given more than it has left. And which
-cells are measured next, and with which part, is a function of the public domain, of epsilon and of noisy values
-measured before: a design is handed nothing else.
+of v. Two things hold. The b_v along each path from the top to a finest cell add up to at most epsilon: every step
+checks (`budget.py`) that no path is given more than it has left. And in designs that ask questions, which cells are
+measured next, and with which part, is a function of the public domain, of epsilon and of noisy values measured before:
+such a design is handed nothing else. In the ladder, the default, secret looks decide; the theorem of `looks.py` takes
+the place of the second: given what is published, the probability of having decided so has no data in it.
+
 
 1. *One measurement.* A count gets its own discrete Laplace noise of rate b / W. For any integer z, moving the true
    count by d units multiplies the probability of seeing z by at most ``exp(|d| b / W)``. This is exact: counts and
    noise are integers, and the noise has exactly that law (`noise.py`).
 2. *The whole output.* Fix any output. By the second of the two the questions asked on the way to it are the same for
-   both neighbours, so its probability is the product, over its measurements, of the probabilities of their values. Let
+   both neighbours, so its probability is the product, over its measurements, of the probabilities of their values, in
+   the ladder times a factor that is the same for both. Let
    the neighbours differ by a person with p(v) units in cell v. The ratio of the two products is at most
    ``exp(sum over v of b_v p(v) / W)``.
 3. *Along the paths.* p(v) is the sum of the person's units in the finest cells under v. Exchanging sums,
@@ -30,7 +33,7 @@ shares add up to epsilon.
 **Lazy noise has the law of full noise.** Algorithm 1 as printed adds independent noise to every cell of every level;
 the selection then looks at the cells it reaches only. Drawing a cell's noise when it is reached instead of beforehand
 changes nothing: noise is independent of everything else, so the joint law of (measured cells, their noisy values) is
-the same. The set of measured cells is a function of published values, so publishing it tells nothing new.
+the same.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Draw = Callable[[int, int], Ints]
 """Gives fresh noise of a share of epsilon: so many exact integers, none of them given before."""
 
 SAFE = 2**57
-"""Sums of 18 integers below it fit into 64 bits."""
+"""Sums of 33 integers below it fit into 64 bits: a look has at most 16 counts, 16 noises of what is below, and one."""
 
 
 class Published(NamedTuple):
@@ -43,6 +43,6 @@ def clip(noisy: Ints) -> Ints:
 
 
 def summable(numbers: Ints) -> Ints:
-    """The same integers, as Python's own if 18 of them, added up, might not fit into 64 bits."""
+    """The same integers, as Python's own if 33 of them, added up, might not fit into 64 bits."""
     small = numbers.dtype != object and bool(((numbers < SAFE) & (numbers > -SAFE)).all())
     return numbers if small else numbers.astype(object)

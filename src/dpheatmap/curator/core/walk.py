@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from operator import index
 
-import numpy as np
-
-from dpheatmap.curator.core.budget import EVERYTHING, check_paths
+from dpheatmap.curator.core.budget import EVERYTHING, check_paths, copy_question
 from dpheatmap.design.design import AskingDesign, Question
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.place.domain import Domain
@@ -26,18 +23,14 @@ def walk(design: AskingDesign, domain: Domain, loss: PrivacyLoss, answer: Callab
     A design is handed copies, and its questions are copied before they are checked: whatever it does to them later,
     what is checked is what is asked, and what was measured stays as it is.
     """
-    first = _copy(design.begin(domain))
+    first = copy_question(design.begin(domain))
     check_paths(EVERYTHING, [first])
     waiting = deque([first])
     while waiting:
         asked = waiting.popleft()
         noisy = answer(asked)
-        following = [_copy(question) for question in design.after(domain, loss, _copy(asked), noisy.copy())]
+        following = [
+            copy_question(question) for question in design.after(domain, loss, copy_question(asked), noisy.copy())
+        ]
         check_paths(asked, following)
         waiting.extend(question for question in following if len(question.cells))
-
-
-def _copy(question: Question) -> Question:
-    """A question of whole numbers and cells of its own."""
-    level, share, left = (index(number) for number in (question.level, question.share, question.left))
-    return Question(level, np.array(question.cells, dtype=np.int64), share, left)
