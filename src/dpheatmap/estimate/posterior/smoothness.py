@@ -4,10 +4,10 @@ The density of a quarter is guessed from those of the cell itself, of the neighb
 across the corner. The interpolation is of fourth roots of densities, since densities of people differ by factors: next
 to a place ten thousand times as busy, a cell is ten times, not ten thousand times, busier on that side.
 
-Bilinear interpolation between the middles of cells, read 2/7 of a cell away from the middle, gives the weights 25, 10,
-10 and 4 of 49. The middle of a quarter is 1/4 away; a little more was better in trials. Repeated, the interpolation
-gives a smooth surface without block edges. A neighbour not cut as finely has the density of the cell that holds it.
-Outside of the domain, densities are mirrored.
+Bilinear interpolation between the middles of cells is read at a *reach* from the cell's own middle, across and down. By
+default it is 2/7 of a cell, which gives the weights 25, 10, 10 and 4 of 49. The middle of a quarter is 1/4 away; a
+little more was better in trials. Repeated, the interpolation gives a surface with next to no block edges. A neighbour
+not cut as finely has the density of the cell that holds it. Outside of the domain, densities are mirrored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dpheatmap.estimate.posterior.cells import CellTree
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints, decode, encode
 
-_OWN, _SIDE, _CORNER = 25.0, 10.0, 4.0
+REACH = 2.0 / 7.0
 _LEAST = 0.02  # the least share: neighbours may be wrong, so no side of a split is ruled out
 
 
@@ -42,10 +42,12 @@ def _density(layers: list[Layer], depth: int, codes: Ints) -> Floats:
     return found
 
 
-def quarter_weights(tree: CellTree, layers: list[Layer], depth: int, codes: Ints) -> Floats:
+def quarter_weights(
+    tree: CellTree, layers: list[Layer], depth: int, codes: Ints, reach: Floats | float = REACH
+) -> Floats:
     """Compute the relative masses of the quarters of cells of layer ``depth``, in order of their codes; rows sum to 1.
 
-    The first layer is that of the tree's top level, and must cover the domain.
+    The first layer is that of the tree's top level, and must cover the domain. ``reach`` may differ between cells.
     """
     x, y = decode(codes)
     level = tree.top + depth
@@ -56,12 +58,13 @@ def quarter_weights(tree: CellTree, layers: list[Layer], depth: int, codes: Ints
             at_x = np.clip(x + dx, around.x0, around.x1 - 1)
             at_y = np.clip(y + dy, around.y0, around.y1 - 1)
             roots[1 + dy, 1 + dx] = np.sqrt(np.sqrt(_density(layers, depth, encode(at_x, at_y))))
+    own, side, corner = (1.0 - reach) ** 2, reach * (1.0 - reach), reach**2
     four = codes[:, None] * 4 + np.arange(4)
     weights = np.empty((len(codes), 4))
     for quarter in range(4):
         across, down = 2 * (quarter & 1), 2 * (quarter >> 1)
         sides = roots[1, across] + roots[down, 1]
-        guess = (_OWN * roots[1, 1] + _SIDE * sides + _CORNER * roots[down, across]) ** 4
+        guess = (own * roots[1, 1] + side * sides + corner * roots[down, across]) ** 4
         area = tree.measure.weight(level + 1, four[:, quarter])
         weights[:, quarter] = np.where(area > 0, np.maximum(guess, 1e-300), 0.0) * area
     weights /= weights.sum(axis=1, keepdims=True)
