@@ -14,7 +14,6 @@ groups together; and those are at most W, because the one query (`query.py`) sha
 events in all listed groups. Hence each group is measured with the full epsilon, and the promise for all of them
 together is epsilon.
 
-
 **Why, if epsilon is split.** Each group has a release of its own, of epsilon / k for k groups, in which a person weighs
 up to 1; the parts are exact fractions that add up to epsilon. This is better only for people who are in nearly all
 groups.

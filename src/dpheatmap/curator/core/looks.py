@@ -15,7 +15,6 @@ P(Z_B leads to B | Y_B = y)``, and the second factor has no x in it. So the rati
 of its published values alone. Two branches may publish alike (below: finishing, and deepening where no child is split).
 Then their values have the same shares, and a sum of terms with bounded ratios has a bounded ratio.
 
-
 **A cell** v with count x, children k with counts x_k and grandchildren kj with counts x_kj, as many as meet the domain.
 Its paths have L left, of which opening takes e. The step draws V of the share e and one G_kj of the share L for each
 grandchild. G_k is G_kj of child k's first grandchild, and G_* is G_k of the first child, *first among those that meet

@@ -10,7 +10,6 @@ measured next, and with which part, is a function of the public domain, of epsil
 such a design is handed nothing else. In the ladder, the default, secret looks decide; the theorem of `looks.py` takes
 the place of the second: given what is published, the probability of having decided so has no data in it.
 
-
 1. *One measurement.* A count gets its own discrete Laplace noise of rate b / W. For any integer z, moving the true
    count by d units multiplies the probability of seeing z by at most ``exp(|d| b / W)``. This is exact: counts and
    noise are integers, and the noise has exactly that law (`noise.py`).
