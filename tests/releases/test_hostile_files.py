@@ -39,7 +39,7 @@ NAMES = [field.name for field in fields(AdaptiveDesign)]
 def release() -> dph.Release:
     """A release in which cells are closed, finished and opened."""
     counts = dph.aggregate(generated_people(400), dph.Domain.unit(6), user="person", x="x", y="y")
-    return seeded_release(counts, epsilon=2, seed=1)
+    return seeded_release(counts, epsilon=2, seed=1, design="adaptive")
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ class LadderDesign(Ruled):
     deepening: Fraction = Fraction(14)
     opening: Fraction = Fraction(28)
     splitting: Fraction = Fraction(8)
-    evenness: Fraction = Fraction(9, 20)
+    evenness: Fraction = Fraction(3, 5)
     even_once: Fraction = Fraction(10)
     even_twice: Fraction = Fraction(40)
     even_cells: Fraction = Fraction(400)
