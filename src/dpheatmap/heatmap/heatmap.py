@@ -97,8 +97,9 @@ class Heatmap:
     def std(self) -> Floats | None:
         """The standard deviation of each value, or None where it is not known.
 
-        It is not known for the paper's methods and for empty maps. It covers the noise and what the noise leaves open,
-        with the caveats of :meth:`interval`.
+        It is not known for the paper's methods and for empty maps. It covers the noise and what the noise leaves open.
+        Values are not normal: at a weak signal they can lie far above, but not below 0. :meth:`interval` allows for
+        that, and for hot spots that hide in cells too large to show them. This does not, so take intervals from there.
         """
         return None if self.uncertainty is None else self.values * self.uncertainty.relative_std
 
