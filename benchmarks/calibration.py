@@ -32,7 +32,7 @@ from planning import generated_city
 
 SIGMA, SIZE, MAPS = 0.02, 64, 4
 PEOPLE, EPSILONS = (200, 2000), ("0.1", "0.2", "0.5", "1", "2", "5", "10")
-CONFIDENCES = (0.5, 0.8, 0.9, 0.95)
+CONFIDENCES = (0.6, 0.8, 0.9, 0.95)
 FAINTS, UNSEENS = (3.0, 4.0, 5.0), (0.25, 0.35, 0.5)
 OTHERS = 10_000  # added to seeds, so that no other benchmark or test has the same maps
 

@@ -123,9 +123,12 @@ class Heatmap:
 
         Notes
         -----
-        The intervals hold pixel by pixel, not for all pixels at once. In trials on real and generated maps at epsilon 1
-        to 10, intervals of 90 % held the true values of 92 to 98 % of the pixels, and of 82 to 96 % of the busiest
-        tenth, over many maps; on a single map it may be less. `docs/explanation/results.md` has the numbers.
+        The intervals hold pixel by pixel, not for all pixels at once. In trials on real and generated maps of 50 to
+        2000 people at epsilon 0.1 to 10, intervals of 90 % held the true values of 93 to 100 % of the pixels, and of 85
+        to 100 % of the busiest tenth, on average over maps. On nine maps of ten they held at least 77 % of the busiest
+        tenth; with fewer than 10 people times epsilon, at least 60 %. At a weak signal they are wide: at 20 people
+        times epsilon, the mean interval is 13 times as long as the mean value. Intervals of 80 % and less hold less of
+        the busiest tenth there than they say. `docs/explanation/results.md` has the numbers.
         """
         check(confidence=confidence)
         low, high = self._need_uncertainty().relative_interval(float(confidence))
@@ -161,6 +164,10 @@ class Heatmap:
         Notes
         -----
         Grey on a drawn map means something else: a place whose heat, by itself, can't be told from nothing.
+
+        In trials at epsilon 0.1 to 10 and a confidence of 0.95, at most 4 % of the pixels found were wrong on cities,
+        gaze and mixtures, and 7 % on cities with hot spots narrower than the cells measured. At most 4 % of the maps
+        had any wrong pixel with "family".
         """
         check(confidence=confidence, control=control)
         known = self._need_uncertainty()
