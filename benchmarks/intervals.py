@@ -1,4 +1,4 @@
-"""How often 90 % intervals hold the true heat, and how often significant pixels are wrong, on maps not used for tuning.
+"""How often 90 % intervals hold the true heat, and how often significant pixels are wrong, on maps not fitted to.
 
 City cells and gaze (DPHEATMAP_DATA), generated mixtures, and generated cities with hidden hot spots of other seeds than
 those that the widening was set on (`benchmarks/calibration.py`); pixels, and masses of 16 x 16 and 8 x 8 blocks.
