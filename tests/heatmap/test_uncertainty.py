@@ -15,6 +15,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.experiments import generated_data
+from dpheatmap.experiments.populations import Place
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
@@ -30,6 +31,17 @@ def city(number: int, epsilon: int = 2, people: int = 400) -> tuple[Heatmap, Flo
     counts = PLACES[number].sample(people, np.random.default_rng(number))
     heat = seeded_release(counts, seed=number, epsilon=epsilon).heatmap(sigma=SIGMA, size=SIZE)
     return heat, smooth(true_distribution(counts), SIGMA, SIZE)
+
+
+def city_with_hidden_spots(number: int, epsilon: str, seed: int = 0) -> tuple[Heatmap, Floats]:
+    """A few venues far narrower than the cells measured, over people who are anywhere; estimated and true."""
+    rng = np.random.default_rng([number, 18])
+    user = np.repeat(np.arange(400), 4)
+    hot = rng.random((8, 2))[rng.choice(8, len(user))] + 0.008 * rng.standard_normal((len(user), 2))
+    at = np.where(rng.random((len(user), 1)) < 0.6, hot, rng.random((len(user), 2)))
+    counts = Place(f"hidden {number}", dph.Domain.unit(8), user, *np.clip(at, 0, 1).T).sample(400, rng)
+    release = seeded_release(counts, seed=100 * seed + number, epsilon=epsilon)
+    return release.heatmap(sigma=SIGMA, size=SIZE), smooth(true_distribution(counts), SIGMA, SIZE)
 
 
 def test_intervals_hold_the_value_and_grow_with_the_confidence() -> None:
@@ -98,9 +110,28 @@ def test_about_nine_of_ten_true_values_lie_inside() -> None:
     assert in_visited >= 0.8
 
 
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5"])
+def test_the_busiest_tenth_lies_inside_at_a_small_epsilon(epsilon: str) -> None:
+    """Where hot spots hide in the cells measured: intervals not made for that held .63 at epsilon .1 and .82 at .5.
+
+    Over four seeds of the noise, the means were .88 and .90, with standard deviations of .007 and .005. So with other
+    noise, the bar of .85 is missed about once in ten thousand runs, if means are normal with the spread of four seeds.
+    """
+    covered, everywhere = [], []
+    for number in range(10):
+        heat, true = city_with_hidden_spots(number, epsilon)
+        low, high = heat.interval(0.9)
+        inside = (low <= true) & (true <= high)
+        covered.append(inside[true >= np.quantile(true, 0.9)].mean())
+        everywhere.append(inside.mean())
+    assert np.mean(covered) >= 0.85
+    assert np.mean(everywhere) >= 0.9
+
+
 def test_the_draws_alone_would_be_too_sure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the widening, the busiest places lie above their intervals too often: what the widening is for."""
     monkeypatch.setattr("dpheatmap.heatmap.uncertainty.SPIKY", 0.0)
+    monkeypatch.setattr("dpheatmap.heatmap.uncertainty.FAINT", 0.0)
     monkeypatch.setattr("dpheatmap.heatmap.uncertainty.LOWER", 1.0)
     missed = []
     for number in range(6):
@@ -128,6 +159,20 @@ def test_of_the_pixels_shown_few_are_not_above_the_level(times: float) -> None:
     assert np.mean(wrong) <= 0.05
     assert sum(any_wrong) <= 1
     assert np.mean(found) > 0.3, "a test that finds nothing is never wrong"
+
+
+def test_few_pixels_shown_are_wrong_where_hot_spots_hide_in_the_cells_measured() -> None:
+    """The hardest maps known, on which the 5 % do not hold.
+
+    Over three seeds of the noise, .070 to .072 were wrong, and .128 to .136 when the inside of a cell was taken to be
+    as even as the cells are. The bar of .1 lies far from both, so other noise hardly misses it.
+    """
+    wrong = []
+    for number in range(10):
+        heat, true = city_with_hidden_spots(number, "1")
+        shown = heat.significant()
+        wrong.append((shown & (true <= 1 / true.size)).sum() / max(shown.sum(), 1))
+    assert np.mean(wrong) <= 0.1
 
 
 def test_more_confidence_shows_less_and_levels_may_differ_by_pixel() -> None:

@@ -104,8 +104,9 @@ class Heatmap:
     def std(self) -> Floats | None:
         """The standard deviation of each value, or None where it is not known.
 
-        It is not known for the paper's methods and for empty maps. It covers the noise and what the noise leaves open,
-        with the caveats of :meth:`interval`.
+        It is not known for the paper's methods and for empty maps. It covers the noise and what the noise leaves open.
+        Values are not normal: at a weak signal they can lie far above, but not below 0. :meth:`interval` allows for
+        that, and for hot spots that hide in cells too large to show them. This does not, so take intervals from there.
         """
         return None if self.uncertainty is None else self.values * self.uncertainty.relative_std
 
@@ -129,9 +130,12 @@ class Heatmap:
 
         Notes
         -----
-        The intervals hold pixel by pixel, not for all pixels at once. In trials on real and generated maps at epsilon 1
-        to 10, intervals of 90 % held the true values of 92 to 98 % of the pixels, and of 82 to 96 % of the busiest
-        tenth, over many maps; on a single map it may be less. `docs/explanation/results.md` has the numbers.
+        The intervals hold pixel by pixel, not for all pixels at once. In trials on real and generated maps of 50 to
+        2000 people at epsilon 0.1 to 10, intervals of 90 % held the true values of 93 to 100 % of the pixels, and of 85
+        to 100 % of the busiest tenth, on average over maps. On nine maps of ten they held at least 77 % of the busiest
+        tenth; with fewer than 10 people times epsilon, at least 60 %. At a weak signal they are wide: at 20 people
+        times epsilon, the mean interval is 13 times as long as the mean value. Intervals of 95 % held 96 % of the
+        busiest tenth there, but those of 80 % only 70 %. `docs/explanation/results.md` has the numbers.
         """
         check(confidence=confidence)
         low, high = self._need_uncertainty().relative_interval(float(confidence))
@@ -167,6 +171,10 @@ class Heatmap:
         Notes
         -----
         Grey on a drawn map means something else: a place whose heat, by itself, can't be told from nothing.
+
+        In trials at epsilon 0.1 to 10 and a confidence of 0.95, at most 4 % of the pixels found were wrong on cities,
+        gaze and mixtures, and 7 % on cities with hot spots narrower than the cells measured. At most 4 % of the maps
+        had any wrong pixel with "family".
         """
         check(confidence=confidence, control=control)
         known = self._need_uncertainty()

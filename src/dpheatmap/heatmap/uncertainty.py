@@ -8,12 +8,20 @@ sigma.
 are taken from its own first pass, and hot spots narrower than a leaf are smoothed away. So it underestimates busy
 places more often than its draws imply. Draws above the mean are moved further up by the factor
 
-    1 + SPIKY / concentration * (1 + FAINT / sqrt(people * epsilon)),
+    1 + SPIKY / concentration + FAINT / (concentration sqrt(people * epsilon)),
 
 which is larger where people are in few places and where the signal is weak. Draws below the mean are moved further down
-by LOWER. If no curator added the noise, epsilon is here that of a curator with noise of the same strength. A lower end
-of an interval below NOTHING of the mean becomes 0: where a map is nearly empty, it may be empty. The constants were set
-on maps other than those for which coverage is reported (`docs/explanation/results.md`, which says where it holds).
+by LOWER. If no curator added the noise, epsilon is here that of a curator with noise of the same strength.
+
+**Room above.** At a weak signal the cells measured are large, and a map that is even at their scale may have hot spots
+at a finer one. So for the upper ends of intervals, the concentration in the last term counts as UNSEEN at most.
+Standard deviations and `exceeds` have no such room: it would not be noise that they then tell of.
+
+**Nothing below.** A lower end of an interval becomes 0 where it is below NOTHING of the mean, or where it stands for
+fewer than NOBODY / epsilon people within the smoothing's reach: where a map is nearly empty, it may be empty.
+
+The constants were set on generated maps (`benchmarks/calibration.py`, which checks them and can scan others). Coverage
+is reported for other maps (`benchmarks/intervals.py`; `docs/explanation/results.md` says where it holds).
 """
 
 from __future__ import annotations
@@ -21,6 +29,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +45,22 @@ from dpheatmap.releases.release import Release
 DRAWS, ROUGHLY = 200, 40
 _PIXELS_PER_SIGMA = 1.5
 _LARGEST = 160  # pixels on the longer side of the grid of draws
-SPIKY, FAINT = 0.2, 20.0
-LOWER, NOTHING = 1.25, 0.08
+SPIKY, FAINT, UNSEEN = 0.2, 4.0, 0.35
+LOWER, NOTHING, NOBODY = 1.25, 0.08, 1.0
 LOWER_TOGETHER = 1.5
 CAUTION = 0.75
+
+
+class _RawDraws(NamedTuple):
+    """Draws not widened, as differences from their mean in fractions of it, and what the widening depends on.
+
+    ``signal`` is the number of people times epsilon.
+    """
+
+    relative: Floats
+    mean: Floats
+    concentration: float
+    signal: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +82,34 @@ class Uncertainty:
         """The uncertainty from fewer draws: standard deviations to within 11 %, which is enough for a colour."""
         return replace(self, count=ROUGHLY)
 
-    @cached_property
+    @property
     def _draws(self) -> Floats:
         """Widened draws, as fractions of their mean; pixels that are 0 in all draws are 1."""
+        relative = self._raw.relative
+        up = self._up(self._raw.concentration)
+        widened: Floats = np.maximum(1.0 + relative * np.where(relative > 0, up, LOWER), 0.0)
+        return widened
+
+    def _up(self, concentration: float) -> float:
+        """How far draws above the mean are moved up, if the signal leaves open a concentration as low as this."""
+        raw = self._raw
+        return 1.0 + SPIKY / raw.concentration + FAINT / (concentration * math.sqrt(max(raw.signal, 10.0)))
+
+    @cached_property
+    def _raw(self) -> _RawDraws:
         found = posterior(self.release, self.prior)
         levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
-        rows, columns = self._coarse
-        heat = self._smooth(levels, codes, masses)
+        heat = self._smooth(levels, codes, masses).reshape(self.count, *self._coarse)
         mean = heat.mean(axis=0)
-        relative = heat / np.where(mean > 0, mean, 1.0) - 1.0
-        signal = found.total * _strength(self.release)
-        up = 1.0 + SPIKY / found.concentration * (1.0 + FAINT / math.sqrt(max(signal, 10.0)))
-        widened: Floats = np.maximum(1.0 + relative * np.where(relative > 0, up, LOWER), 0.0)
-        return np.where(mean > 0, widened, 1.0).reshape(self.count, rows, columns)
+        relative = np.where(mean > 0, heat / np.where(mean > 0, mean, 1.0) - 1.0, 0.0)
+        return _RawDraws(relative, mean, found.concentration, found.total * _strength(self.release))
+
+    @property
+    def _nearby(self) -> Floats:
+        """People times epsilon within the smoothing's reach of each pixel of the draws' grid."""
+        sigma = self.sigma / self.release.domain.longer_side * max(self._coarse)
+        nearby: Floats = self._raw.signal * (1.0 + 4.0 * math.pi * sigma**2) * self._raw.mean
+        return nearby
 
     @property
     def _coarse(self) -> tuple[int, int]:
@@ -100,8 +136,10 @@ class Uncertainty:
         """Compute the ends of the interval of each pixel, as fractions of its value."""
         tail = 0.5 * (1.0 - confidence)
         low, high = np.quantile(self._draws, [tail, 1.0 - tail], axis=0)
-        low = np.where(low < NOTHING, 0.0, np.minimum(low, 1.0))
-        return self._at_every_pixel(low), self._at_every_pixel(np.maximum(high, 1.0))
+        low = np.where((low < NOTHING) | (low * self._nearby < NOBODY), 0.0, np.minimum(low, 1.0))
+        concentration = self._raw.concentration
+        room = self._up(min(concentration, UNSEEN)) / self._up(concentration)
+        return self._at_every_pixel(low), self._at_every_pixel(1.0 + room * np.maximum(high - 1.0, 0.0))
 
     def exceeds(self, level: Floats, *, confidence: float, family: bool) -> NDArray[np.bool_]:
         """Find pixels that exceed a level, given as a fraction of each pixel's value, with a small error on the map.

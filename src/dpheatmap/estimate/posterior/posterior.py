@@ -48,6 +48,7 @@ _WIDE = np.array([0.15, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 38.4, 76.8])
 _BELIEFS = 0.5, 1.0  # in a prior, besides none
 _PRIOR_MEDIAN, _PRIOR_SPREAD = 0.5, 1.0  # of the concentration: log-normal
 _BOUNDS = 0.1, 2.5
+_INSIDE, _INSIDE_SPREAD = 0.6, 0.7  # of the concentration inside leaves: the largest median, and the spread of its log
 
 
 class Fineness(NamedTuple):
@@ -193,10 +194,11 @@ def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Fl
 
     The cells are those of :meth:`Posterior.distribution`. Inside leaves, the splits are random too, with a
     concentration of their own, because the concentration is less certain inside leaves than where cells were measured.
+    A map that is even at the scale of the leaves may have hot spots inside them, so it is at most about _INSIDE there.
     With a generator seeded by :func:`seed_of`, the same release gives the same draws.
     """
     nodes = found.draws(count, rng)
-    inner = min(found.concentration, 1.2) * np.exp(0.7 * rng.standard_normal(count))
+    inner = min(found.concentration, _INSIDE) * np.exp(_INSIDE_SPREAD * rng.standard_normal(count))
     inside = found.layout
     return inside.levels, inside.codes, inside.random_masses(nodes, inner, rng)
 
