@@ -17,7 +17,7 @@ ENDINGS = (".html", ".json")
 
 @click.command("audit")
 @click.option("--epsilon", default="2", show_default=True, help="The epsilon of the releases that are audited.")
-@click.option("--design", "designs", multiple=True, help="A design to audit, adaptive by default; may be repeated.")
+@click.option("--design", "designs", multiple=True, help="A design to audit, ladder by default; may be repeated.")
 @click.option(
     "--false-alarm", type=click.FloatRange(1e-12, 0.5), default=1e-6, show_default=True, metavar="RATE",
     help="The probability that a sound installation is called unsound.",

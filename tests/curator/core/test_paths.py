@@ -145,7 +145,7 @@ class Drawn(NamedTuple):
 def drawn_by(watched: Watched, design: LadderDesign) -> dict[int, Drawn]:
     """All draws of a ladder's release, by their values. Those without a question before them are the cells' own."""
     own = {rung.taken for rung in design.rungs}
-    questions, found = iter(watched.questions), {}
+    questions, found = iter(watched.questions), dict[int, Drawn]()
     level, codes = 0, np.zeros(0, np.int64)
     for rate, noise in watched.draws:
         share = int(rate * UNITS * SHARES / EPSILON)
