@@ -198,6 +198,13 @@ def _total_asks_for_more(patch: pytest.MonkeyPatch, times: int) -> None:
         return asked._replace(share=asked.share * times) if self._is_total(asked) else asked
 
     patch.setattr(AdaptiveDesign, "begin", begin)
+    of_ladder = LadderDesign.total_question
+
+    def total_question(self: LadderDesign, domain: Domain) -> Question | None:
+        asked = of_ladder(self, domain)
+        return asked and asked._replace(share=asked.share * times)
+
+    patch.setattr(LadderDesign, "total_question", total_question)
 
 
 def grid_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
@@ -386,7 +393,9 @@ def _rewritten(patch: pytest.MonkeyPatch, name: str, *changes: tuple[str, str]) 
         text = text.replace(old, new)
     made: dict[str, Any] = {}
     exec(compile(f"from __future__ import annotations\n{text}", name, "exec"), vars(looks), made)
-    patch.setattr(looks, name, made[name])
+    for module in (looks, measure):
+        if hasattr(module, name):
+            patch.setattr(module, name, made[name])
 
 
 def closed_with_the_noise_of_its_look(patch: pytest.MonkeyPatch) -> None:
@@ -501,3 +510,21 @@ def closed_by_true_counts(patch: pytest.MonkeyPatch) -> None:
 def evenness_by_true_counts_of_looks(patch: pytest.MonkeyPatch) -> None:
     """Whether a map is even is seen from its true counts."""
     _rewritten(patch, "_four_ways", ("rules.even.levels(look,", "rules.even.levels(cells.counts,"))
+
+
+def start_of_ladder_by_true_total(patch: pytest.MonkeyPatch) -> None:
+    """The level that a ladder starts at is chosen by the true total."""
+    _rewritten(patch, "climb", ("int(noisy[0])", "int(counts.exact(total.level, total.cells)[0])"))
+
+
+def total_of_ladder_for_nothing(patch: pytest.MonkeyPatch) -> None:
+    """The total is not charged: what follows has the whole of epsilon."""
+
+    def rungs(self: LadderDesign) -> list[Rung]:
+        found, left = [], SHARES
+        for _ in range(self.last - self.first + 1):
+            found.append(Rung(left, int(left * self.spent)))
+            left -= found[-1].taken
+        return found
+
+    patch.setattr(LadderDesign, "rungs", property(rungs))

@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dpheatmap as dph
+from dpheatmap.curator.core.looks import climb
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.design import AskingDesign, Question
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.paper import PaperDesign
+from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import UNITS, split_over_levels
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
@@ -37,7 +40,7 @@ class Shape:
     domain: Domain
     others: Mapping[Cell, int]
     person: Mapping[Cell, int]
-    design: AskingDesign
+    design: AskingDesign | LadderDesign
 
     def weights(self, *, added: bool) -> dict[Cell, int]:
         """The weight of each occupied cell."""
@@ -67,16 +70,25 @@ class Shape:
     def theirs(self) -> Ints:
         """The places of the cells, measured if they are reached, in which the person has weight."""
         changed = np.flatnonzero(self.truth(added=True) != self.truth(added=False))
-        return changed[changed % self.cells >= first_place(self.design.begin(self.domain).level)]
+        return changed[changed % self.cells >= first_place(self.top)]
+
+    @property
+    def top(self) -> int:
+        """The level of the first measurement."""
+        if isinstance(self.design, LadderDesign):
+            total = self.design.total_question(self.domain)
+            return self.design.first if total is None else total.level
+        return self.design.begin(self.domain).level
 
     @property
     def cells(self) -> int:
         """The number of cells of all levels: the length of a part of a row."""
         return first_place(self.domain.depth + 1)
 
-    def visited_by(self, row: Ints) -> NDArray[np.bool_]:
-        """The cells that would be visited if these were the noisy values."""
+    def visited(self, *, added: bool) -> NDArray[np.bool_]:
+        """The cells that would be visited without noise."""
         times = np.zeros(self.cells, dtype=np.int64)
+        row = self.truth(added=added)
         visited = np.zeros(len(row), dtype=bool)
 
         def answer(asked: Question) -> Ints:
@@ -85,7 +97,12 @@ class Shape:
             times[places] += 1
             return row[places]
 
-        walked(self.design, self.domain, EPSILON, answer)
+        if isinstance(self.design, LadderDesign):
+            silent = climb(self.design, self.counts(added=added), PureLoss(EPSILON), lambda _, n: np.zeros(n, np.int64))
+            for asked, _ in silent:
+                answer(asked)
+        else:
+            walked(self.design, self.domain, EPSILON, answer)
         return visited
 
 
@@ -135,6 +152,20 @@ SHAPES = {
     ),
     "spread": Shape(Domain.unit(3), SPREAD, THEIRS, AdaptiveDesign(1, 3)),
     "spread, as released": Shape(Domain.unit(3), SPREAD, THEIRS, AdaptiveDesign(2, 3)),
+    "looks at one": Shape(Domain.unit(1), people(x0y0=3), people(x0y0=1), LadderDesign(0, 1, total=NONE)),
+    "looks at a strip": Shape(
+        Domain.image(4, 1),
+        people(x0y0=7, x2y0=7),
+        people(x0y0=1),
+        LadderDesign(0, 2, total=NONE, even_once=Fraction(10**9), even_twice=Fraction(10**9)),
+    ),
+    "looks at an even map": Shape(
+        Domain.image(8, 1),
+        people(x0y0=20, x4y0=3, x6y0=2),
+        people(x0y0=1),
+        LadderDesign(1, 3, total=NONE, evenness=Fraction(3, 4)),
+    ),
+    "looks, as released": Shape(Domain.unit(3), SPREAD, THEIRS, LadderDesign(2, 3)),
     "grid": Shape(Domain.unit(1), {}, people(x1y0=1), DenseDesign(0, 1, total=HALF)),
     "grid, as released": Shape(Domain.unit(2), people(x0y0=2, x3y1=1), SPREAD_OUT, DenseDesign(0, 2)),
 }
@@ -145,13 +176,16 @@ above 6.7, and the person tips the balance; with 192 people or more, it starts a
 quarter and 4 in each of the others a map is even, with 16 it is not; or the person is spread over quarters that are
 opened, finished and closed, and over cells of an opened one that are finished and closed.
 
+Of the ladder: a cell is finished above 3.5 people and opened above 14; with 20 people in one half and 5 in the other a
+map is even, with 21 it is not; or the person is spread.
+
 Of the dense design: one person or more make the grid of level 1, fewer that of level 0; four make that of level 2."""
 
 
 def events(shape: Shape) -> dict[str, Event]:
     """What to look for in rows of noisy values, UNVISITED where a cell was not measured."""
     without, added = shape.truth(added=False), shape.truth(added=True)
-    as_without, as_added = shape.visited_by(without), shape.visited_by(added)
+    as_without, as_added = shape.visited(added=False), shape.visited(added=True)
     theirs = shape.theirs
     finest = theirs[(theirs >= first_place(shape.domain.depth)) & (theirs < shape.cells)]
     first = shape.design.first

@@ -26,6 +26,7 @@ from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.design import Design
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
@@ -64,8 +65,8 @@ def directly(shape: Shape, added: bool) -> Callable[[], Measurements]:
 
 
 def _options(shape: Shape) -> dict[str, Any]:
-    if isinstance(shape.design, AdaptiveDesign):
-        return {"epsilon": EPSILON}
+    if isinstance(shape.design, AdaptiveDesign | LadderDesign):
+        return {"epsilon": EPSILON, "design": shape.design.name}
     if isinstance(shape.design, DenseDesign):
         return {"epsilon": EPSILON, "design": "dense"}
     design = shape.design
@@ -150,6 +151,7 @@ def test_a_cell_that_is_closed() -> None:
 
 OTHERS = ["two cells", "empty cell", "tight competitor", "several cells"]
 OTHERS += ["total", "closed or finished", "start", "uneven", "spread", "grid"]
+OTHERS += ["looks at one", "looks at a strip", "looks at an even map"]
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -157,7 +159,7 @@ def test_other_shapes(name: str) -> None:
     assert largest(audit(name, 6_000, directly)) <= EPSILON
 
 
-@pytest.mark.parametrize("name", ["spread, as released", "grid, as released"])
+@pytest.mark.parametrize("name", ["looks, as released", "spread, as released", "grid, as released"])
 def test_designs_as_they_are_released(name: str) -> None:
     assert chosen_by_release(SHAPES[name]) == SHAPES[name].design
     assert largest(audit(name, 6_000, through_release)) <= EPSILON
@@ -208,8 +210,16 @@ PLANTED: dict[Bug, tuple[str, int, float]] = {
     planted.grid_with_all_of_epsilon: ("grid", 18_000, 3.0),
     planted.noise_of_grid_too_small: ("grid", 10_000, 4.0),
     planted.grid_by_true_total: ("grid", 2_000, math.inf),
+    planted.closed_by_true_counts: ("looks at one", 2_000, math.inf),
+    planted.children_share_noise: ("looks at one", 2_000, math.inf),
+    planted.opened_by_true_counts: ("looks at a strip", 2_000, math.inf),
+    planted.evenness_by_true_counts_of_looks: ("looks at an even map", 2_000, math.inf),
 }
-"""The shape that shows each bug, runs on each side, and the epsilon that the mechanism has with it."""
+"""The shape that shows each bug, runs on each side, and the epsilon that the mechanism has with it.
+
+Finer bugs of the ladder's looks take more runs, a cell each (`evaluate/audit/test_audit.py`), and some take all outputs
+that there are (`test_looks_exact.py`).
+"""
 
 
 STOPPED = [planted.closed_with_all_of_epsilon, planted.paths_spend_twice, planted.total_for_nothing]

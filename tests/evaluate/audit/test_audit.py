@@ -17,11 +17,14 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import run
+from dpheatmap.curator.core.looks import EvenRule
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.audit.audit import Audit, audit, catalogue
 from dpheatmap.evaluate.audit.audit_report import as_html, as_text
 from dpheatmap.evaluate.audit.file_shapes import FilesShape, texts_of
 from dpheatmap.evaluate.audit.group_shapes import ImagesShape
+from dpheatmap.evaluate.audit.look_shapes import FAR, LooksShape, OpenedShape
 from dpheatmap.evaluate.audit.shapes import FirstQuestionShape
 from helpers import planted
 
@@ -44,17 +47,47 @@ PLANTED: dict[Bug, tuple[str, str, float]] = {
     planted.total_asks_for_4_times_its_share: ("adaptive", "first question", 0.5),
     planted.start_by_true_total: ("adaptive", "start", 0.2),
     planted.rows_weigh_like_people: ("paper", "many rows", 0.2),
-    planted.files_by_themselves: ("adaptive", "several files", 0.2),
-    planted.noise_shared_by_images: ("adaptive", "several images", 0.1),
-    planted.noise_shared_by_two_images: ("adaptive", "several images", 0.1),
-    planted.a_person_weighs_one_in_every_image: ("adaptive", "several images", 0.8),
-    planted.rings_with_a_quarter_of_the_noise: ("adaptive", "few to discover", 0.5),
-    planted.walk_for_nothing: ("adaptive", "few to discover", 0.4),
-    planted.walk_with_little_noise: ("adaptive", "enough to discover", 0.6),
+    planted.files_by_themselves: ("ladder", "several files", 0.2),
+    planted.noise_shared_by_images: ("ladder", "several images", 0.1),
+    planted.noise_shared_by_two_images: ("ladder", "several images", 0.1),
+    planted.a_person_weighs_one_in_every_image: ("ladder", "several images", 0.8),
+    planted.rings_with_a_quarter_of_the_noise: ("ladder", "few to discover", 0.5),
+    planted.walk_for_nothing: ("ladder", "few to discover", 0.4),
+    planted.walk_with_little_noise: ("ladder", "enough to discover", 0.6),
     planted.noise_of_grid_too_small: ("dense", "two levels", 0.3),
     planted.grid_by_true_total: ("dense", "on the threshold", 0.5),
+    planted.closed_with_the_noise_of_its_look: ("ladder", "looks at few", 1),
+    planted.looks_without_own_noise: ("ladder", "opened cells", 0.1),
+    planted.children_share_noise: ("ladder", "looks at many", 0.1),
+    planted.split_by_other_noise: ("ladder", "looks at halves", 0.5),
+    planted.noise_reused_below: ("ladder", "looks at many", 0.1),
+    planted.opened_for_nothing: ("ladder", "looks at many", 0.2),
+    planted.opened_by_true_counts: ("ladder", "looks at many", 0.1),
+    planted.closed_by_true_counts: ("ladder", "on the threshold", 0.1),
+    planted.evenness_by_true_counts_of_looks: ("ladder", "nearly alike", 0.2),
+    planted.start_of_ladder_by_true_total: ("ladder", "start", 0.2),
 }
-"""The design and shape that show each bug, and the effort that is enough; never more than that of a whole audit."""
+"""The design and shape that show each bug, and the effort that is enough; never more than that of a whole audit.
+
+Four bugs of the ladder are beyond sampling, and left to `curator/core/test_looks_exact.py`: what they tell is told by
+rare outputs (`deepened_by_two_looks`), by decisions in which one person is lost among all others
+(`evenness_without_own_noise`), by two billion people in a cell (`counts_clipped_in_looks`), or at an edge that the
+shapes don't have (`first_of_four`).
+"""
+
+
+TOTALS = [planted.total_with_64_times_its_share, planted.total_with_4_times_its_share]
+TOTALS += [planted.total_asks_for_64_times_its_share, planted.total_asks_for_4_times_its_share]
+
+
+@pytest.mark.parametrize("bug", TOTALS, ids=lambda bug: bug.__name__)
+def test_planted_in_the_total_of_a_ladder(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = catalogue(["ladder"], Fraction(2))
+    monkeypatch.setattr("dpheatmap.evaluate.audit.audit.catalogue", lambda *of: made)
+    planted.unchecked(monkeypatch)
+    bug(monkeypatch)
+    found = audit(2, designs=["ladder"], only=["first question"], effort=0.5, workers=1)
+    assert found.refuted, as_text(found)
 
 
 @pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.__name__)
@@ -70,33 +103,48 @@ def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "REFUTED" in found.verdict
 
 
-def test_a_total_that_nobody_pays_for_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("design", "bug"),
+    [("adaptive", planted.total_for_nothing), ("ladder", planted.total_of_ladder_for_nothing)],
+)
+def test_a_total_that_nobody_pays_for_is_found(design: str, bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows the total takes all of epsilon, and says so: nothing is left for the total, and yet it shows."""
     planted.unchecked(monkeypatch)
-    planted.total_for_nothing(monkeypatch)
-    found = audit(2, only=["first question"], effort=0.2, workers=1)
+    bug(monkeypatch)
+    found = audit(2, designs=[design], only=["first question"], effort=0.2, workers=1)
     assert found.refuted, as_text(found)
 
 
 @pytest.fixture(scope="module")
 def whole() -> Audit:
     """Everything, with a tenth of the runs."""
-    return audit(2, designs=["adaptive", "paper"], effort=0.1, workers=2)
+    return audit(2, designs=["ladder", "paper"], effort=0.1, workers=2)
 
 
 def test_the_mechanism_as_it_is_is_not_refuted(whole: Audit) -> None:
     assert not whole.refuted, as_text(whole)
     assert whole.bound >= 0.85 * 2
-    assert {finding.design for finding in whole.findings} == {"adaptive", "paper", "any"}
+    assert {finding.design for finding in whole.findings} == {"ladder", "paper", "any"}
 
 
-def test_the_dense_design_as_it_is_is_not_refuted() -> None:
-    found = audit(2, designs=["dense"], only=["two levels", "on the threshold"], effort=0.1, workers=1)
+@pytest.mark.parametrize("design", ["adaptive", "dense"])
+def test_other_designs_as_they_are_are_not_refuted(design: str) -> None:
+    found = audit(2, designs=[design], only=["two levels", "on the threshold"], effort=0.1, workers=1)
     assert not found.refuted, as_text(found)
     assert {(finding.design, finding.shape) for finding in found.findings} == {
-        ("dense", "two levels"),
-        ("dense", "on the threshold"),
+        (design, "two levels"),
+        (design, "on the threshold"),
     }
+
+
+def test_looks_are_tight() -> None:
+    """All of epsilon shows in what is published after them, and of opened cells their part: no noise is wasted."""
+    found = audit(2, only=["looks at halves", "looks at many", "opened cells"], effort=0.5, workers=2)
+    assert not found.refuted, as_text(found)
+    bounds = {finding.shape: finding.epsilon for finding in found.findings}
+    assert bounds["looks at halves"] >= 0.93 * 2
+    assert bounds["looks at many"] >= 0.93 * 2
+    assert bounds["opened cells"] >= 0.8 * 2
 
 
 def test_the_noise_sampler_is_tight() -> None:
@@ -106,9 +154,9 @@ def test_the_noise_sampler_is_tight() -> None:
 
 @pytest.mark.long
 def test_the_full_audit_certifies_nine_tenths() -> None:
-    found = audit(2, designs=["adaptive", "paper"])
+    found = audit(2, designs=["ladder", "paper"])
     assert 0.9 * 2 <= found.bound <= 2
-    for design in ("adaptive", "paper"):
+    for design in ("ladder", "paper"):
         assert max(f.epsilon for f in found.findings if f.design == design) >= 0.9 * 2, as_text(found)
 
 
@@ -118,6 +166,10 @@ STATISTICS = {
     "several images": 6,
     "few to discover": 5,
     "enough to discover": 5,
+    "looks at few": 13,
+    "looks at halves": 13,
+    "looks at many": 13,
+    "opened cells": 1,
 }
 """How many there are, where it is not the seven of a single release."""
 
@@ -130,7 +182,7 @@ def test_events_are_judged_by_runs_that_did_not_choose_them(whole: Audit) -> Non
         assert len(finding.bounds) == 2 * STATISTICS.get(finding.shape, 7)
 
 
-EVERY = catalogue(["paper", "adaptive", "dense"], Fraction(2))
+EVERY = catalogue(["ladder", "paper", "adaptive", "dense"], Fraction(2))
 
 
 def test_shapes_are_neighbours() -> None:
@@ -138,13 +190,13 @@ def test_shapes_are_neighbours() -> None:
     for _, shape in EVERY:
         people = sum(shape.person.values())
         assert people == 1 or isinstance(shape, FirstQuestionShape), shape.name
-        assert shape.allowed == 1 or isinstance(shape, FirstQuestionShape), shape.name
+        assert shape.allowed == 1 or isinstance(shape, (FirstQuestionShape, OpenedShape)), shape.name
         without, added = shape.weights(added=False), shape.weights(added=True)
         assert sum(added.values()) - sum(without.values()) == people * 2**30
 
 
 def test_the_part_of_the_first_question_is_what_the_others_leave() -> None:
-    shares = {"paper": 0.5858, "adaptive": 0.01, "dense": 0.05}  # 1 / (1 + 1 / sqrt(2)), and the two totals
+    shares = {"paper": 0.5858, "ladder": 0.01, "adaptive": 0.01, "dense": 0.05}  # 1 / (1 + 1 / sqrt(2)), and totals
     for design, shape in EVERY:
         if isinstance(shape, FirstQuestionShape):
             assert float(shape.allowed) / sum(shape.person.values()) == pytest.approx(shares[design], abs=1e-4)
@@ -152,8 +204,12 @@ def test_the_part_of_the_first_question_is_what_the_others_leave() -> None:
 
 def test_some_shapes_are_released_as_by_default() -> None:
     """They have no option but the design, which begins with a total."""
-    default = [shape for design, shape in EVERY if design == "adaptive" and dict(shape.options) == {"design": design}]
-    designs = [dph.release(_nobody(shape.domain), epsilon=2).design for shape in default]
+    default = [
+        shape
+        for design, shape in EVERY
+        if design == "ladder" and dict(shape.options) == {"design": design} and not isinstance(shape, LooksShape)
+    ]
+    designs = [dph.release(_nobody(shape.domain), epsilon=2, design="ladder").design for shape in default]
     total = {shape.name for shape, design in zip(default, designs, strict=True) if design.first < design.last}
     assert total == {"default", "first question", "start"}
 
@@ -161,6 +217,34 @@ def test_some_shapes_are_released_as_by_default() -> None:
 def _nobody(domain: dph.Domain) -> dph.Counts:
     none = np.zeros(0, np.int64)
     return dph.Counts.from_cells(domain, none, none, none)
+
+
+def test_looks_are_at_cells_that_go_every_way() -> None:
+    """Closed, finished, split and opened, each more than once in a hundred cells of some shape."""
+    seen = set()
+    for _, shape in EVERY:
+        if isinstance(shape, LooksShape) and not isinstance(shape, OpenedShape):
+            found = shape.sample(True, Fraction(2), 2**14)
+            assert {len(values) for values in found.values()} == {2**14}
+            for way in ("closed", "finished", "split", "opened"):
+                here = found[f"likelihood, at least, if {way}"] > -FAR
+                assert np.array_equal(here, found[f"likelihood, at most, if {way}"] < FAR)
+                seen |= {(shape.name, way)} if here.mean() > 0.01 else set()
+    assert {way for _, way in seen} == {"closed", "finished", "split", "opened"}
+    assert seen >= {("looks at few", "closed"), ("looks at halves", "split"), ("looks at many", "opened")}
+
+
+def test_one_more_person_makes_a_map_uneven() -> None:
+    """Without noise, by the rule of the ladder itself."""
+    (shape,) = (shape for _, shape in EVERY if shape.name == "nearly alike")
+    released = dph.release(_nobody(shape.domain), epsilon=2, **shape.options).design
+    assert isinstance(released, LadderDesign)
+    rule = EvenRule.of(released, Fraction(2), shape.domain, released.first)
+    without, added = (
+        rule.levels(np.array([of[4 * k, 0] for k in range(4)]), 16)
+        for of in (shape.weights(added=False), shape.weights(added=True))
+    )
+    assert (without > 0, added) == (True, 0)
 
 
 def test_the_person_has_rows_in_every_file_and_looks_at_every_image() -> None:
@@ -177,7 +261,7 @@ def test_the_person_has_rows_in_every_file_and_looks_at_every_image() -> None:
 
 def test_what_images_hold_is_what_the_likelihood_takes_them_to_hold() -> None:
     """The middle of 1,500 groups with the scale 1/2: off by 0.13 people with a probability below 1e-8 each."""
-    (shape,) = (shape for design, shape in EVERY if design == "adaptive" and isinstance(shape, ImagesShape))
+    (shape,) = (shape for design, shape in EVERY if design == "ladder" and isinstance(shape, ImagesShape))
     groups = [group for _ in range(6) for group in shape.release_groups(250, True, Fraction(2))]
     middle = np.median([[m.counts for m in group] for group in groups], axis=0) / 2**30
     truth = np.array(shape.truths(True))[:, 1:] / 2**30  # without level 0, which is not measured

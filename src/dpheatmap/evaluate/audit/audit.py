@@ -34,12 +34,13 @@ from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.evaluate.audit.discovery_shapes import discovery_shapes
 from dpheatmap.evaluate.audit.file_shapes import file_shapes
 from dpheatmap.evaluate.audit.group_shapes import image_shapes
+from dpheatmap.evaluate.audit.look_shapes import look_shapes
 from dpheatmap.evaluate.audit.shapes import THRESHOLD, Sample, Shape, sampler_shape, shapes
 from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.place.domain import Floats
 
 FALSE_ALARM = 1e-6
-DESIGNS = ("adaptive",)
+DESIGNS = ("ladder",)
 CHOOSING = 5  # one of this many runs chooses events, the others judge them
 CANDIDATES = 200
 CHUNK = 8_000  # runs of a worker in one task
@@ -149,8 +150,10 @@ def catalogue(designs: Sequence[str], epsilon: Fraction) -> list[tuple[str, Shap
     found = [
         (design, shape)
         for design in designs
-        for shape in (*shapes(design, epsilon), *file_shapes(design), *image_shapes(design))
-    ]
+        for shape in (
+            *shapes(design, epsilon), *look_shapes(design, epsilon), *file_shapes(design), *image_shapes(design),
+        )
+    ]  # fmt: skip
     return found + [("any", shape) for shape in (*discovery_shapes(epsilon), sampler_shape())]
 
 
@@ -201,7 +204,7 @@ def _bounds(without: Sample, added: Sample, alpha: float, allowed: float) -> tup
         for likelier, here, there in (("with them", added, without), ("without them", without, added)):
             a, b = here[name], there[name]
             choose, judge = slice(0, len(a) // CHOOSING), slice(len(a) // CHOOSING, None)
-            pick = _threshold if name in THRESHOLD else _value
+            pick = _threshold if name.startswith(THRESHOLD) else _value
             words, event = pick(a[choose], b[choose])
             hits, otherwise = int(event(a[judge]).sum()), int(event(b[judge]).sum())
             size = len(a[judge])

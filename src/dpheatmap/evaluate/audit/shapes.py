@@ -28,8 +28,8 @@ Cell = tuple[int, int]
 Sample = dict[str, Any]
 """The values of each statistic in all runs."""
 
-THRESHOLD = {"likelihood", "weighted sum", "people", "depth", "depth, if many", "depth, if few"}
-"""Statistics that are numbers; the others are hashes, which are only compared for equality."""
+THRESHOLD = ("likelihood", "weighted sum", "people", "depth", "sum")
+"""How the names of statistics begin that are numbers; others are only compared for equality."""
 
 MOST = 10**6
 """The most people in a shape."""
@@ -210,8 +210,11 @@ def _tipping_point(domain: Domain, options: Mapping[str, Any], epsilon: Fraction
     design, _ = _design(domain, options, epsilon)
 
     def decision(people: int) -> object:
-        if not isinstance(design, AskingDesign):
-            return design.start_of(domain, epsilon * people) if isinstance(design, LadderDesign) else None
+        if isinstance(design, LadderDesign):
+            if design.total_question(domain) is not None:
+                return design.start_of(domain, epsilon * people)
+            return people * UNITS > design.threshold(design.closing, epsilon, design.rungs[0].left)
+        assert isinstance(design, AskingDesign)
         asked = design.begin(domain)
         following = design.after(domain, PureLoss(epsilon), asked, np.full(len(asked.cells), people * UNITS))
         return [(question.level, question.cells.tolist(), question.share) for question in following]
