@@ -509,7 +509,7 @@ def closed_by_true_counts(patch: pytest.MonkeyPatch) -> None:
 
 def evenness_by_true_counts_of_looks(patch: pytest.MonkeyPatch) -> None:
     """Whether a map is even is seen from its true counts."""
-    _rewritten(patch, "_four_ways", ("rules.even.levels(look,", "rules.even.levels(cells.counts,"))
+    _rewritten(patch, "_four_ways", ("levels_if_even(rules.even, look,", "levels_if_even(rules.even, cells.counts,"))
 
 
 def start_of_ladder_by_true_total(patch: pytest.MonkeyPatch) -> None:

@@ -135,9 +135,9 @@ class LadderForecast(_BySignal):
             return None
         for k, taken in enumerate(parts[:-1]):
             signal = people * left
-            deeper = (signal > LadderDesign.closing) + (signal > LadderDesign.deepening)
+            end = k + (signal > LadderDesign.closing) + (signal > LadderDesign.deepening)
             if signal <= LadderDesign.opening:
-                return min(k + deeper, len(parts) - 1)
+                return end if end < len(parts) - 1 else end - 1  # the level above the last is not among the parts
             left -= taken
         return len(parts) - 1
 

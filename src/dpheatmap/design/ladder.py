@@ -147,7 +147,8 @@ class LadderDesign(Ruled):
 
     def even_signals(self, domain: Domain, level: int) -> list[Fraction]:
         """The mean signals of cells of a level from which an even map is measured one level down, and two."""
-        once = [self.even_once] if domain.count(level + 1) <= MOST_AT_ONCE else []
+        tells = domain.count(level) * self.evenness > 1  # a map of too few cells is even whatever is in them
+        once = [self.even_once] if tells and domain.count(level + 1) <= MOST_AT_ONCE else []
         twice = [self.even_twice] if once and domain.count(level + 2) <= min(int(self.even_cells), MOST_AT_ONCE) else []
         return once + twice
 

@@ -101,7 +101,7 @@ def reference(design: LadderDesign, counts: Counts, epsilon: Fraction, noise: No
 
     cells = domain.codes(level).tolist()
     deeper = 0
-    if level < last - 1 and domain.count(level + 1) <= 2**14:
+    if level < last - 1 and domain.count(level + 1) <= 2**14 and len(cells) * design.evenness > 1:
         seen = [first_look(cell) for cell in cells]
         scales = [Fraction(UNITS * SHARES, 1) / (epsilon * share) for share in (taken, left)]
         variance = 2 * len(cells) * scales[0] ** 2 + 2 * domain.count(level + 2) * scales[1] ** 2
@@ -284,7 +284,7 @@ def test_the_rule_knows_how_many_cells_it_may_make() -> None:
     """One level down up to 2^14 cells, two levels down up to 400."""
     design, domain = LadderDesign(0, 12, total=NO_TOTAL), Domain.unit(12)
     numbers = [len(design._even_rule(domain, Fraction(1), level).least) for level in range(8)]
-    assert numbers == [2, 2, 2, 1, 1, 1, 1, 0]
+    assert numbers == [0, 2, 2, 1, 1, 1, 1, 0]
     rule = design._even_rule(domain, Fraction(2), 1)
     left, taken = design.rungs[0]
     assert rule.least == (Fraction(5 * UNITS), Fraction(20 * UNITS))

@@ -17,7 +17,7 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import run
-from dpheatmap.curator.core.looks import EvenRule
+from dpheatmap.curator.core.looks import levels_if_even
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.errors import ParameterError
 from dpheatmap.evaluate.audit.audit import Audit, audit, catalogue
@@ -239,9 +239,9 @@ def test_one_more_person_makes_a_map_uneven() -> None:
     (shape,) = (shape for _, shape in EVERY if shape.name == "nearly alike")
     released = dph.release(_nobody(shape.domain), epsilon=2, **shape.options).design
     assert isinstance(released, LadderDesign)
-    rule = EvenRule.of(released, Fraction(2), shape.domain, released.first)
+    rule = released._even_rule(shape.domain, Fraction(2), released.first)
     without, added = (
-        rule.levels(np.array([of[4 * k, 0] for k in range(4)]), 16)
+        levels_if_even(rule, np.array([of[4 * k, 0] for k in range(4)]), 16)
         for of in (shape.weights(added=False), shape.weights(added=True))
     )
     assert (without > 0, added) == (True, 0)

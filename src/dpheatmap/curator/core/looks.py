@@ -45,7 +45,7 @@ the last level is published, without a look.
 cell publishes x_k + G_k of all children or x_kj + G_kj of all grandchildren: ``Z1' = sum y_k + the G_kj that are no
 G_k``, or ``sum y_kj``, and ``Z1 = Z1' + V``. So each Z1 is as above in each branch that its cell can end in. Noises of
 different cells are independent: given all published values, the joint law of all Z1 has no data in it. A map of more
-cells than a block has (BLOCK) is never measured at once, so the rule sees all cells of its step.
+cells than a block has (BLOCK) is never measured at once.
 
 **The whole output.** A step uses no noise of another step, and where it happens and with which shares follows from what
 was published before. So the probability of an output is the product of its published values' probabilities and of
@@ -99,6 +99,8 @@ def climb(design: LadderDesign, counts: Counts, loss: PrivacyLoss, draw: Draw) -
     steps = [_plain(step) for step in design.steps(domain, loss.epsilon, level)]
     cells = domain.codes(level)
     for rules in steps:
+        if len(cells) > BLOCK:
+            rules = rules._replace(even=None)  # the rule needs the looks at all cells
         paths = refine(paths, level, cells)
         published = _join(
             measured

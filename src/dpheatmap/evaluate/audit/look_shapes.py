@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap._util.evenness import each_if_even
 from dpheatmap.curator import Counts, release
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.start import count_if_even
 from dpheatmap.evaluate.audit.shapes import MOST, Cell, Sample, Shape
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode
@@ -148,7 +148,7 @@ def _nearly_alike(rule: LadderDesign, epsilon: Fraction, options: dict[str, Any]
     fewer = round(rule.even_once / epsilon)
 
     def uneven(people: int) -> bool:
-        return count_if_even([UNITS * number for number in (people, fewer, fewer, fewer)], noise, rule.evenness) is None
+        return each_if_even([UNITS * number for number in (people, fewer, fewer, fewer)], noise, rule.evenness) is None
 
     most = bisect_left(range(fewer, MOST), True, key=lambda people: uneven(people + 1)) + fewer
     why = "start cells with as many people as make the difference between an even map and one that is not"
