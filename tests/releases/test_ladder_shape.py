@@ -379,7 +379,7 @@ def test_it_is_saved_and_read_back(release: Release, saved: Path) -> None:
     assert metadata_of(saved)["design"] == "ladder"
     assert metadata_of(saved)["rule"] == {
         "first": "2", "last": "7", "total": "1/100", "start": "24", "spent": "3/10", "closing": "7", "deepening": "14",
-        "opening": "28", "splitting": "8", "evenness": "3/5", "even_once": "10", "even_twice": "40",
+        "opening": "28", "splitting": "8", "evenness": "3/5", "even_once": "10", "even_twice": "40", "roughness": "1/4",
         "even_cells": "400",
     }  # fmt: skip
     write_again(saved, pa.Table.from_pylist(pq.read_table(saved).to_pylist()[::-1]), metadata_of(saved))

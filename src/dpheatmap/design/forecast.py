@@ -117,8 +117,17 @@ class LadderForecast(_BySignal):
         "The ladder follows people to where they are, by looks that cost nothing, and goes over to a fine grid by "
         "itself where they are everywhere."
     )
-    errors = AdaptiveForecast.errors
-    errors_by_places: Mapping[int, Sequence[float]] = AdaptiveForecast.errors_by_places
+    errors = (
+        (10, 0.21), (30, 0.13), (100, 0.0587), (200, 0.039), (300, 0.0304), (1000, 0.0133), (3000, 0.00607),
+        (10**4, 0.00264), (3 * 10**4, 0.00155), (10**5, 0.000779),
+    )  # fmt: skip
+    errors_by_places: Mapping[int, Sequence[float]] = {
+        50: (0.02, 0.1, 0.13, 0.13, 0.12, 0.1, 0.11),
+        200: (0.0041, 0.014, 0.039, 0.061, 0.06, 0.052, 0.053),
+        800: (0.0011, 0.0058, 0.01, 0.031, 0.025, 0.021, 0.023),
+        3200: (0.00093, 0.0021, 0.003, 0.0051, 0.011, 0.011, 0.009),
+        12_800: (0.00025, 0.00057, 0.0012, 0.0017, 0.0022, 0.0048, 0.004),
+    }
 
     def planned_shares(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
         """The shares spent on a path that is followed to the last level; the one above it is not measured."""

@@ -19,8 +19,10 @@ all that is left has noise of scale 1.
    * *finished* above CLOSING: its children are measured with all that is left, and nothing below them;
    * *closed* otherwise: measured with all that is left.
 3. *Even maps.* If the cells of the start level hold nearly the same, searching for busy ones is of no use. All of them
-   are measured at once, one level down if their mean signal is at least EVEN_ONCE, two levels down from EVEN_TWICE on
-   if these are at most EVEN_CELLS: a map so even has no detail finer than that.
+   are measured at once, one level down if their mean signal is at least EVEN_ONCE, two levels down from EVEN_TWICE on.
+   The latter is of use to spotty maps, and costs smooth ones more noise than it brings detail. So if it would make more
+   than EVEN_CELLS cells, it is done only if the children inside of cells differ: if ROUGHNESS of the sum of their
+   squares lies between children of the same cell.
 
 The constants were set on public data other than those that results are reported for (`docs/explanation/results.md`).
 """
@@ -47,12 +49,16 @@ class Rung(NamedTuple):
 
 
 class EvenRule(NamedTuple):
-    """The rule for even maps: evenness, counts of a cell from which it is measured 1 and 2 levels down, variances."""
+    """The rule for even maps: evenness, counts of a cell from which it is measured 1 and 2 levels down, variances.
+
+    Two levels down only if its cells' children are rougher than ``roughness``; None if that does not matter.
+    """
 
     evenness: Fraction
     least: tuple[Fraction, ...]
     own_variance: Fraction
     variance: Fraction
+    roughness: Fraction | None
 
 
 class Step(NamedTuple):
@@ -85,6 +91,7 @@ class LadderDesign(Ruled):
     even_once: Fraction = Fraction(10)
     even_twice: Fraction = Fraction(40)
     even_cells: Fraction = Fraction(400)
+    roughness: Fraction = Fraction(1, 4)
     name: ClassVar[str] = "ladder"
 
     def __post_init__(self) -> None:
@@ -94,7 +101,7 @@ class LadderDesign(Ruled):
             raise ValueError("levels or parts of epsilon out of range")
         if not 0 < self.closing <= self.deepening <= self.opening or self.splitting <= 0:
             raise ValueError("a cell would be opened whatever is in it")
-        if min(self.start, self.evenness, self.even_once) <= 0 or self.even_twice < self.even_once:
+        if min(self.start, self.evenness, self.even_once, self.roughness) <= 0 or self.even_twice < self.even_once:
             raise ValueError("a start or an even map would be as fine as can be")
         if min(min(rung) for rung in self.rungs) < 1 or (self.total > 0 and SHARES * self.total < 1):
             raise ValueError("a measurement would get nothing of epsilon")
@@ -143,13 +150,14 @@ class LadderDesign(Ruled):
         """The rule for even maps of a level."""
         left, taken = (UNITS * SHARES / (epsilon * share) for share in self.rungs[0])
         least = tuple(signal * left for signal in self.even_signals(domain, level))
-        return EvenRule(self.evenness, least, 2 * taken**2, 2 * left**2)
+        roughness = None if domain.count(level + 2) <= self.even_cells else self.roughness
+        return EvenRule(self.evenness, least, 2 * taken**2, 2 * left**2, roughness)
 
     def even_signals(self, domain: Domain, level: int) -> list[Fraction]:
         """The mean signals of cells of a level from which an even map is measured one level down, and two."""
         tells = domain.count(level) * self.evenness > 1  # a map of too few cells is even whatever is in them
         once = [self.even_once] if tells and domain.count(level + 1) <= MOST_AT_ONCE else []
-        twice = [self.even_twice] if once and domain.count(level + 2) <= min(int(self.even_cells), MOST_AT_ONCE) else []
+        twice = [self.even_twice] if once and domain.count(level + 2) <= MOST_AT_ONCE else []
         return once + twice
 
     def threshold(self, signal: Fraction, epsilon: Fraction, left: int) -> int:

@@ -97,6 +97,7 @@ def test_no_float_is_written_between_counts_and_noisy_counts(module: ModuleType)
         "UNITS * SHARES / (epsilon * asked.share)",
         "each * epsilon * asked.left / (UNITS * SHARES)",
         "UNITS * SHARES / (epsilon * share)",
+        "own * (members - 1) / members",
     }
     assert float_syntax(inspect.getsource(module)) <= fractions
 

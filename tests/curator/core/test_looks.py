@@ -99,6 +99,20 @@ def reference(design: LadderDesign, counts: Counts, epsilon: Fraction, noise: No
         else:
             publish(level, cell, next(iter(drawn.values())), left)
 
+    def spotty(cells: list[int]) -> bool:
+        scale = Fraction(UNITS * SHARES, 1) / (epsilon * left)
+        within, squares = Fraction(0), Fraction(0)
+        for cell in cells:
+            seen, noises = [], []
+            for child in inside(level, cell):
+                finer = inside(level + 1, child)
+                seen.append(count(level + 1, child) + sum(noise(left, level + 2, one) for one in finer))
+                noises.append(2 * len(finer) * scale**2)
+            middle = Fraction(sum(seen), len(seen))
+            within += sum((z - middle) ** 2 for z in seen) - sum(noises) * Fraction(len(seen) - 1, len(seen))
+            squares += sum(z * z for z in seen) - sum(noises)
+        return within > design.roughness * squares
+
     cells = domain.codes(level).tolist()
     deeper = 0
     if level < last - 1 and domain.count(level + 1) <= 2**14 and len(cells) * design.evenness > 1:
@@ -109,7 +123,7 @@ def reference(design: LadderDesign, counts: Counts, epsilon: Fraction, noise: No
         together = max(sum(seen), 0)
         if together**2 > design.evenness * len(seen) * squares:
             signal = Fraction(together, len(seen)) / scales[1]
-            twice = domain.count(level + 2) <= min(design.even_cells, Fraction(2**14))
+            twice = domain.count(level + 2) <= 2**14 and (domain.count(level + 2) <= design.even_cells or spotty(cells))
             deeper = 2 if twice and signal >= design.even_twice else 1 if signal >= design.even_once else 0
     for cell in cells:
         for child in inside(level, cell) if deeper else ():
@@ -267,7 +281,7 @@ def test_a_child_is_split_just_above_its_threshold(extra: int, split: bool) -> N
 
 
 def test_an_even_map_is_judged_by_all_cells_and_all_noise() -> None:
-    rule = EvenRule(Fraction(1, 2), (Fraction(10), Fraction(20)), Fraction(3), Fraction(2))
+    rule = EvenRule(Fraction(1, 2), (Fraction(10), Fraction(20)), Fraction(3), Fraction(2), None)
     assert levels_if_even(rule, np.array([10, 10, 10, 10]), 16) == 1
     assert levels_if_even(rule, np.array([20, 20, 20, 20]), 16) == 2
     assert levels_if_even(rule, np.array([9, 10, 10, 10]), 16) == 0
@@ -281,10 +295,12 @@ def test_an_even_map_is_judged_by_all_cells_and_all_noise() -> None:
 
 
 def test_the_rule_knows_how_many_cells_it_may_make() -> None:
-    """One level down up to 2^14 cells, two levels down up to 400."""
+    """Up to 2^14 cells; two levels down with more than 400 only if the map is spotty."""
     design, domain = LadderDesign(0, 12, total=NO_TOTAL), Domain.unit(12)
     numbers = [len(design._even_rule(domain, Fraction(1), level).least) for level in range(8)]
-    assert numbers == [0, 2, 2, 1, 1, 1, 1, 0]
+    assert numbers == [0, 2, 2, 2, 2, 2, 1, 0]
+    roughness = [design._even_rule(domain, Fraction(1), level).roughness for level in range(1, 6)]
+    assert roughness == [None, None, *[design.roughness] * 3]
     rule = design._even_rule(domain, Fraction(2), 1)
     left, taken = design.rungs[0]
     assert rule.least == (Fraction(5 * UNITS), Fraction(20 * UNITS))

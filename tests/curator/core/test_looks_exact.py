@@ -43,6 +43,7 @@ LAST = Tree((0,), 0, STEEP, ((0, 6),))
 OPENED = Tree((1, 2, 7), 2, LOW, ((3, 1), (0, 3)))
 OPENED_TWICE = Tree((22, 23), 3, replace(LOW, last=3), ((2, 1), (2, 1), (0, 2)))
 NEARLY_ALIKE = Tree((1, 2, 17), 3, replace(EVEN, first=1, last=3), ((2, 1),), top=1)
+SPOTTY = replace(NEARLY_ALIKE, design=replace(NEARLY_ALIKE.design, even_cells=Fraction(0)))
 
 SOUND: dict[str, tuple[Tree, Sequence[Data], Sequence[Data]]] = {
     "two by two": (
@@ -63,6 +64,7 @@ SOUND: dict[str, tuple[Tree, Sequence[Data], Sequence[Data]]] = {
     "below an opened cell": (OPENED, [(0, 0, 0), (2, 1, 1)], [(2, 0, 0), (0, 1, 1), (0, 0, 1)]),
     "opened twice": (OPENED_TWICE, [(1, 0), (3, 2)], [(2, 0), (1, 1)]),
     "nearly alike": (NEARLY_ALIKE, [(1, 0, 2)], [(1, 0, 0), (0, 0, 1)]),
+    "spotty": (SPOTTY, [(1, 0, 2)], [(1, 0, 0), (0, 0, 1)]),
 }
 """Trees, with data and people who are added to them: two units or one, in one cell or in two."""
 

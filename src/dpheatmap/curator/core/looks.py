@@ -41,11 +41,12 @@ value, hence independent of them and without data:
 A cell of the level above the last has no grandchildren: its G_k are drawn themselves, and Z2 decides alone. A cell of
 the last level is published, without a look.
 
-**Even maps.** Before anything else, the first step looks at Z1 of *all* its cells together. If the map is even, each
-cell publishes x_k + G_k of all children or x_kj + G_kj of all grandchildren: ``Z1' = sum y_k + the G_kj that are no
-G_k``, or ``sum y_kj``, and ``Z1 = Z1' + V``. So each Z1 is as above in each branch that its cell can end in. Noises of
-different cells are independent: given all published values, the joint law of all Z1 has no data in it. A map of more
-cells than a block has (BLOCK) is never measured at once.
+**Even maps.** Before anything else, the first step looks at Z1 of *all* its cells together. If the map is even, it may
+look at Z_k of all their children, too, and then each cell publishes x_k + G_k of all children or x_kj + G_kj of all
+grandchildren: ``Z_k = y_k + the other G_kj``, or ``sum_j y_kj``, ``Z1' = sum Z_k`` and ``Z1 = Z1' + V``. If it is not
+even, only the Z1 were consulted, and they are as above in each branch that their cells can end in. Noises of different
+cells are independent: given all published values, the joint law of all looks has no data in it. A map of more cells
+than a block has (BLOCK) is never measured at once.
 
 **The whole output.** A step uses no noise of another step, and where it happens and with which shares follows from what
 was published before. So the probability of an output is the product of its published values' probabilities and of
@@ -69,7 +70,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap._util.evenness import each_if_even
+from dpheatmap._util.evenness import each_if_even, is_rough
 from dpheatmap.curator.core.budget import EVERYTHING, check_paths, copy_question, refine
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.publishing import Draw, Published, clip, count_with_noise, summable
@@ -121,7 +122,11 @@ def _plain(step: Step) -> Step:
     last, left, taken, *thresholds = (index(number) for number in step[:-1])
     opening, deepening, splitting, closing = thresholds
     even = step.even and EvenRule(
-        Fraction(step.even.evenness), tuple(map(Fraction, step.even.least)), *map(Fraction, step.even[2:])
+        Fraction(step.even.evenness),
+        tuple(map(Fraction, step.even.least)),
+        Fraction(step.even.own_variance),
+        Fraction(step.even.variance),
+        step.even.roughness and Fraction(step.even.roughness),
     )
     return Step(last, left, taken, opening, deepening, splitting, closing, even)
 
@@ -193,6 +198,8 @@ def _four_ways(rules: Step, level: int, below: Below, own: Ints) -> list[Publish
     deep_look = cells.counts + below.noise.sum(axis=(1, 2))
     look = deep_look + own
     deeper = levels_if_even(rules.even, look, int(below.inside.sum())) if rules.even else 0
+    if deeper == 2 and not is_spotty(rules.even, below, children):
+        deeper = 1
     if deeper:
         alike = children if deeper == 1 else below
         return [_publish_some(rules, level + deeper, alike, alike.inside)]
@@ -211,12 +218,20 @@ def _four_ways(rules: Step, level: int, below: Below, own: Ints) -> list[Publish
 
 
 def levels_if_even(rule: EvenRule, looks: Ints, noises: int) -> int:
-    """How many levels down all is measured, by the looks at all cells, with so many G in them; 0 if not even."""
+    """How many levels down all may be measured, by the looks at all cells, with so many G in them; 0 if not even."""
     if not rule.least:
         return 0
     noise = len(looks) * rule.own_variance + noises * rule.variance
     each = each_if_even([int(look) for look in looks], noise, rule.evenness)
     return 0 if each is None else sum(each >= least for least in rule.least)
+
+
+def is_spotty(rule: EvenRule | None, below: Below, children: Below) -> bool:
+    """Whether an even map is worth two levels, by the looks Z_k at all children."""
+    if rule is None or rule.roughness is None:
+        return True
+    noises = below.inside.sum(axis=-1) * rule.variance
+    return is_rough(children.counts + below.noise.sum(axis=-1), children.inside, noises, rule.roughness)
 
 
 def _close_or_finish(rules: Step, level: int, children: Below, here: Bools) -> list[Published]:
