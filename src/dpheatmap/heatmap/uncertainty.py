@@ -26,12 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.estimate.distribution import Distribution, rasters
-from dpheatmap.estimate.posterior.posterior import Observations, draws, posterior, seed_of
-from dpheatmap.estimate.posterior.public_measure import PublicMeasure
+from dpheatmap.estimate.posterior.map_estimate import MapEstimate
 from dpheatmap.heatmap.smoothing import gaussian_filter
-from dpheatmap.place.domain import Floats
+from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.releases.release import Release
 
 DRAWS, ROUGHLY = 200, 40
 _PIXELS_PER_SIGMA = 1.5
@@ -44,17 +42,17 @@ CAUTION = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """The uncertainty of the heatmap of a release, smoothed by ``sigma``, on a grid of pixels of ``shape``.
+    """The uncertainty of the heatmap of an estimate, smoothed by ``sigma``, on a grid of pixels of ``shape``.
 
     ``count`` is the number of draws. All results are relative to the map: a factor for each pixel of the map,
     interpolated between the pixels of the coarser grid of the draws.
     """
 
-    release: Release
+    estimate: MapEstimate
+    domain: Domain
     sigma: float
     shape: tuple[int, int]
     count: int = DRAWS
-    prior: PublicMeasure | None = None
 
     @cached_property
     def roughly(self) -> Uncertainty:
@@ -64,13 +62,13 @@ class Uncertainty:
     @cached_property
     def _draws(self) -> Floats:
         """Widened draws, as fractions of their mean; pixels that are 0 in all draws are 1."""
-        found = posterior(self.release, self.prior)
-        levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
+        found = self.estimate
+        levels, codes, masses = found.draws(self.count, np.random.default_rng(found.seed))
         rows, columns = self._coarse
         heat = self._smooth(levels, codes, masses)
         mean = heat.mean(axis=0)
         relative = heat / np.where(mean > 0, mean, 1.0) - 1.0
-        signal = found.total * _strength(self.release)
+        signal = found.total * found.strength
         up = 1.0 + SPIKY / found.concentration * (1.0 + FAINT / math.sqrt(max(signal, 10.0)))
         widened: Floats = np.maximum(1.0 + relative * np.where(relative > 0, up, LOWER), 0.0)
         return np.where(mean > 0, widened, 1.0).reshape(self.count, rows, columns)
@@ -79,13 +77,13 @@ class Uncertainty:
     def _coarse(self) -> tuple[int, int]:
         """The shape of the draws' grid."""
         rows, columns = self.shape
-        fine = min(_LARGEST, math.ceil(_PIXELS_PER_SIGMA * self.release.domain.longer_side / self.sigma))
+        fine = min(_LARGEST, math.ceil(_PIXELS_PER_SIGMA * self.domain.longer_side / self.sigma))
         scale = min(1.0, fine / max(rows, columns))
         return max(1, round(rows * scale)), max(1, round(columns * scale))
 
     def _smooth(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
         """Smooth each draw; a draw of zero mass becomes uniform."""
-        domain, (rows, columns) = self.release.domain, self._coarse
+        domain, (rows, columns) = self.domain, self._coarse
         totals = masses.sum(axis=1)
         heat = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
         heat[totals <= 0] = Distribution.uniform(domain).raster(columns, rows)
@@ -143,11 +141,6 @@ class Uncertainty:
         rows, columns = (_nearest_pixels(size, count) for size, count in zip(self.shape, self._coarse, strict=True))
         stretched: NDArray[np.bool_] = coarse[np.ix_(rows, columns)]
         return stretched
-
-
-def _strength(release: Release) -> float:
-    """Epsilon; if no curator added the noise, the epsilon of a curator with noise of the same strength."""
-    return Observations.every(release).strength if release.trust.collected else float(release.loss.epsilon)
 
 
 def _nearest_pixels(size: int, count: int) -> NDArray[np.int64]:
