@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpheatmap.estimate import Places, kmedian
     from dpheatmap.evaluate import metrics
     from dpheatmap.evaluate.baselines import baseline
-    from dpheatmap.heatmap import Difference, Heatmap, difference
+    from dpheatmap.heatmap import Combination, Difference, Heatmap, combine, difference
     from dpheatmap.place import Domain
     from dpheatmap.planning import Plan, bounds, plan
     from dpheatmap.releases import Discovery, Release, load
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Combination",
     "Counts",
     "Difference",
     "Discovery",
@@ -34,6 +35,7 @@ __all__ = [
     "baseline",
     "bounds",
     "collect",
+    "combine",
     "difference",
     "discover",
     "errors",
@@ -48,6 +50,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Combination": "dpheatmap.heatmap",
     "Counts": "dpheatmap.curator",
     "Difference": "dpheatmap.heatmap",
     "Discovery": "dpheatmap.releases",
@@ -61,6 +64,7 @@ _HOMES = {
     "baseline": "dpheatmap.evaluate.baselines",
     "bounds": ":dpheatmap.planning.bounds",
     "collect": ":dpheatmap.collect",
+    "combine": "dpheatmap.heatmap",
     "difference": "dpheatmap.heatmap",
     "discover": "dpheatmap.curator",
     "errors": ":dpheatmap.errors",

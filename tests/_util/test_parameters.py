@@ -64,6 +64,7 @@ GOOD: dict[str, list[Any]] = {
         for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table")
     },
     "each_row_is_a_person": [True, False],
+    "same": [True, False],
     "bare": [True, False],
     "basemap": [True, False],
     "title": ["x"],
@@ -126,6 +127,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "Release.distribution": lambda **k: release().distribution(**k),
     "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),
     "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),
+    "combine": lambda **k: dph.combine([release(), release()], **{"same": True, **k}),
+    "Combination.heatmap": lambda **k: dph.combine([release(), release()], same=True).heatmap(**k),
     "difference": lambda **k: dph.difference(release(), release(), **k),
     "Difference.significant": lambda **k: dph.difference(release(), release()).significant(**k),
     "Release.collected": lambda **k: dph.Release.collected(

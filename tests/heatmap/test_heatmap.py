@@ -13,7 +13,7 @@ from dpheatmap.design.shares import split_over_levels
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.evaluate import metrics
-from dpheatmap.heatmap.heatmap import render
+from dpheatmap.heatmap.rendering import render
 from dpheatmap.heatmap.smoothing import gaussian_filter
 from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain

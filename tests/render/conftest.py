@@ -56,7 +56,7 @@ def uncertain(heat: Heatmap, std: Floats) -> Heatmap:
     """The heatmap with these standard deviations."""
     rows, columns = heat.values.shape
     given = std / np.maximum(heat.values, 1e-300)
-    return replace(heat, uncertainty=Given(heat.release, heat.sigma, (rows, columns), given=given))  # type: ignore[arg-type]
+    return replace(heat, uncertainty=Given(heat.estimate, heat.domain, heat.sigma, (rows, columns), given=given))  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -205,6 +205,11 @@ RULES: dict[str, Rule] = {
         lambda value: isinstance(value, bool),
         "True says that there is no user column because every row is another person.",
     ),
+    "same": Rule(
+        "True or False",
+        lambda value: isinstance(value, bool),
+        "True says that the releases are about one table, False that they are about other days or people.",
+    ),
     "confidence": _real("a number above 0.5 and below 1", lambda v: 0.5 < v < 1, "0.9 or 0.95 are common."),
     "k": _whole(1, 1000, "It is the number of places to find."),
     "metric": one_of("l1", "euclidean"),

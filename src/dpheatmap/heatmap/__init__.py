@@ -1,4 +1,4 @@
-"""Values on a grid: heatmaps, their smoothing and uncertainty, and differences between them."""
+"""Values on a grid: heatmaps, their smoothing and uncertainty, differences, and maps of several releases."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 from dpheatmap._util.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from dpheatmap.heatmap.combination import Combination, combine
     from dpheatmap.heatmap.differences import Difference, difference
     from dpheatmap.heatmap.heatmap import Heatmap
 
 __all__ = [
+    "Combination",
     "Difference",
     "Heatmap",
+    "combine",
     "difference",
 ]
 
 _HOMES = {
+    "Combination": f"{__name__}.combination",
     "Difference": f"{__name__}.differences",
     "Heatmap": f"{__name__}.heatmap",
+    "combine": f"{__name__}.combination",
     "difference": f"{__name__}.differences",
 }
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -14,6 +14,7 @@ from dpheatmap._util.parameters import check
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.releases.copies import are_copies
 from dpheatmap.releases.release import Release, need_release
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def difference(
     """
     for given in (after, before):
         need_release(given, Heatmap)
-    if after is before or (isinstance(after, Release) and isinstance(before, Release) and _equal(after, before)):
+    if after is before or (isinstance(after, Release) and isinstance(before, Release) and are_copies(after, before)):
         raise ParameterError("A difference needs two releases, and was given one twice. Give the one before as well.")
     a, b = (
         each.heatmap(sigma=sigma, size=size, method=method) if isinstance(each, Release) else each
@@ -198,9 +199,3 @@ def difference(
             "Give releases of the same domain, and sigma and size for both."
         )
     return Difference(a, b)
-
-
-def _equal(a: Release, b: Release) -> bool:
-    """Whether two releases are copies of one. Their noise is then the same, not independent."""
-    mine, other = a.columns(), b.columns()
-    return all(np.array_equal(mine[name], other[name]) for name in mine)

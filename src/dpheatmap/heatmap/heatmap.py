@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from dpheatmap._util.parameters import check
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.errors import ParameterError
-from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.heatmap.smoothing import default_sigma, middle_rows, pixel_sides, smooth
+from dpheatmap.heatmap.smoothing import middle_rows, pixel_sides
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
 from dpheatmap.releases.trust import CURATOR, Trust
@@ -23,7 +22,7 @@ from dpheatmap.releases.trust import CURATOR, Trust
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpheatmap.estimate.posterior.public_measure import PublicMeasure
+    from dpheatmap.estimate.posterior.map_estimate import MapEstimate
     from dpheatmap.heatmap.uncertainty import Uncertainty
     from dpheatmap.releases.release import LedgerEntry, Release
 
@@ -60,10 +59,12 @@ class Heatmap:
         Who was trusted with people's data.
     noise : LaplaceNoise or GaussianNoise
         The law of the release's noise.
-    prior : PublicMeasure or None
-        The base measure that was used in place of area.
+    estimate : MapEstimate or None
+        The masses that were smoothed.
     priors : tuple of Release
         The earlier releases that the map's prior was made from.
+    combined : tuple of Release
+        The releases that the map combines; empty for the map of one release.
     """
 
     values: Floats
@@ -78,8 +79,9 @@ class Heatmap:
     method: str = "posterior"
     trust: Trust = CURATOR
     noise: NoiseLaw = LAPLACE
-    prior: PublicMeasure | None = field(default=None, repr=False)
+    estimate: MapEstimate | None = field(default=None, repr=False)
     priors: tuple[Release, ...] = field(default=(), repr=False)
+    combined: tuple[Release, ...] = field(default=(), repr=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the values wherever NumPy wants an array: ``dph.metrics.emd(heat, other)``, ``plt.imshow(heat)``."""
@@ -363,31 +365,3 @@ class Heatmap:
             f"<Heatmap of {columns} x {rows} pixels, {self.domain.kind} domain, sigma={self.sigma:g} "
             f"{self.domain.unit_name}, epsilon={self.epsilon}{f', delta={self.delta}' if self.delta else ''}{notes}>"
         )
-
-
-def render(
-    distribution: Distribution,
-    *,
-    sigma: float | None = None,
-    size: int | None = None,
-    release: Release,
-    method: str = "posterior",
-    prior: PublicMeasure | None = None,
-) -> Heatmap:
-    """Smooth a distribution into a heatmap of the release; :meth:`Release.heatmap` calls this.
-
-    The uncertainty comes from the posterior, so only the method "posterior" has one.
-    """
-    from dpheatmap.heatmap.uncertainty import Uncertainty
-
-    domain, empty = distribution.domain, distribution.empty
-    sigma = default_sigma(domain) if sigma is None else sigma
-    values = smooth(distribution, sigma, size)
-    rows, columns = values.shape
-    known = None
-    if method == "posterior" and not empty:
-        known = Uncertainty(release, float(sigma), (rows, columns), prior=prior)
-    return Heatmap(
-        values, domain, float(sigma), release.loss, release.made, release.seeded, empty, known, release, method,
-        release.trust, release.noise, prior, () if prior is None else prior.releases,
-    )  # fmt: skip

@@ -35,12 +35,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.estimate.distribution import Distribution, rasters
-from dpheatmap.estimate.posterior.posterior import Observations, draws, posterior, seed_of
-from dpheatmap.estimate.posterior.public_measure import PublicMeasure
+from dpheatmap.estimate.posterior.map_estimate import MapEstimate
 from dpheatmap.heatmap.smoothing import gaussian_filter
-from dpheatmap.place.domain import Floats
+from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.releases.release import Release
 
 DRAWS, ROUGHLY = 200, 40
 _PIXELS_PER_SIGMA = 1.5
@@ -65,17 +63,17 @@ class _RawDraws(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """The uncertainty of the heatmap of a release, smoothed by ``sigma``, on a grid of pixels of ``shape``.
+    """The uncertainty of the heatmap of an estimate, smoothed by ``sigma``, on a grid of pixels of ``shape``.
 
     ``count`` is the number of draws. All results are relative to the map: a factor for each pixel of the map,
     interpolated between the pixels of the coarser grid of the draws.
     """
 
-    release: Release
+    estimate: MapEstimate
+    domain: Domain
     sigma: float
     shape: tuple[int, int]
     count: int = DRAWS
-    prior: PublicMeasure | None = None
 
     @cached_property
     def roughly(self) -> Uncertainty:
@@ -97,17 +95,17 @@ class Uncertainty:
 
     @cached_property
     def _raw(self) -> _RawDraws:
-        found = posterior(self.release, self.prior)
-        levels, codes, masses = draws(found, self.count, np.random.default_rng(seed_of(self.release)))
+        found = self.estimate
+        levels, codes, masses = found.draws(self.count, np.random.default_rng(found.seed))
         heat = self._smooth(levels, codes, masses).reshape(self.count, *self._coarse)
         mean = heat.mean(axis=0)
         relative = np.where(mean > 0, heat / np.where(mean > 0, mean, 1.0) - 1.0, 0.0)
-        return _RawDraws(relative, mean, found.concentration, found.total * _strength(self.release))
+        return _RawDraws(relative, mean, found.concentration, found.total * found.strength)
 
     @property
     def _nearby(self) -> Floats:
         """People times epsilon within the smoothing's reach of each pixel of the draws' grid."""
-        sigma = self.sigma / self.release.domain.longer_side * max(self._coarse)
+        sigma = self.sigma / self.domain.longer_side * max(self._coarse)
         nearby: Floats = self._raw.signal * (1.0 + 4.0 * math.pi * sigma**2) * self._raw.mean
         return nearby
 
@@ -115,13 +113,13 @@ class Uncertainty:
     def _coarse(self) -> tuple[int, int]:
         """The shape of the draws' grid."""
         rows, columns = self.shape
-        fine = min(_LARGEST, math.ceil(_PIXELS_PER_SIGMA * self.release.domain.longer_side / self.sigma))
+        fine = min(_LARGEST, math.ceil(_PIXELS_PER_SIGMA * self.domain.longer_side / self.sigma))
         scale = min(1.0, fine / max(rows, columns))
         return max(1, round(rows * scale)), max(1, round(columns * scale))
 
     def _smooth(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
         """Smooth each draw; a draw of zero mass becomes uniform."""
-        domain, (rows, columns) = self.release.domain, self._coarse
+        domain, (rows, columns) = self.domain, self._coarse
         totals = masses.sum(axis=1)
         heat = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
         heat[totals <= 0] = Distribution.uniform(domain).raster(columns, rows)
@@ -181,11 +179,6 @@ class Uncertainty:
         rows, columns = (_nearest_pixels(size, count) for size, count in zip(self.shape, self._coarse, strict=True))
         stretched: NDArray[np.bool_] = coarse[np.ix_(rows, columns)]
         return stretched
-
-
-def _strength(release: Release) -> float:
-    """Epsilon; if no curator added the noise, the epsilon of a curator with noise of the same strength."""
-    return Observations.every(release).strength if release.trust.collected else float(release.loss.epsilon)
 
 
 def _nearest_pixels(size: int, count: int) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
@@ -66,6 +66,19 @@ def privacy_label(release: Promise) -> Mapping[str, str]:
     }
     if release.seeded:
         label["warning"] = "NOT PRIVATE: made with a seed, so the noise can be computed and taken off again."
+    return label
+
+
+def label_of_combination(together: Promise, releases: Sequence[Promise]) -> Mapping[str, str]:
+    """The label of several releases in one; ``together`` has the sum of their losses."""
+    label = dict(privacy_label(together))
+    losses = ", ".join(str(release.loss) for release in releases[:-1])
+    label["how_strongly"] = (
+        f"Made from {len(releases)} releases, with {losses} and {releases[-1].loss}; for people who are in "
+        f"all of them, they add up. {label['how_strongly']}"
+    )
+    for part in ("trusted", "not_promised", "budget"):
+        label[part] = " ".join(dict.fromkeys(privacy_label(release)[part] for release in releases))
     return label
 
 

@@ -341,7 +341,7 @@ class Release:
         >>> r.heatmap(sigma=0.05, size=32).values.shape
         (32, 32)
         """
-        from dpheatmap.heatmap.heatmap import render
+        from dpheatmap.heatmap.rendering import render
 
         known = None if prior is None else self._measure(prior, method)
         shown = self.distribution(method=method, prior=known)

@@ -51,6 +51,7 @@ def words_of(heat: Heatmap, title: str | None = None) -> Words:
     facts = (
         f"{promise_in_words(heat)} per person",
         *trust_in_words(heat),
+        *combined_in_words(heat),
         *priors_in_words(heat),
         f"smoothing {length_in_words(heat.sigma, heat.domain)}",
         f"made with dpheatmap, {heat.made:%Y-%m-%d}",
@@ -97,6 +98,12 @@ def trust_in_words(made: Heatmap | Release) -> tuple[str, ...]:
     """Who was trusted if there was no curator."""
     trusted = {"shuffler": "a shuffler", "servers": f"one of {made.noise.summed} servers", "nobody": "nobody"}
     return (f"trusted: {trusted[made.trust.who]}",) if made.trust.collected else ()
+
+
+def combined_in_words(made: Heatmap | Release) -> tuple[str, ...]:
+    """Each release that a map combines, with its privacy loss."""
+    used = () if isinstance(made, Release) else made.combined
+    return tuple(f"combines a release with {promise_in_words(each)}, {each.made:%Y-%m-%d}" for each in used)
 
 
 def priors_in_words(made: Heatmap | Release) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpheatmap.design.shares import SHARES
 from dpheatmap.estimate.distribution import Distribution
@@ -107,6 +108,13 @@ class Observations:
             scales = m.deviations / release.units
         return cls(release.domain, m.levels, m.codes, m.counts / release.units, scales, law)
 
+    @classmethod
+    def together(cls, several: list[Observations]) -> Observations:
+        """Observations of the same masses, of one domain and one law."""
+        columns = ("levels", "codes", "people", "scales")
+        joined = {name: np.concatenate([getattr(each, name) for each in several]) for name in columns}
+        return cls(several[0].domain, law=several[0].law, **joined)
+
     @property
     def deviations(self) -> Floats:
         """The standard deviations of the noise."""
@@ -164,8 +172,16 @@ class Posterior:
     @cached_property
     def leaves(self) -> tuple[Ints, Ints, Floats]:
         """Levels, codes and posterior means of the disjoint cells at the bottom of the tree."""
-        bottom = np.concatenate([(kids < 0).all(axis=1) for kids in self.cells.kids])
-        return self.levels[bottom], self.codes[bottom], self.means[bottom]
+        return self.levels[self._bottom], self.codes[self._bottom], self.means[self._bottom]
+
+    @property
+    def leaf_variances(self) -> Floats:
+        """The posterior variances of the leaves."""
+        return self.variances[self._bottom]
+
+    @property
+    def _bottom(self) -> NDArray[np.bool_]:
+        return np.concatenate([(kids < 0).all(axis=1) for kids in self.cells.kids])
 
     @cached_property
     def layout(self) -> Layout:

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpheatmap._util.extras import import_extra
 from dpheatmap.errors import ParameterError, PrivacyRefusal
+from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.releases.release import Release
@@ -113,10 +114,7 @@ def _density(prior: Any, domain: Domain) -> tuple[Density, tuple[Release, ...]]:
     """The density of a prior of any kind, and the releases that it was made from."""
     if isinstance(prior, Release):
         _refuse_secret(prior.seeded, "release")
-        finest = prior.domain.cells(prior.domain.depth)
-        scale = min(1.0, _PIXELS / max(finest.columns, finest.rows))
-        size = (max(1, round(scale * side)) for side in (finest.columns, finest.rows))
-        return _on_grid(prior.distribution().raster(*size), prior.domain, domain), (prior,)
+        return _on_grid(raster_of(prior.distribution()), prior.domain, domain), (prior,)
     if isinstance(prior, np.ndarray):
         if prior.ndim != 2 or prior.size == 0:
             raise ParameterError(f"A raster has two dimensions, and this array has {prior.ndim}. Give rows of pixels.")
@@ -133,10 +131,17 @@ def _density(prior: Any, domain: Domain) -> tuple[Density, tuple[Release, ...]]:
     )
 
 
+def raster_of(shown: Distribution) -> Floats:
+    """The shares of the pixels of a distribution, on a grid fine enough for a base measure."""
+    finest = shown.domain.cells(shown.domain.depth)
+    scale = min(1.0, _PIXELS / max(finest.columns, finest.rows))
+    return shown.raster(max(1, round(scale * finest.columns)), max(1, round(scale * finest.rows)))
+
+
 def _of_heatmap(heat: Heatmap, domain: Domain) -> tuple[Density, tuple[Release, ...]]:
-    _refuse_secret(heat.seeded or heat.release is None, "heatmap")
-    used = () if heat.release is None else (heat.release, *heat.priors)
-    return _on_grid(heat.values, heat.domain, domain), used
+    made_from = heat.combined or (() if heat.release is None else (heat.release,))
+    _refuse_secret(heat.seeded or not made_from, "heatmap")
+    return _on_grid(heat.values, heat.domain, domain), (*made_from, *heat.priors)
 
 
 def _refuse_secret(secret: bool, what: str) -> None:

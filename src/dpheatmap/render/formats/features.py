@@ -59,13 +59,11 @@ def refuse_areas(domain: Domain, h3: int | None) -> None:
 
 def measured_areas(heat: Heatmap) -> Areas:
     """The leaves of the release by level, column and row: for a box, map tiles by zoom, x and y."""
-    if heat.release is None:
+    if heat.estimate is None:
         raise ParameterError(
             "The measured cells are those of a release, and this map was not made from one. Use Release.heatmap."
         )
-    from dpheatmap.estimate.posterior.leaves import leaves
-
-    found = leaves(heat.release, method=heat.method, prior=heat.prior)
+    found = heat.estimate.leaves()
     x0, y0, x1, y1 = found.edges
     corners = np.stack([np.stack(c, axis=1) for c in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))], axis=1)
     unit = heat.domain.place.units.area

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.wording import TITLE, priors_in_words, promise_in_words, trust_in_words, warnings_of
+from dpheatmap.render.wording import (
+    TITLE,
+    combined_in_words,
+    priors_in_words,
+    promise_in_words,
+    trust_in_words,
+    warnings_of,
+)
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap.heatmap import Heatmap
@@ -35,6 +42,7 @@ def facts_of_release(made: Heatmap | Release, *, empty: bool, **more: Any) -> di
         "delta": str(made.delta),
         "trusted": made.trust.who,
         **more,
+        **({"combined": "; ".join(used)} if (used := combined_in_words(made)) else {}),
         **({"priors": "; ".join(used)} if (used := priors_in_words(made)) else {}),
         **({"warning": ". ".join(notes)} if notes else {}),
     }

@@ -113,12 +113,11 @@ def finest_grid(heat: Heatmap) -> Grid:
     cells, within = domain.cells(level), within_noise(heat)
     if heat.values.shape == (cells.rows, cells.columns) and level == domain.depth:
         return Grid(level, cells.x0, cells.y0, heat.values, heat.values * within)
-    if heat.release is None:
+    if heat.estimate is None:
         raise ParameterError(
             "Tiles need a map whose pixels are cells, or the release that it was made from. Use Release.heatmap."
         )
-    shown = heat.release.distribution(method=heat.method, prior=heat.prior)
-    share = smooth(shown.coarser(level), heat.sigma, longer(level))
+    share = smooth(heat.estimate.distribution().coarser(level), heat.sigma, longer(level))
     rows, columns = (
         np.minimum(np.arange(n) * pixels // n, pixels - 1) for n, pixels in zip(share.shape, within.shape, strict=True)
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.releases.label import privacy_label
+from dpheatmap.releases.label import label_of_combination, privacy_label
 from dpheatmap.render.figure.raster import is_smooth
 from dpheatmap.render.figure.within_noise import WITHIN_NOISE, in_words, within_noise
 from dpheatmap.render.web.layers import average
@@ -95,8 +95,15 @@ def picture_of(heat: Heatmap) -> Picture:
         smooth=is_smooth(heat.domain, heat.sigma, heat.values),
         warnings=words.warnings,
         facts=words.facts,
-        label={**privacy_label(heat), **({"priors": f"{'; '.join(used)}."} if (used := priors_in_words(heat)) else {})},
+        label=_label(heat),
     )
+
+
+def _label(heat: Heatmap) -> Mapping[str, str]:
+    """The privacy label of a map, with the releases that its prior was made from."""
+    label = label_of_combination(heat, heat.combined) if heat.combined else privacy_label(heat)
+    used = priors_in_words(heat)
+    return {**label, "priors": f"{'; '.join(used)}."} if used else label
 
 
 def picture_of_difference(change: Difference) -> Picture:

@@ -1,0 +1,234 @@
+"""What a map is smoothed from: the masses that one release tells, or several together.
+
+**Equal tables.** Releases about one table measure the same masses, each with noise of its own. All measurements enter
+one likelihood.
+
+**Alike tables.** Releases about other days, or other people of one place, measure masses that differ but look alike.
+Each release has a posterior of its own, whose base measure is the mean map of the others, believed as far as the
+evidence says (`public_measure.py`). The masses, in people, are added up: the map is that of all tables together.
+
+Posteriors given each other's mean maps take these for certain, and the noise in one map is then in the other, too. The
+sum of their draws varies too little: intervals of 90 % held the true values of 62 % of the busiest tenth of pixels of
+15 cities. So draws and variances are those of each release by itself (80 %; 84 % for maps of one release).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from dpheatmap.estimate.cell_overlay import Division, overlay
+from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.estimate.posterior.leaf_layout import Randomness
+from dpheatmap.estimate.posterior.leaves import Leaves, leaves, leaves_of_posterior, std_of_shares
+from dpheatmap.estimate.posterior.posterior import Observations, Posterior, draws, infer, posterior, seed_of
+from dpheatmap.estimate.posterior.public_measure import PublicMeasure, public_measure, raster_of
+from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.release import Release
+
+
+class MapEstimate(Protocol):
+    """Masses with their uncertainty."""
+
+    @property
+    def total(self) -> float:
+        """The estimated number of people."""
+
+    @property
+    def concentration(self) -> float:
+        """The concentration of the splits: below 1, mass is in few places."""
+
+    @property
+    def strength(self) -> float:
+        """The epsilon of a curator's one release with noise of the same strength."""
+
+    @property
+    def seed(self) -> list[int]:
+        """A seed for draws, made of what was released."""
+
+    def distribution(self) -> Distribution:
+        """Where people are."""
+
+    def leaves(self) -> Leaves:
+        """The finest measured cells."""
+
+    def draws(self, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+        """Draw masses of disjoint cells that cover the domain: levels, codes, and the draws, one a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateOfRelease:
+    """The estimate from one release."""
+
+    release: Release
+    method: str = "posterior"
+    prior: PublicMeasure | None = None
+
+    @property
+    def total(self) -> float:
+        """The posterior mean of the number of people."""
+        return posterior(self.release, self.prior).total
+
+    @property
+    def concentration(self) -> float:
+        """The likeliest concentration."""
+        return posterior(self.release, self.prior).concentration
+
+    @property
+    def strength(self) -> float:
+        """Epsilon; if no curator added the noise, the epsilon of a curator with noise of the same strength."""
+        return strength_of(self.release)
+
+    @property
+    def seed(self) -> list[int]:
+        """A seed made of the release's own numbers."""
+        return seed_of(self.release)
+
+    def distribution(self) -> Distribution:
+        """Where people are, by the method."""
+        return self.release.distribution(method=self.method, prior=self.prior)
+
+    def leaves(self) -> Leaves:
+        """The leaves of the release."""
+        return leaves(self.release, method=self.method, prior=self.prior)
+
+    def draws(self, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+        """Draw from the posterior."""
+        return draws(posterior(self.release, self.prior), count, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class _Combined:
+    """What the estimates from several releases of one domain have in common."""
+
+    releases: tuple[Release, ...]
+
+    @property
+    def domain(self) -> Domain:
+        """The place."""
+        return self.releases[0].domain
+
+    @property
+    def seed(self) -> list[int]:
+        """A seed made of the releases' own numbers."""
+        return [number for release in self.releases for number in seed_of(release)]
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateOfEqual(_Combined):
+    """The estimate from several releases about one table."""
+
+    @cached_property
+    def _posterior(self) -> Posterior:
+        return infer(Observations.together([Observations.of(release) for release in self.releases]))
+
+    @property
+    def total(self) -> float:
+        """The posterior mean of the number of people."""
+        return self._posterior.total
+
+    @property
+    def concentration(self) -> float:
+        """The likeliest concentration."""
+        return self._posterior.concentration
+
+    @property
+    def strength(self) -> float:
+        """The precisions of independent measurements of one mass add up, and the epsilon goes with their root."""
+        return math.hypot(*map(strength_of, self.releases))
+
+    def distribution(self) -> Distribution:
+        """The posterior mean."""
+        return self._posterior.distribution()
+
+    def leaves(self) -> Leaves:
+        """The leaves of the tree of all measurements."""
+        return leaves_of_posterior(self._posterior) or _without_signal(self.domain)
+
+    def draws(self, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+        """Draw from the posterior."""
+        return draws(self._posterior, count, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateOfAlike(_Combined):
+    """The estimate of the sum of several tables, from a release about each."""
+
+    @cached_property
+    def _alone(self) -> list[Posterior]:
+        """The posterior of each release by itself."""
+        return [infer(Observations.of(release)) for release in self.releases]
+
+    @cached_property
+    def _posteriors(self) -> list[Posterior]:
+        """The posterior of each release, given the mean map of the others."""
+        people = [found.total * raster_of(found.distribution()) for found in self._alone]
+        every = np.sum(people, axis=0)
+        return [
+            infer(Observations.of(release), prior=_measure(self.domain, every - own))
+            for release, own in zip(self.releases, people, strict=True)
+        ]
+
+    @property
+    def total(self) -> float:
+        """The posterior mean of the number of people in all tables."""
+        return sum(found.total for found in self._posteriors)
+
+    @property
+    def concentration(self) -> float:
+        """The harmonic mean of the concentrations of all releases by themselves, weighted by people."""
+        people = [max(found.total, 1e-9) for found in self._alone]
+        inverse = sum(n / found.concentration for n, found in zip(people, self._alone, strict=True))
+        return sum(people) / inverse
+
+    @property
+    def strength(self) -> float:
+        """The variances of noise in independent summands add up."""
+        return 1.0 / math.hypot(*(1.0 / strength_of(release) for release in self.releases))
+
+    def distribution(self) -> Distribution:
+        """The sum of the posterior means."""
+        parts = [found.layout for found in self._posteriors]
+        both = overlay(self.domain, [Division(part.levels, part.codes) for part in parts])
+        means = [part.masses(found.node_means) for part, found in zip(parts, self._posteriors, strict=True)]
+        return Distribution.from_people(self.domain, *both.cells, both.total(means))
+
+    def leaves(self) -> Leaves:
+        """The leaves of all releases, laid over each other."""
+        total = self.total
+        if total <= 0.0:
+            return _without_signal(self.domain)
+        parts = [found.leaves for found in self._posteriors]
+        both = overlay(self.domain, [Division(levels, codes) for levels, codes, _ in parts])
+        share = both.total([means for _, _, means in parts]) / total
+        variances = both.total([found.leaf_variances for found in self._alone], power=2)
+        of_total = sum(float(found.node_variances[0]) for found in self._alone)
+        return Leaves(self.domain, *both.cells, share, std_of_shares(share, variances, of_total, total))
+
+    def draws(self, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+        """Add up draws from the posteriors of all releases by themselves."""
+        drawn = [draws(found, count, rng) for found in self._alone]
+        both = overlay(self.domain, [Division(levels, codes) for levels, codes, _ in drawn])
+        return *both.cells, both.total([masses for _, _, masses in drawn])
+
+
+def strength_of(release: Release) -> float:
+    """Epsilon; if no curator added the noise, the epsilon of a curator with noise of the same strength."""
+    return Observations.every(release).strength if release.trust.collected else float(release.loss.epsilon)
+
+
+def _measure(domain: Domain, people: Floats) -> PublicMeasure | None:
+    """The base measure of a raster of people; None where there are none."""
+    people = np.maximum(people, 0.0)
+    return public_measure(people, domain) if people.sum() > 0.0 else None
+
+
+def _without_signal(domain: Domain) -> Leaves:
+    """The root as the only leaf."""
+    even = Distribution.uniform(domain)
+    return Leaves(domain, even.levels, even.codes, even.mass, None)
