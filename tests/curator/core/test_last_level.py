@@ -32,7 +32,7 @@ def test_the_last_level_gets_what_the_finer_ones_would_have(counts: dph.Counts) 
 
 
 def test_the_last_level_of_the_adaptive_design_takes_all_that_is_left(counts: dph.Counts) -> None:
-    short = dph.release(counts, epsilon=1000, depth=4)
+    short = dph.release(counts, epsilon=1000, depth=4, design="adaptive")
     assert short.design == AdaptiveDesign(2, 4)
     assert short.measured_levels == (0, 4)
     at_last = short.measurements.shares[short.measurements.levels == 4]

@@ -22,6 +22,7 @@ from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts, noise_of_shares
 from dpheatmap.curator.core.noise import DiscreteLaplace
 from dpheatmap.design.adaptive import AdaptiveDesign
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES, UNITS, part, split_over_levels
@@ -233,8 +234,9 @@ def test_numbers_of_any_kind_make_a_release_that_can_be_saved(tmp_path: Any) -> 
     assert (again.epsilon, again.measured_levels) == (Fraction(1, 2), (1, 5))
     assert again.design == PaperDesign(split_over_levels(1, 5, 0.75), 9, Fraction(3, 4))
     assert dph.release(counts, epsilon=1, design="paper").design == paper_design(split_over_levels(2, 5), 20)
-    assert dph.release(counts, epsilon=1).design == AdaptiveDesign(2, 5)
-    assert dph.release(counts, epsilon=1, first_level=1).design == AdaptiveDesign(1, 5, total=Fraction(0))
+    assert dph.release(counts, epsilon=1).design == LadderDesign(2, 5)
+    assert dph.release(counts, epsilon=1, first_level=1).design == LadderDesign(1, 5, total=Fraction(0))
+    assert dph.release(counts, epsilon=1, design="adaptive").design == AdaptiveDesign(2, 5)
 
 
 def test_a_source_is_asked_only_for_what_is_measured() -> None:

@@ -59,14 +59,14 @@ def test_no_noise_is_drawn_before_it_is_paid_for(
 ) -> None:
     """Whoever kills the program in between must not have got anything for nothing."""
     ledger, options = charged(tmp_path, 1)
-    sample = DiscreteLaplace.sample
+    exact = DiscreteLaplace.exact
     spent: list[Fraction] = []
 
     def watching(self: DiscreteLaplace, *of: Any) -> Any:
         spent.append(ledger.accounts()["riders"].spent)
-        return sample(self, *of)
+        return exact(self, *of)
 
-    monkeypatch.setattr(DiscreteLaplace, "sample", watching)
+    monkeypatch.setattr(DiscreteLaplace, "exact", watching)
     way(**options)
     assert set(spent) == {Fraction(1)}
 
