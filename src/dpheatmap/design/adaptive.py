@@ -23,21 +23,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from dpheatmap._util.evenness import each_if_even
 from dpheatmap._util.parameters import DEEPEST
-from dpheatmap.design.design import Question, Ruled
+from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PrivacyLoss
-from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
-from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, start_level, total_of
+from dpheatmap.design.start import MOST_AT_ONCE, StartedByTotal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
 
 @dataclass(frozen=True)
-class AdaptiveDesign(Ruled):
+class AdaptiveDesign(StartedByTotal):
     """Path budgets on the levels ``first .. last``; without ``total`` it starts at ``first``."""
 
     first: int
@@ -59,19 +58,10 @@ class AdaptiveDesign(Ruled):
         if min(min(step) for step in self._steps) < 1 or (self.total > 0 and SHARES * self.total < 1):
             raise ValueError("a measurement would get nothing of epsilon")
 
-    @classmethod
-    def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
-        """The design from the level of a few cells to the last; if the first level is given, no total is needed."""
-        levels = settings.levels(domain, FIRST_CELLS)
-        if settings.first_level is not None:
-            return cls(levels[0], levels[-1], total=Fraction(0))
-        return cls(levels[0], levels[-1])
-
     def begin(self, domain: Domain) -> Question:
         """Ask for the total; where there is nothing to choose, for all cells of the only level."""
-        if self.first == self.last or self.total == 0:
-            return self._level(self.first, domain.codes(self.first), SHARES)
-        return total_of(domain, self.first, self.total)
+        total = self.total_question(domain)
+        return self._level(self.first, domain.codes(self.first), SHARES) if total is None else total
 
     def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
         """Choose the start after the total; close, finish and open cells after a level."""
@@ -121,10 +111,6 @@ class AdaptiveDesign(Ruled):
         """Ask for a level with its part of what is left; the last level takes all."""
         share = left if level == self.last else int(left * self.spent)
         return Question(level, cells, share, left - share)
-
-    def start_of(self, domain: Domain, signal: Fraction) -> int:
-        """The deepest level with so few cells that each has enough of the total's signal, ``first`` at least."""
-        return start_level(domain, self.first, self.last, signal / self.start)
 
     def _count(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
         """The largest count, in units, whose signal is at most ``signal``."""

@@ -31,13 +31,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 from dpheatmap._util.parameters import DEEPEST
-from dpheatmap.design.design import Question, Ruled
-from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.start import FIRST_CELLS, MOST_AT_ONCE, start_level, total_of
+from dpheatmap.design.start import MOST_AT_ONCE, StartedByTotal
 from dpheatmap.place.domain import Domain
 
 
@@ -75,7 +73,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LadderDesign(Ruled):
+class LadderDesign(StartedByTotal):
     """Free looks on the levels ``first .. last``; without ``total`` it starts at ``first``."""
 
     first: int
@@ -105,24 +103,6 @@ class LadderDesign(Ruled):
             raise ValueError("a start or an even map would be as fine as can be")
         if min(min(rung) for rung in self.rungs) < 1 or (self.total > 0 and SHARES * self.total < 1):
             raise ValueError("a measurement would get nothing of epsilon")
-
-    @classmethod
-    def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
-        """The design from the level of a few cells to the last; if the first level is given, no total is needed."""
-        levels = settings.levels(domain, FIRST_CELLS)
-        if settings.first_level is not None:
-            return cls(levels[0], levels[-1], total=Fraction(0))
-        return cls(levels[0], levels[-1])
-
-    def total_question(self, domain: Domain) -> Question | None:
-        """Ask for the total; None where nothing hangs on it."""
-        if self.first == self.last or self.total == 0:
-            return None
-        return total_of(domain, self.first, self.total)
-
-    def start_of(self, domain: Domain, signal: Fraction) -> int:
-        """The level to start at, by the total's signal."""
-        return start_level(domain, self.first, self.last, signal / self.start)
 
     @property
     def rungs(self) -> list[Rung]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Self
 
-from dpheatmap.design.design import Question
+from dpheatmap.design.design import Question, Ruled
+from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import SHARES
 from dpheatmap.place.domain import Domain
 
@@ -14,17 +16,32 @@ MOST_AT_ONCE = 2**14
 """The most cells that a start or an even map has: beyond that, cells are opened where people are."""
 
 
-def total_of(domain: Domain, first: int, part: Fraction) -> Question:
-    """Ask for the number of people, with a part of epsilon.
+class StartedByTotal(Ruled):
+    """A design that counts everybody first, with the part ``total`` of epsilon; without one it starts at ``first``."""
 
-    It is a count of the deepest cell that holds the whole domain, ``first`` at most; of all cells of the level 0 there
-    is only one.
-    """
-    level, share = min(domain.first_level(1), first), int(SHARES * part)
-    return Question(level, domain.codes(level), share, SHARES - share)
+    first: int
+    last: int
+    total: Fraction
+    start: Fraction
 
+    @classmethod
+    def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
+        """The design from the level of a few cells to the last; if the first level is given, no total is needed."""
+        levels = settings.levels(domain, FIRST_CELLS)
+        given = {} if settings.first_level is None else {"total": Fraction(0)}
+        return cls(levels[0], levels[-1], **given)  # type: ignore[call-arg]
 
-def start_level(domain: Domain, first: int, last: int, cells: Fraction) -> int:
-    """The deepest level with at most so many cells; at least ``first``, and above ``last`` if it can be."""
-    most = min(cells, Fraction(MOST_AT_ONCE))
-    return max([first, *(level for level in range(first, last) if domain.count(level) <= most)])
+    def total_question(self, domain: Domain) -> Question | None:
+        """Ask for the number of people: a count of the deepest cell that holds the whole domain, ``first`` at most.
+
+        None where nothing hangs on it.
+        """
+        if self.first == self.last or self.total == 0:
+            return None
+        level, share = min(domain.first_level(1), self.first), int(SHARES * self.total)
+        return Question(level, domain.codes(level), share, SHARES - share)
+
+    def start_of(self, domain: Domain, signal: Fraction) -> int:
+        """The deepest level with so few cells that each has enough of the total's signal, ``first`` at least."""
+        most = min(signal / self.start, Fraction(MOST_AT_ONCE))
+        return max([self.first, *(k for k in range(self.first, self.last) if domain.count(k) <= most)])

@@ -17,7 +17,7 @@ import pytest
 
 from dpheatmap.curator.core import publishing
 from dpheatmap.design.ladder import LadderDesign
-from helpers import planted
+from helpers import planted, planted_looks
 from helpers.enumerated import NOTHING, RATE, Data, Loss, Tree, compare
 
 Bug = Callable[[pytest.MonkeyPatch], None]
@@ -138,19 +138,19 @@ EVENLY = Tree((2, 18), 3, replace(EVEN, first=1, last=3), ((3, 1),), top=1)
 SMALL = Tree((1, 6), 2, LOW, ((3, 2), (3, 2)))
 
 PLANTED: dict[Bug, tuple[Tree, Data, Data, float]] = {
-    planted.closed_with_the_noise_of_its_look: (TWO_BY_TWO, (3, 1, 0, 0), (2, 0, 0, 0), 1.5),
-    planted.looks_without_own_noise: (TWO_BY_TWO, (1, 1, 1, 1), (2, 0, 0, 0), 1.1),
-    planted.children_share_noise: (TWO_BY_TWO, (1, 1, 1, 1), (2, 0, 0, 0), math.inf),
-    planted.split_by_other_noise: (TWO_BY_TWO, (1, 1, 1, 1), (2, 0, 0, 0), math.inf),
-    planted.deepened_by_two_looks: (TWO_BY_TWO, (1, 1, 1, 1), (0, 2, 0, 0), math.inf),
-    planted.noise_reused_below: (OPENED, (2, 1, 1), (0, 0, 1), math.inf),
-    planted.evenness_without_own_noise: (EVENLY, (0, 3), (0, 1), 1.4),
-    planted.counts_clipped_in_looks: (TWO_BY_TWO, (3, 1, 0, 0), (2, 0, 0, 0), 1.5),
-    planted.first_of_four: (FIRST_OUTSIDE, (1, 2, 1), (2, 0, 0), math.inf),
-    planted.opened_for_nothing: (SMALL, (2, 1), (1, 0), 1.39),
-    planted.opened_by_true_counts: (TWO_BY_TWO, (2, 2, 1, 1), (2, 0, 0, 0), math.inf),
-    planted.closed_by_true_counts: (TWO_BY_TWO, (0, 0, 0, 0), (2, 0, 0, 0), math.inf),
-    planted.evenness_by_true_counts_of_looks: (EVENLY, (1, 1), (1, 0), math.inf),
+    planted_looks.closed_with_the_noise_of_its_look: (TWO_BY_TWO, (3, 1, 0, 0), (2, 0, 0, 0), 1.5),
+    planted_looks.looks_without_own_noise: (TWO_BY_TWO, (1, 1, 1, 1), (2, 0, 0, 0), 1.1),
+    planted_looks.children_share_noise: (TWO_BY_TWO, (1, 1, 1, 1), (2, 0, 0, 0), math.inf),
+    planted_looks.split_by_other_noise: (TWO_BY_TWO, (1, 1, 1, 1), (2, 0, 0, 0), math.inf),
+    planted_looks.deepened_by_two_looks: (TWO_BY_TWO, (1, 1, 1, 1), (0, 2, 0, 0), math.inf),
+    planted_looks.noise_reused_below: (OPENED, (2, 1, 1), (0, 0, 1), math.inf),
+    planted_looks.evenness_without_own_noise: (EVENLY, (0, 3), (0, 1), 1.4),
+    planted_looks.counts_clipped_in_looks: (TWO_BY_TWO, (3, 1, 0, 0), (2, 0, 0, 0), 1.5),
+    planted_looks.first_of_four: (FIRST_OUTSIDE, (1, 2, 1), (2, 0, 0), math.inf),
+    planted_looks.opened_for_nothing: (SMALL, (2, 1), (1, 0), 1.39),
+    planted_looks.opened_by_true_counts: (TWO_BY_TWO, (2, 2, 1, 1), (2, 0, 0, 0), math.inf),
+    planted_looks.closed_by_true_counts: (TWO_BY_TWO, (0, 0, 0, 0), (2, 0, 0, 0), math.inf),
+    planted_looks.evenness_by_true_counts_of_looks: (EVENLY, (1, 1), (1, 0), math.inf),
 }
 """The tree, data and person that show each bug, and how much more than is allowed; infinite if neighbours differ."""
 
@@ -167,7 +167,7 @@ def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_opened_cell_that_is_charged_to_nobody_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    planted.opened_for_nothing(monkeypatch)
+    planted_looks.opened_for_nothing(monkeypatch)
     with pytest.raises(AssertionError, match="a design would spend more on a path than it has left"):
         replace(SMALL).published((2, 1))
 

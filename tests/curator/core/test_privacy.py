@@ -32,7 +32,7 @@ from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Measurements
-from helpers import planted
+from helpers import planted, planted_looks
 from helpers.shapes import EPSILON, SHAPES, TIMES, UNVISITED, Shape, events, every, first_place
 
 Mechanism = Callable[[Shape, bool], Callable[[], Measurements]]
@@ -211,10 +211,10 @@ PLANTED: dict[Bug, tuple[str, int, float]] = {
     planted.grid_with_all_of_epsilon: ("grid", 18_000, 3.0),
     planted.noise_of_grid_too_small: ("grid", 10_000, 4.0),
     planted.grid_by_true_total: ("grid", 2_000, math.inf),
-    planted.closed_by_true_counts: ("looks at one", 2_000, math.inf),
-    planted.children_share_noise: ("looks at one", 2_000, math.inf),
-    planted.opened_by_true_counts: ("looks at a strip", 2_000, math.inf),
-    planted.evenness_by_true_counts_of_looks: ("looks at an even map", 2_000, math.inf),
+    planted_looks.closed_by_true_counts: ("looks at one", 2_000, math.inf),
+    planted_looks.children_share_noise: ("looks at one", 2_000, math.inf),
+    planted_looks.opened_by_true_counts: ("looks at a strip", 2_000, math.inf),
+    planted_looks.evenness_by_true_counts_of_looks: ("looks at an even map", 2_000, math.inf),
 }
 """The shape that shows each bug, runs on each side, and the epsilon that the mechanism has with it.
 

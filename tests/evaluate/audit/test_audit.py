@@ -26,7 +26,7 @@ from dpheatmap.evaluate.audit.file_shapes import FilesShape, texts_of
 from dpheatmap.evaluate.audit.group_shapes import ImagesShape
 from dpheatmap.evaluate.audit.look_shapes import FAR, LooksShape, OpenedShape
 from dpheatmap.evaluate.audit.shapes import FirstQuestionShape
-from helpers import planted
+from helpers import planted, planted_looks
 
 Bug = Callable[[pytest.MonkeyPatch], None]
 
@@ -56,16 +56,16 @@ PLANTED: dict[Bug, tuple[str, str, float]] = {
     planted.walk_with_little_noise: ("ladder", "enough to discover", 0.6),
     planted.noise_of_grid_too_small: ("dense", "two levels", 0.3),
     planted.grid_by_true_total: ("dense", "on the threshold", 0.5),
-    planted.closed_with_the_noise_of_its_look: ("ladder", "looks at few", 1),
-    planted.looks_without_own_noise: ("ladder", "opened cells", 0.1),
-    planted.children_share_noise: ("ladder", "looks at many", 0.1),
-    planted.split_by_other_noise: ("ladder", "looks at halves", 0.5),
-    planted.noise_reused_below: ("ladder", "looks at many", 0.1),
-    planted.opened_for_nothing: ("ladder", "looks at many", 0.2),
-    planted.opened_by_true_counts: ("ladder", "looks at many", 0.1),
-    planted.closed_by_true_counts: ("ladder", "on the threshold", 0.1),
-    planted.evenness_by_true_counts_of_looks: ("ladder", "nearly alike", 0.2),
-    planted.start_of_ladder_by_true_total: ("ladder", "start", 0.2),
+    planted_looks.closed_with_the_noise_of_its_look: ("ladder", "looks at few", 1),
+    planted_looks.looks_without_own_noise: ("ladder", "opened cells", 0.1),
+    planted_looks.children_share_noise: ("ladder", "looks at many", 0.1),
+    planted_looks.split_by_other_noise: ("ladder", "looks at halves", 0.5),
+    planted_looks.noise_reused_below: ("ladder", "looks at many", 0.1),
+    planted_looks.opened_for_nothing: ("ladder", "looks at many", 0.2),
+    planted_looks.opened_by_true_counts: ("ladder", "looks at many", 0.1),
+    planted_looks.closed_by_true_counts: ("ladder", "on the threshold", 0.1),
+    planted_looks.evenness_by_true_counts_of_looks: ("ladder", "nearly alike", 0.2),
+    planted_looks.start_of_ladder_by_true_total: ("ladder", "start", 0.2),
 }
 """The design and shape that show each bug, and the effort that is enough; never more than that of a whole audit.
 
@@ -112,7 +112,7 @@ def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("design", "bug"),
-    [("adaptive", planted.total_for_nothing), ("ladder", planted.total_of_ladder_for_nothing)],
+    [("adaptive", planted.total_for_nothing), ("ladder", planted_looks.total_of_ladder_for_nothing)],
 )
 def test_a_total_that_nobody_pays_for_is_found(design: str, bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows the total takes all of epsilon, and says so: nothing is left for the total, and yet it shows."""
