@@ -46,6 +46,7 @@ _LARGEST = 160  # pixels on the longer side of the grid of draws
 SPIKY, FAINT, UNSEEN = 0.2, 4.0, 0.35
 LOWER, NOTHING, NOBODY = 1.25, 0.08, 1.0
 LOWER_TOGETHER = 1.5
+_CLEAR = 0.6  # the largest relative standard deviation of what can be told from nothing
 CAUTION = 0.75
 
 
@@ -138,6 +139,23 @@ class Uncertainty:
         concentration = self._raw.concentration
         room = self._up(min(concentration, UNSEEN)) / self._up(concentration)
         return self._at_every_pixel(low), self._at_every_pixel(1.0 + room * np.maximum(high - 1.0, 0.0))
+
+    def relative_interval_together(self, confidence: float) -> tuple[Floats, Floats]:
+        """Compute the ends of intervals that hold for all clear pixels at once, as fractions of each pixel's value.
+
+        So the interval of a pixel that was chosen for being the highest holds, too. Each draw's largest distance from
+        the mean, in standard deviations of its pixel, is taken; the interval reaches as far as most of these. Pixels
+        that can't be told from nothing are left out: nobody chooses them.
+        """
+        away = np.abs(self._draws - 1.0)
+        std = np.sqrt((away**2).mean(axis=0))
+        clear = (std > 0) & (std < _CLEAR)
+        if not clear.any():
+            clear = std > 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            farthest = np.where(clear, away / std, 0.0).reshape(len(away), -1).max(axis=1)
+        reach = float(np.quantile(farthest, confidence)) * std
+        return self._at_every_pixel(np.maximum(1.0 - reach, 0.0)), self._at_every_pixel(1.0 + reach)
 
     def exceeds(self, level: Floats, *, confidence: float, family: bool) -> NDArray[np.bool_]:
         """Find pixels that exceed a level, given as a fraction of each pixel's value, with a small error on the map.
