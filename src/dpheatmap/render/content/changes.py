@@ -60,7 +60,8 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
             "This does not mean that nothing changed. What can help is more people, a larger ε or more smoothing.",
         )
     words = Words(
-        title=(look and look.title) or (f"From {before} to {after}: what changed" if change.named else "What changed"),
+        title=(look and look.title)
+        or (f"{before[:1].upper()}{before[1:]} and {after}: what changed" if change.named else "What changed"),
         subtitle=look.subtitle if look else "",
         takeaway=_takeaway(change, subject, shown, painted),
         badge=badge_of(
@@ -137,7 +138,8 @@ def _takeaway(change: Difference, subject: Subject, shown: Floats, painted: np.n
     more, fewer, whole = (float(areas[part].sum()) for part in (painted & (shown > 0), painted & (shown < 0), every))
     if change.domain.geographic:
         where = [area_in_words(part) if part else "no place" for part in (more, fewer)]
-        return f"{then} in {where[0]}, fewer in {where[1]}. In the rest of the {area_in_words(whole)} no change can be told from the noise."
+        rest = f"In the rest of the {area_in_words(whole)} no change can be told from the noise."
+        return f"{then} in {where[0]}, fewer in {where[1]}. {rest}"
     parts = (f"{100 * part / whole:.0f} %" for part in (more, fewer))
     return (
         f"{then} in {next(parts)} of the area, fewer in {next(parts)}. Elsewhere no change can be told from the noise."

@@ -9,7 +9,7 @@ import numpy as np
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.content.clarity import TOLD
+from dpheatmap.render.content.clarity import TOLD, reduced
 from dpheatmap.render.content.resampling import resized
 
 MOST = 10
@@ -32,10 +32,13 @@ class Spot(NamedTuple):
 
 def area_of_half(heat: Heatmap) -> tuple[float, float]:
     """The smallest area that holds half of all people, and the whole area, in square units of the domain."""
-    areas = np.broadcast_to(heat.pixel_areas[:, None], heat.values.shape).ravel()
-    order = np.argsort(-heat.density, axis=None)
-    held = np.cumsum(heat.values.ravel()[order])
-    return float(areas[order][: int(np.searchsorted(held, 0.5)) + 1].sum()), float(areas.sum())
+    areas = np.broadcast_to(heat.pixel_areas[:, None], heat.values.shape)
+    whole = float(areas.sum())
+    shares, areas = reduced(heat.values).ravel(), reduced(areas).ravel()
+    order = np.argsort(-shares / areas)
+    held = np.cumsum(shares[order]) / shares.sum()
+    part = areas[order][: int(np.searchsorted(held, 0.5)) + 1].sum() / areas.sum()
+    return float(part) * whole, whole
 
 
 def busiest(heat: Heatmap, clarity: Floats | None) -> tuple[Spot, ...]:

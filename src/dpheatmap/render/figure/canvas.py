@@ -89,6 +89,7 @@ class PillowCanvas:
         """Draw the lines larger on a mask, reduce it, and paint the colour through it."""
         if not lines:
             return
+        inside = _around(lines, inside, width)
         large = Image.new("L", (_FINER * inside.width, _FINER * inside.height))
         draw = ImageDraw.Draw(large)
         for line in lines:
@@ -113,3 +114,12 @@ class PillowCanvas:
             )  # fmt: skip
             self.picture.paste(halo, (left, top), mask)
         draw_text(self._draw, x, y, text, size=size, colour=colour, align=align, weight=weight)
+
+
+def _around(lines: Sequence[Floats], inside: Box, width: float) -> Box:
+    """The part of a box that lines reach, one pixel at least."""
+    points = np.concatenate([np.asarray(line) for line in lines])
+    low, high = np.floor(points.min(axis=0) - width), np.ceil(points.max(axis=0) + width)
+    left = int(np.clip(low[0], inside.left, inside.right - 1))
+    top = int(np.clip(low[1], inside.top, inside.bottom - 1))
+    return Box(left, top, int(np.clip(high[0], left + 1, inside.right)), int(np.clip(high[1], top + 1, inside.bottom)))

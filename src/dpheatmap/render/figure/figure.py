@@ -24,7 +24,7 @@ from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.lettering import REGULAR, SEMIBOLD, lines_of, text_width
 from dpheatmap.render.figure.page_layout import (
     BAR_HEIGHT,
-    FIRST_BOX,
+    BAR_WIDTH,
     NUMBER,
     SCALE,
     SIDE,
@@ -225,44 +225,49 @@ class Figure:
     @cached_property
     def bar(self) -> list[tuple[float, float, str]]:
         """The boxes of the legend's bar: left and right in pixels of the page, and colour as seen on land."""
-        edges, theme, width = self.picture.edges, self.theme, self.layout.bar_width
+        edges, theme, width, first = self.picture.edges, self.theme, BAR_WIDTH, self.layout.first_box
         many = len(edges)
         ground = theme.land if not self._over_a_picture else theme.page
         parts = opacities(many, self.between)
         if self.picture.signed:
-            side = (width - FIRST_BOX) / 2 / many
+            side = (width - first) / 2 / many
             middle = SIDE + width / 2
             more, fewer = (change_colours(curve, many) for curve in (theme.more, theme.fewer))
             found = []
             for k in range(many):
-                at = middle + FIRST_BOX / 2 + k * side, middle - FIRST_BOX / 2 - (k + 1) * side
+                at = middle + first / 2 + k * side, middle - first / 2 - (k + 1) * side
                 found.append((at[0], at[0] + side, over(more[k], parts[k], ground)))
                 found.append((at[1], at[1] + side, over(fewer[k], parts[k], ground)))
             return found
-        side = (width - FIRST_BOX) / many
-        left = SIDE + FIRST_BOX
+        side = (width - first) / many
+        left = SIDE + first
         colours = band_colours(theme.heat, many)
         return [(left + k * side, left + (k + 1) * side, over(colours[k], parts[k], ground)) for k in range(many)]
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """Where each number stands below the bar, in pixels of the page."""
-        edges, width = self.picture.edges, self.layout.bar_width
+        edges, width, first = self.picture.edges, BAR_WIDTH, self.layout.first_box
         many = len(edges)
         if self.picture.signed:
-            side, middle = (width - FIRST_BOX) / 2 / many, SIDE + width / 2
-            right = [(middle + FIRST_BOX / 2 + k * side, f"+{plain(edge)}") for k, edge in enumerate(edges)]
-            left = [(middle - FIRST_BOX / 2 - k * side, f"{MINUS}{plain(edge)}") for k, edge in enumerate(edges)]
+            side, middle = (width - first) / 2 / many, SIDE + width / 2
+            right = [(middle + first / 2 + k * side, f"+{plain(edge)}") for k, edge in enumerate(edges)]
+            left = [(middle - first / 2 - k * side, f"{MINUS}{plain(edge)}") for k, edge in enumerate(edges)]
             return left[::-1] + right
-        side = (width - FIRST_BOX) / many
-        return [(SIDE + FIRST_BOX + k * side, plain(edge)) for k, edge in enumerate(edges)]
+        side = (width - first) / many
+        return [(SIDE + first + k * side, plain(edge)) for k, edge in enumerate(edges)]
 
     def _draw_legend(self, canvas: Canvas) -> None:
         layout, theme = self.layout, self.theme
         if layout.has_bar:
             top = layout.bar
-            first = SIDE + (layout.bar_width - FIRST_BOX) / 2 if self.picture.signed else SIDE
-            self._framed(canvas, first, top, FIRST_BOX, BAR_HEIGHT)
+            first = SIDE + (BAR_WIDTH - layout.first_box) / 2 if self.picture.signed else SIDE
+            self._framed(canvas, first, top, layout.first_box, BAR_HEIGHT)
+            for tail, tip, y in layout.arrows:
+                back = 4.5 if tail > tip else -4.5
+                arrow = [(tail, y), (tip, y), (tip + back, y - 4), (tip, y), (tip + back, y + 4)]
+                whole = Box(0, 0, layout.width, layout.height)
+                canvas.lines([SCALE * np.array(arrow)], whole, width=1.5 * SCALE, colour=rgb_of(theme.ink))
             for left, right, colour in self.bar:
                 canvas.fill(_box(left, top, right, top + BAR_HEIGHT), rgb_of(colour))
             baseline = top + BAR_HEIGHT + 17
@@ -272,7 +277,7 @@ class Figure:
                     SCALE * at, SCALE * baseline, text, size=SCALE * NUMBER, colour=rgb_of(theme.ink), align=0.5
                 )
             under = self.picture.words.legend.under
-            at, align = (SIDE + layout.bar_width / 2, 0.5) if self.picture.signed else (SIDE, 0.0)
+            at, align = (SIDE + BAR_WIDTH / 2, 0.5) if self.picture.signed else (SIDE, 0.0)
             canvas.text(
                 SCALE * at, SCALE * baseline, under, size=SCALE * NUMBER, colour=rgb_of(theme.soft), align=align
             )

@@ -26,13 +26,16 @@ TITLE, SUBTITLE, TAKEAWAY, LEGEND, NUMBER, NOTE = 26, 15, 16, 13, 12, 11.5
 BAR_WIDTH, BAR_HEIGHT, FIRST_BOX, TICK = 400, 14, 64, 4
 """The bar of the legend: its size, that of the box before the first edge, and its ticks."""
 
+ARROW = 19
+"""The room of an arrow."""
+
 SWATCH = (22, 13)
 """The width and height of a swatch."""
 
 TALLEST = 1.6
 """The most that a map may be higher than the page is wide; taller ones are narrower."""
 
-_TAKEAWAY_WIDTH = 620
+_TAKEAWAY_WIDTH = 640
 _BADGE_HEIGHT, _BADGE_LEFT, _BADGE_RIGHT = 25, 26, 10
 _WARNING_HEIGHT = 34
 
@@ -104,13 +107,23 @@ class PageLayout:
         legend, y = self.words.legend, self._legend_top + LEGEND
         if not legend.less:
             return [Line(SIDE, y, legend.title, LEGEND, SEMIBOLD)]
-        right = SIDE + self.bar_width - text_width(legend.more, LEGEND, SEMIBOLD)
-        return [Line(SIDE, y, legend.less, LEGEND, SEMIBOLD), Line(right, y, legend.more, LEGEND, SEMIBOLD)]
+        less, more = (text.strip("← →") for text in (legend.less, legend.more))
+        right = SIDE + BAR_WIDTH - ARROW - text_width(more, LEGEND, SEMIBOLD)
+        return [Line(SIDE + ARROW, y, less, LEGEND, SEMIBOLD), Line(right, y, more, LEGEND, SEMIBOLD)]
 
-    @property
-    def bar_width(self) -> int:
-        """The width of the bar."""
-        return BAR_WIDTH
+    @cached_property
+    def arrows(self) -> list[tuple[float, float, float]]:
+        """For changes, arrows beside both titles, which the font lacks: tail, tip and y."""
+        if len(self.legend_titles) < 2:
+            return []
+        y, long = self.legend_titles[0].y - 0.36 * LEGEND, ARROW - 5
+        return [(SIDE + long, SIDE, y), (SIDE + BAR_WIDTH - long, SIDE + BAR_WIDTH, y)]
+
+    @cached_property
+    def first_box(self) -> float:
+        """The width of the bar's bare box, with room for its words beside the first number."""
+        legend = self.words.legend
+        return max(FIRST_BOX, text_width(legend.under, NUMBER) + (44 if legend.less else 18))
 
     @cached_property
     def bar(self) -> float:
@@ -130,15 +143,15 @@ class PageLayout:
         """The explanations: beside the legend if there is room, else below it."""
         legend = self.words.legend
         if not self.has_bar:
-            left, top = SIDE + SWATCH[0] + 8, self._legend_top + 12
+            inset, top = SIDE + SWATCH[0] + 8, self._legend_top + 12
             return [
-                Note("" if k else "unknown", Line(left, top + 18 * k, line, NUMBER, soft=True))
-                for k, line in enumerate(lines_of(legend.bare, WIDTH - SIDE - left, NUMBER))
+                Note("" if k else "unknown", Line(inset, top + 18 * k, line, NUMBER, soft=True))
+                for k, line in enumerate(lines_of(legend.bare, WIDTH - SIDE - inset, NUMBER))
             ]
         said = [("bare", legend.bare), ("rough", legend.rough), *(("", note) for note in legend.notes)]
         said = [(swatch, text) for swatch, text in said if text]
         titles = max(text_width(line.text, line.size, line.weight) for line in self.legend_titles)
-        left = SIDE + max(self.bar_width, titles if not legend.less else 0) + 26
+        left: float = SIDE + max(BAR_WIDTH, titles if not legend.less else 0) + 26
         widest = max(text_width(text, NUMBER) for _, text in said) + SWATCH[0] + 8
         if left + widest <= WIDTH - SIDE:
             y = self._legend_top + 12

@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.figure.canvas import HALO, Box
-from dpheatmap.render.figure.lettering import FONTS, REGULAR
+from dpheatmap.render.figure.lettering import FONTS, REGULAR, SEMIBOLD, has
 from dpheatmap.render.palette import Rgb
 
 _DPI = 144.0
 _POINTS = 72.0 / _DPI  # of a pixel
-_FAMILIES = ["Inter", "DejaVu Sans"]  # the package's font, by which texts are measured, then matplotlib's
+_FAMILIES = {REGULAR: "Inter", SEMIBOLD: "Inter SemiBold"}  # the package's fonts, by which texts are measured
+_OTHERWISE = "DejaVu Sans"  # matplotlib's own
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "dpheatmap",
     "pdf.fonttype": 42,
-    "font.family": _FAMILIES,
+    "font.family": [_FAMILIES[REGULAR], _OTHERWISE],
 }
 
 
@@ -45,7 +46,7 @@ def save_vectors(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], pat
 def _carry_font(path: Path) -> None:
     """Embed the font in an SVG file, as a PDF does: in another font, words could be wider than their room."""
     face = "".join(
-        f"@font-face{{font-family:{_FAMILIES[0]};font-weight:{weight};"
+        f"@font-face{{font-family:'{_FAMILIES[weight]}';font-weight:{weight};"
         f"src:url(data:font/ttf;base64,{base64.b64encode(font.read_bytes()).decode('ascii')})}}"
         for weight, font in FONTS.items()
     )
@@ -113,11 +114,12 @@ class MatplotlibCanvas:
         from matplotlib.patheffects import withStroke
 
         points = size * _POINTS
+        families = [_FAMILIES[weight], *([] if all(map(has, text)) else [_OTHERWISE])]
         rim = [] if halo is None else [withStroke(linewidth=points / 4, foreground=_of(halo), alpha=HALO)]
         self._axes.text(
             x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=rim, fontweight=weight,
-            horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align], verticalalignment="baseline",
-            zorder=next(self._order),
+            fontfamily=families, verticalalignment="baseline", zorder=next(self._order),
+            horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align],
         )  # fmt: skip
 
 
