@@ -20,6 +20,9 @@ _APART = 3.0  # smoothing widths between two places, so that one hot spot is lis
 _NEAR = 0.25  # of the map's longer side: farther away, a name does not say where a place is
 
 
+Range = tuple[Floats, Floats]
+
+
 class Spot(NamedTuple):
     """A busy place: where it is, the nearest name or nothing, and the range of its value as a share per square unit."""
 
@@ -44,14 +47,14 @@ def area_of_half(heat: Heatmap) -> tuple[float, float]:
 def busiest(heat: Heatmap, clarity: Floats | None) -> tuple[Spot, ...]:
     """The busiest places, apart from each other, that can be told from the noise.
 
-    They are chosen because they are highest, so their ranges are those that hold for all places of the map at once.
-    Without uncertainty, both ends are the value itself.
+    They are chosen because they are high, so their ranges are those that hold for all places of the map at once; that
+    of the first holds for all that may be the highest. Without uncertainty, both ends are the value itself.
     """
     density = heat.density
     rows, columns = density.shape
     left = density if clarity is None else np.where(resized(clarity, columns, rows) >= TOLD, density, 0.0)
     left = left.copy()
-    low, high = (density, density) if heat.uncertainty is None else _ranges(heat)
+    first, others = _ranges(heat)
     reach = max(1, round(_APART * heat.sigma / heat.domain.longer_side * max(density.shape)))
     x, y = heat.x, heat.y
     found: list[Spot] = []
@@ -61,7 +64,8 @@ def busiest(heat: Heatmap, clarity: Floats | None) -> tuple[Spot, ...]:
             break
         at = float(x[column]), float(y[row])
         if density[row, column] >= _around(density, row, column).max():  # a summit, not the flank of one found before
-            found.append(Spot(*at, nearest_name(heat.domain, *at), float(low[row, column]), float(high[row, column])))
+            low, high = (float(end[row, column]) for end in (others if found else first))
+            found.append(Spot(*at, nearest_name(heat.domain, *at), low, high))
         left[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1] = 0.0
     return tuple(found)
 
@@ -70,12 +74,14 @@ def _around(density: Floats, row: int, column: int) -> Floats:
     return density[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2]
 
 
-def _ranges(heat: Heatmap) -> tuple[Floats, Floats]:
-    known = heat.uncertainty
+def _ranges(heat: Heatmap) -> tuple[Range, Range]:
+    """The ends of the ranges of every place: if it is the highest, and if it is one of several."""
+    density, known = heat.density, heat.uncertainty
     if known is None:
-        raise AssertionError("ranges need an uncertainty")
-    low, high = known.roughly.relative_interval_together(CONFIDENCE)
-    return heat.density * low, heat.density * high
+        return (density, density), (density, density)
+    together = (known.roughly.relative_interval_of_highest, known.roughly.relative_interval_together)
+    first, others = ([density * end for end in interval(CONFIDENCE)] for interval in together)
+    return (first[0], first[1]), (others[0], others[1])
 
 
 def nearest_name(domain: Domain, x: float, y: float) -> str:
