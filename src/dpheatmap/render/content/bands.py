@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpheatmap._util.number_words import plain
 from dpheatmap.errors import ParameterError
-from dpheatmap.render.content.numbers import plain
 from dpheatmap.render.content.subject import Area, Subject
 
 MOST = 6

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpheatmap._util.number_words import plain
 from dpheatmap.place.domain import Floats
 from dpheatmap.releases.label import privacy_label
 from dpheatmap.render.content.bands import area_for, bands_of
 from dpheatmap.render.content.clarity import MOST_CLEAR, NORMAL_90, reduced, without_crumbs
-from dpheatmap.render.content.numbers import area_in_words, length_in_words, plain
+from dpheatmap.render.content.numbers import area_in_words, length_in_words
 from dpheatmap.render.content.picture import Picture, Ranges
 from dpheatmap.render.content.resampling import is_smooth, resized
 from dpheatmap.render.content.subject import Subject, subject_of

@@ -5,19 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from dpheatmap._util.number_words import MINUS, digits, plain
 from dpheatmap.place.domain import Domain
-
-MINUS = "\N{MINUS SIGN}"
-
-
-def plain(value: float) -> str:
-    """A number that a scale has on an edge: no decimals that it does not need.
-
-    >>> plain(0.5), plain(20.0), plain(2000.0), plain(-5.0)
-    ('0.5', '20', '2,000', '−5')
-    """
-    text = f"{value:,.10f}".rstrip("0").rstrip(".")
-    return text.replace("-", MINUS)
 
 
 def ends(low: float, high: float) -> tuple[str, str]:
@@ -40,11 +29,7 @@ def about(value: float) -> str:
     >>> about(12.34), about(377.2), about(0.0456), about(45_678.0)
     ('12', '380', '0.046', '46,000')
     """
-    if value == 0.0:
-        return "0"
-    digits = 1 - math.floor(math.log10(abs(value)))
-    rounded = round(value, digits)
-    return plain(rounded)
+    return digits(value, 2)
 
 
 def area_in_words(square_metres: float) -> str:
@@ -56,8 +41,7 @@ def area_in_words(square_metres: float) -> str:
     if square_metres < 1e5:
         return f"{about(square_metres)} m²"
     square = square_metres / 1e6
-    digits = 2 - math.floor(math.log10(square))
-    return f"{plain(round(square, digits)) if square >= 100 else about(square)} km²"
+    return f"{digits(square, 3 if square >= 100 else 2)} km²"
 
 
 def length_in_words(length: float, domain: Domain) -> str:
@@ -67,7 +51,7 @@ def length_in_words(length: float, domain: Domain) -> str:
     ('1.23 km', '0.02 of the side')
     """
     number, unit = domain.place.readable_length(length)
-    return f"{_three_digits(number)} {unit}"
+    return f"{digits(number, 3)} {unit}"
 
 
 def epsilon_in_words(epsilon: Fraction) -> str:
@@ -79,15 +63,8 @@ def epsilon_in_words(epsilon: Fraction) -> str:
     decimal = f"{float(epsilon):.10g}"
     if Fraction(decimal) == epsilon and "e" not in decimal:
         return decimal
-    return str(epsilon) if len(str(epsilon)) <= 9 else f"about {_three_digits(float(epsilon))}"
+    return str(epsilon) if len(str(epsilon)) <= 9 else f"about {digits(float(epsilon), 3)}"
 
 
 def _whole(value: int) -> str:
     return f"{value:,}".replace("-", MINUS)
-
-
-def _three_digits(value: float) -> str:
-    if value == 0.0:
-        return "0"
-    digits = 2 - math.floor(math.log10(abs(value)))
-    return plain(round(value, digits))

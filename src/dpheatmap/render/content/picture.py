@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpheatmap._util.number_words import plain
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import label_of_combination, privacy_label
 from dpheatmap.render.content.bands import MOST, Unit, bands_of, limited_bands
 from dpheatmap.render.content.clarity import FIRM, TOLD, clarity_of, noise_floor, reduced
 from dpheatmap.render.content.highlights import Spot, area_of_half, busiest
 from dpheatmap.render.content.look import Look
-from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words, plain
+from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words
 from dpheatmap.render.content.resampling import average, is_smooth, resized
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (

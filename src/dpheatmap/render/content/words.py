@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpheatmap._util.number_words import plain
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.releases.release import Release
-from dpheatmap.render.content.numbers import epsilon_in_words, plain
+from dpheatmap.render.content.numbers import epsilon_in_words
 
 NOT_PRIVATE = "Not private: made with a seed, for tests only"
 NO_SIGNAL = "No place stands out from the noise. This does not mean that nobody was there."

@@ -14,9 +14,9 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from dpheatmap._util.number_words import MINUS, plain
 from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of
 from dpheatmap.render.content.look import Look
-from dpheatmap.render.content.numbers import MINUS, plain
 from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.content.subject import PITCH
 from dpheatmap.render.figure.background import background_of, chalk, lines_over

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpheatmap._util.number_words import plain
 from dpheatmap.errors import MissingDependency
 from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render import basemap
 from dpheatmap.render.content.changes import picture_of_difference
 from dpheatmap.render.content.clarity import TOLD
-from dpheatmap.render.content.numbers import plain
 from dpheatmap.render.content.picture import Picture, picture_of
 from dpheatmap.render.content.resampling import resized
 from dpheatmap.render.palette import LIGHT, band_colours, change_colours, opacities, over

@@ -5,9 +5,10 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import NamedTuple
 
+from dpheatmap._util.number_words import plain
 from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.content.numbers import length_in_words, plain
+from dpheatmap.render.content.numbers import length_in_words
 from dpheatmap.render.content.subject import PITCH, PITCH_LENGTH, PITCH_WIDTH
 from dpheatmap.render.figure.page_layout import SCALE
 
