@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.basemap.surroundings import Surroundings, surroundings
+from dpheatmap.render.basemap.backdrop import Backdrop, backdrop
 
 Area = tuple[float, float, float, float]
 
@@ -62,7 +62,7 @@ def ground_of(
     """
     if not domain.geographic:
         return NO_GROUND
-    known = surroundings(domain.bounds, max(width, height))
+    known = backdrop(domain.bounds, domain.bounds, width)
     land = None if known.land is None else [
         [_thin(_pixels_of(domain, ring, width, height)) for ring in rings] for rings in known.land
     ]  # fmt: skip
@@ -74,7 +74,7 @@ def ground_of(
     return Ground(land, coast, rivers, borders, names, _credits(known, names))
 
 
-def _credits(known: Surroundings, names: list[Name]) -> tuple[str, ...]:
+def _credits(known: Backdrop, names: list[Name]) -> tuple[str, ...]:
     return (*known.credits, *((basemap.NAMES_CREDIT,) if names else ()))
 
 

@@ -20,6 +20,7 @@ from dpheatmap._util.parameters import check, origin_of_tiles
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
+from dpheatmap.render.basemap.backdrop import fine_shores, is_small
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import HEADINGS, Picture
 from dpheatmap.render.content.subject import PITCH
@@ -42,6 +43,8 @@ LIMIT = 3_000_000
 _SIDES = (1024, 724, 512, 362, 256)  # pixels on the longer side, the first that fits
 _PLANE = 0.25  # the longer side of an image or a square, on MapLibre's square
 _BACKGROUND_SIDE = 1600  # pixels
+_MARGIN = 0.5  # of a map's size on every side: what a wide screen shows around it
+_PIXELS = 3000  # of the width of this window, to a reader who zooms in
 
 
 def page(picture: Picture, look: Look, *, tiles: str | None = None) -> str:
@@ -182,18 +185,34 @@ def around_heat(picture: Picture, look: Look, tiles: str | None = None) -> dict[
 
 
 def basemap_around(bounds: Bounds) -> dict[str, Any]:
-    """The basemap of the world, detailed at the bounds: lines in steps of 1/1000 degree, and places with names."""
+    """The basemap of the world, detailed at the bounds: lines as steps in degrees, and places with names.
+
+    ``land`` and ``borders`` are those of the whole world, in steps of 1/1000 degree. Around a small map, ``window`` is
+    a box with a finer coast, ``fine``, and ``rivers``, both in steps of 1/10,000 degree; ``fine`` is None if the coast
+    is not known at this scale.
+    """
     near = _around(bounds, 1.0)
     largest = {
         city
         for inside, most in ((near, 200), (_around(bounds, 8.0), 200), (Bounds(-180.0, -85.0, 180.0, 85.0), 200))
         for city in basemap.cities(inside, most)
     }
+    window = _window(bounds)
+    fine = fine_shores(bounds, window, _PIXELS)
     return {
         "land": [[_steps(shore) for shore in shores] for shores in basemap.land(near)],
         "borders": [_steps(border) for border in basemap.borders(near)],
         "cities": sorted(largest, key=lambda city: (-city.population, city)),
+        "window": list(window) if fine or is_small(bounds) else None,
+        "fine": [[_steps(shore, 10_000) for shore in shores] for shores in fine.land] if fine else None,
+        "rivers": [_steps(river, 10_000) for river in fine.rivers] if fine else [],
     }
+
+
+def _window(bounds: Bounds) -> Bounds:
+    """The box around a map that its page shows first, on whole steps, so that cuts fit the rest of the world."""
+    x0, y0, x1, y1 = (round(edge, 3) for edge in _around(bounds, _MARGIN))
+    return Bounds(x0, max(y0, -85.0), x1, min(y1, 85.0))
 
 
 def _around(bounds: Bounds, times: float) -> Bounds:
@@ -202,9 +221,9 @@ def _around(bounds: Bounds, times: float) -> Bounds:
     return Bounds(bounds.x0 - x, bounds.y0 - y, bounds.x1 + x, bounds.y1 + y)
 
 
-def _steps(line: Floats) -> list[int]:
-    """Encode a line as integer steps of 1/1000 degree from one point to the next, the first from 0, 0."""
-    points = np.rint(1000 * line).astype(np.int64)
+def _steps(line: Floats, degree: int = 1000) -> list[int]:
+    """Encode a line as integer steps, so many a degree, from one point to the next, the first from 0, 0."""
+    points = np.rint(degree * line).astype(np.int64)
     steps: NDArray[np.int64] = np.diff(points, axis=0, prepend=0)
     return [int(step) for step in steps.ravel()]
 
