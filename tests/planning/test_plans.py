@@ -195,7 +195,7 @@ def test_a_grid_of_many_cells_is_good_for_few_places_only() -> None:
 
     for places, finer_is_better in ((2, True), (2000, False)):
         (paper, coarse), (later, fine) = errors(511, places), errors(512, places)
-        assert paper == later
+        assert paper == pytest.approx(later, rel=0.003), "nearly as many people"
         assert (fine < coarse) == finer_is_better
 
 
@@ -231,7 +231,7 @@ def test_a_plan_prints_as_a_table_and_sentences() -> None:
     heading, *rows = table.splitlines()
     assert heading.split()[:3] == ["level", "cell", "epsilon"]
     assert [int(row.split()[0]) for row in rows] == [level.level for level in made.levels]
-    for words in (made.advice, made.why, str(made.bounds), "people are misplaced by"):
+    for words in (made.advice, made.why, made.bounds.in_words(made.domain), "people are misplaced by"):
         assert words in rest
     assert "Better" not in str(dph.plan(dph.Domain.unit(4), epsilon=1, users=5000, trusted="nobody"))
 
