@@ -17,6 +17,7 @@ MOST = 10
 
 CONFIDENCE = 0.9
 _APART = 3.0  # smoothing widths between two places, so that one hot spot is listed once
+_LARGE = 0.2  # how a town's reach grows with its people
 _NEAR = 0.25  # of the map's longer side: farther away, a name does not say where a place is
 
 
@@ -85,11 +86,18 @@ def _ranges(heat: Heatmap) -> tuple[Range, Range]:
 
 
 def nearest_name(domain: Domain, x: float, y: float) -> str:
-    """The name of the nearest town on the map; nothing if all are far away, or if it is no map of the ground."""
+    """The name of the town that a place is near; nothing if all are far away, or if it is no map of the ground.
+
+    Large towns are large: a distance counts less, the more people live there.
+    """
     if not domain.geographic:
         return ""
     b = domain.bounds
     reach = _NEAR * max(b.x1 - b.x0, b.y1 - b.y0)
     narrow = np.cos(np.radians(y))
     near = basemap.cities(Bounds(x - reach, y - reach, x + reach, y + reach), most=500)
-    return min(near, key=lambda city: (narrow * (city.lon - x)) ** 2 + (city.lat - y) ** 2).name if near else ""
+
+    def away(city: basemap.City) -> float:
+        return float(np.hypot(narrow * (city.lon - x), city.lat - y)) / city.population**_LARGE
+
+    return min(near, key=away).name if near else ""

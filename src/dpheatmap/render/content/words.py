@@ -15,6 +15,7 @@ NO_SIGNAL = "No place stands out from the noise. This does not mean that nobody 
 ROUGH = "Rough: may be off by half or more"
 OUTSIDE = "Outside the line nothing was counted"
 UNSURE = "How sure this is, is not known."
+NO_BREAK = "\N{NO-BREAK SPACE}"
 NINE_IN_TEN = "9 in 10 such ranges hold the truth"
 
 
@@ -122,6 +123,6 @@ def date_in_words(made: Heatmap | Release) -> str:
 
     >>> import datetime, types
     >>> date_in_words(types.SimpleNamespace(made=datetime.date(2026, 11, 6)))
-    '6 Nov 2026'
+    '6\\xa0Nov\\xa02026'
     """
-    return f"{made.made.day} {made.made:%b %Y}"
+    return f"{made.made.day}{NO_BREAK}{made.made:%b}{NO_BREAK}{made.made:%Y}"

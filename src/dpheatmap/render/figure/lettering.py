@@ -31,7 +31,7 @@ def text_width(text: str, size: float, weight: int = REGULAR) -> float:
 def lines_of(text: str, room: float, size: float, weight: int = REGULAR) -> list[str]:
     """A text broken into lines that fit the room; a word that is wider than the room has a line of its own."""
     lines: list[str] = []
-    for word in text.split():
+    for word in filter(None, text.split(" ")):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, size, weight) <= room:
             lines[-1] = longer
