@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -94,10 +95,11 @@ def nearest_name(domain: Domain, x: float, y: float) -> str:
         return ""
     b = domain.bounds
     reach = _NEAR * max(b.x1 - b.x0, b.y1 - b.y0)
-    narrow = np.cos(np.radians(y))
+    narrow = math.cos(math.radians(y))
     near = basemap.cities(Bounds(x - reach, y - reach, x + reach, y + reach), most=500)
 
     def away(city: basemap.City) -> float:
-        return float(np.hypot(narrow * (city.lon - x), city.lat - y)) / city.population**_LARGE
+        apart: float = math.hypot(narrow * (city.lon - x), city.lat - y)
+        return apart / float(city.population) ** _LARGE
 
     return min(near, key=away).name if near else ""
