@@ -11,10 +11,10 @@ import numpy as np
 from dpheatmap.place.domain import Floats
 from dpheatmap.releases.label import privacy_label
 from dpheatmap.render.content.bands import area_for, bands_of
-from dpheatmap.render.content.clarity import MOST_CLEAR, NORMAL_90, reduced, without_crumbs
+from dpheatmap.render.content.clarity import MOST_CLEAR, NORMAL_90, coarsen, without_crumbs
 from dpheatmap.render.content.numbers import area_in_words, length_in_words, plain
 from dpheatmap.render.content.picture import Picture, Ranges
-from dpheatmap.render.content.resampling import is_smooth, resized
+from dpheatmap.render.content.resampling import is_smooth, resize
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
@@ -46,7 +46,7 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
     values = change.values / areas
     clarity = _clarity(change)
     rows, columns = values.shape
-    told = np.ones(values.shape, bool) if clarity is None else resized(clarity, columns, rows) >= 1.0
+    told = np.ones(values.shape, bool) if clarity is None else resize(clarity, columns, rows) >= 1.0
     top = float(np.abs(values[told]).max()) if told.any() else float(np.abs(values).max()) or 1.0
     shared = area_for(subject, float(max(change.before.density.max(), change.after.density.max())))
     unit, edges = bands_of(subject, top, _LEAST * top, most=_BANDS, same=shared)
@@ -114,7 +114,7 @@ def _clarity(change: Difference) -> Floats | None:
         strength = np.nan_to_num(np.abs(change.values) / std, nan=0.0, posinf=1e9)
     clear = change.significant()
     least = float(strength[clear].min()) if clear.any() else math.inf
-    field = reduced(np.minimum(strength / least, MOST_CLEAR))
+    field = coarsen(np.minimum(strength / least, MOST_CLEAR))
     return without_crumbs(field, change.sigma, change.domain)
 
 
@@ -124,7 +124,7 @@ def _ranges(change: Difference, factor: float) -> Ranges | None:
         return None
     half = NORMAL_90 * std
     low, high = (factor * end / areas for end in (change.values - half, change.values + half))
-    return reduced(low), reduced(high)
+    return coarsen(low), coarsen(high)
 
 
 def _takeaway(change: Difference, subject: Subject, shown: Floats, painted: np.ndarray) -> str:

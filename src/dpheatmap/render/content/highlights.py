@@ -9,8 +9,8 @@ import numpy as np
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.content.clarity import TOLD, reduced
-from dpheatmap.render.content.resampling import resized
+from dpheatmap.render.content.clarity import TOLD, coarsen
+from dpheatmap.render.content.resampling import resize
 
 MOST = 10
 """The most places that are listed."""
@@ -34,7 +34,7 @@ def area_of_half(heat: Heatmap) -> tuple[float, float]:
     """The smallest area that holds half of all people, and the whole area, in square units of the domain."""
     areas = np.broadcast_to(heat.pixel_areas[:, None], heat.values.shape)
     whole = float(areas.sum())
-    shares, areas = reduced(heat.values).ravel(), reduced(areas).ravel()
+    shares, areas = coarsen(heat.values).ravel(), coarsen(areas).ravel()
     order = np.argsort(-shares / areas)
     held = np.cumsum(shares[order]) / shares.sum()
     part = areas[order][: int(np.searchsorted(held, 0.5)) + 1].sum() / areas.sum()
@@ -49,7 +49,7 @@ def busiest(heat: Heatmap, clarity: Floats | None) -> tuple[Spot, ...]:
     """
     density = heat.density
     rows, columns = density.shape
-    left = density if clarity is None else np.where(resized(clarity, columns, rows) >= TOLD, density, 0.0)
+    left = density if clarity is None else np.where(resize(clarity, columns, rows) >= TOLD, density, 0.0)
     left = left.copy()
     low, high = (density, density) if heat.uncertainty is None else _ranges(heat)
     reach = max(1, round(_APART * heat.sigma / heat.domain.longer_side * max(density.shape)))

@@ -11,11 +11,11 @@ import numpy as np
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import label_of_combination, privacy_label
 from dpheatmap.render.content.bands import MOST, Unit, bands_of, limited_bands
-from dpheatmap.render.content.clarity import FIRM, TOLD, clarity_of, noise_floor, reduced
+from dpheatmap.render.content.clarity import FIRM, TOLD, clarity_of, coarsen, noise_floor
 from dpheatmap.render.content.highlights import Spot, area_of_half, busiest
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words, plain
-from dpheatmap.render.content.resampling import average, is_smooth, resized
+from dpheatmap.render.content.resampling import average, is_smooth, resize
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
@@ -108,12 +108,12 @@ def picture_of(heat: Heatmap, look: Look | None = None) -> Picture:
     clarity = clarity_of(heat)
     density = heat.density
     rows, columns = density.shape
-    told = np.ones(density.shape, bool) if clarity is None else resized(clarity, columns, rows) >= TOLD
+    told = np.ones(density.shape, bool) if clarity is None else resize(clarity, columns, rows) >= TOLD
     top = float(density[told].max()) if told.any() else float(density.max())
     unit, edges = _bands(subject, top, noise_floor(heat, clarity), look)
     values = density * unit.factor
     painted = (values >= edges[0]) & told
-    firm = painted if clarity is None else painted & (resized(clarity, columns, rows) >= FIRM)
+    firm = painted if clarity is None else painted & (resize(clarity, columns, rows) >= FIRM)
     rough = clarity is not None and bool((painted & ~firm).any())
     spots = busiest(heat, clarity) if painted.any() else ()
     nothing = None if painted.any() else _nothing(heat)
@@ -156,7 +156,7 @@ def _ranges(heat: Heatmap) -> Ranges | None:
     if heat.uncertainty is None:
         return None
     low, high = heat.uncertainty.relative_interval(0.9)
-    return reduced(low), reduced(high)
+    return coarsen(low), coarsen(high)
 
 
 def _takeaway(heat: Heatmap, unit: Unit, what: str, spots: tuple[Spot, ...], *, few: bool) -> str:
