@@ -47,7 +47,7 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
     clarity = _clarity(change)
     rows, columns = values.shape
     told = np.ones(values.shape, bool) if clarity is None else resize(clarity, columns, rows) >= 1.0
-    top = float(np.abs(values[told]).max()) if told.any() else float(np.abs(values).max()) or 1.0
+    top = float(np.abs(values[told] if told.any() else values).max()) or 1.0
     shared = area_for(subject, float(max(change.before.density.max(), change.after.density.max())))
     unit, edges = bands_of(subject, top, _LEAST * top, most=_BANDS, same=shared)
     shown = values * unit.factor
@@ -74,7 +74,7 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
         legend=LegendWords(
             title=f"Change in how many of every {plain(unit.base)} {subject.things} are in {unit.area.long}"
             if unit.base is not None and unit.area is not None
-            else "Change of the density, in times the even share",
+            else "Change, in times the even share",
             short=unit.short,
             under="can't tell" if clarity is not None else f"under {plain(edges[0])}",
             bare="No change that can be told from the noise" if clarity is not None else f"Under {plain(edges[0])}",

@@ -60,7 +60,8 @@ def busiest(heat: Heatmap, clarity: Floats | None) -> tuple[Spot, ...]:
         if left[row, column] <= 0.0:
             break
         at = float(x[column]), float(y[row])
-        if density[row, column] >= _around(density, row, column).max():  # a summit, not the flank of one found before
+        # A summit, not the flank of one found before; but the first also where its summit can't be told.
+        if not found or density[row, column] >= _around(density, row, column).max():
             found.append(Spot(*at, nearest_name(heat.domain, *at), float(low[row, column]), float(high[row, column])))
         left[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1] = 0.0
     return tuple(found)
