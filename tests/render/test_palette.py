@@ -147,7 +147,9 @@ def test_the_last_two_bands_are_as_opaque(between: tuple[float, float], parts: l
     assert opacities(len(parts), between) == pytest.approx(parts)
 
 
-CURVES = {f"{theme.name} {name}": getattr(theme, name) for theme in THEMES.values() for name in ("heat", "fewer", "more")}
+CURVES = {
+    f"{theme.name} {name}": getattr(theme, name) for theme in THEMES.values() for name in ("heat", "fewer", "more")
+}
 every_curve = pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
 
 
@@ -177,7 +179,9 @@ def test_more_is_farther_from_the_paper(theme: Theme, bands: int) -> None:
     """Darker on light, lighter on dark; so for shades without bands, and for changes."""
     away = 1 if theme is DARK else -1
     rows = [swatches(theme, bands)]
-    rows += [[theme.land, *on_land(theme, change_colours(c, 4), theme.change_opacities)] for c in (theme.fewer, theme.more)]
+    rows += [
+        [theme.land, *on_land(theme, change_colours(c, 4), theme.change_opacities)] for c in (theme.fewer, theme.more)
+    ]
     for row in rows:
         assert all(away * (oklab(b)[0] - oklab(a)[0]) > 0.03 for a, b in pairwise(row)), row
     many = [oklab("#" + bytes(shade.tolist()).hex())[0] for shade in shades(theme.heat, 32)]
