@@ -110,5 +110,6 @@ def limited_bands(subject: Subject, low: float, high: float, *, what: str = "") 
         )
     if not subject.areas:
         return Unit(subject, what), edges
-    area = next(area for area in subject.areas if area.short in ("km²", "100 × 100 px", "10 × 10 m"))
-    return Unit(subject, what, 1000 if area.short == "km²" else 100, area), edges
+    areas = {area.short: area for area in subject.areas}
+    short = next(short for short in ("km²", "100 × 100 px", "10 × 10 m") if short in areas)
+    return Unit(subject, what, 1000 if short == "km²" else 100, areas[short]), edges

@@ -12,10 +12,10 @@ from dpheatmap._util.number_words import plain
 from dpheatmap.place.domain import Floats
 from dpheatmap.releases.label import privacy_label
 from dpheatmap.render.content.bands import area_for, bands_of
-from dpheatmap.render.content.clarity import MOST_CLEAR, NORMAL_90, reduced, without_crumbs
+from dpheatmap.render.content.clarity import MOST_CLEAR, NORMAL_90, coarsen, without_crumbs
 from dpheatmap.render.content.numbers import area_in_words, length_in_words
 from dpheatmap.render.content.picture import Picture, Ranges
-from dpheatmap.render.content.resampling import is_smooth, resized
+from dpheatmap.render.content.resampling import is_smooth, resize
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
@@ -47,8 +47,8 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
     values = change.values / areas
     clarity = _clarity(change)
     rows, columns = values.shape
-    told = np.ones(values.shape, bool) if clarity is None else resized(clarity, columns, rows) >= 1.0
-    top = float(np.abs(values[told]).max()) if told.any() else float(np.abs(values).max()) or 1.0
+    told = np.ones(values.shape, bool) if clarity is None else resize(clarity, columns, rows) >= 1.0
+    top = float(np.abs(values[told] if told.any() else values).max()) or 1.0
     shared = area_for(subject, float(max(change.before.density.max(), change.after.density.max())))
     unit, edges = bands_of(subject, top, _LEAST * top, most=_BANDS, same=shared)
     shown = values * unit.factor
@@ -75,7 +75,7 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
         legend=LegendWords(
             title=f"Change in how many of every {plain(unit.base)} {subject.things} are in {unit.area.long}"
             if unit.base is not None and unit.area is not None
-            else "Change of the density, in times the even share",
+            else "Change, in times the even share",
             short=unit.short,
             under="can't tell" if clarity is not None else f"under {plain(edges[0])}",
             bare="No change that can be told from the noise" if clarity is not None else f"Under {plain(edges[0])}",
@@ -115,7 +115,7 @@ def _clarity(change: Difference) -> Floats | None:
         strength = np.nan_to_num(np.abs(change.values) / std, nan=0.0, posinf=1e9)
     clear = change.significant()
     least = float(strength[clear].min()) if clear.any() else math.inf
-    field = reduced(np.minimum(strength / least, MOST_CLEAR))
+    field = coarsen(np.minimum(strength / least, MOST_CLEAR))
     return without_crumbs(field, change.sigma, change.domain)
 
 
@@ -125,7 +125,7 @@ def _ranges(change: Difference, factor: float) -> Ranges | None:
         return None
     half = NORMAL_90 * std
     low, high = (factor * end / areas for end in (change.values - half, change.values + half))
-    return reduced(low), reduced(high)
+    return coarsen(low), coarsen(high)
 
 
 def _takeaway(change: Difference, subject: Subject, shown: Floats, painted: np.ndarray) -> str:

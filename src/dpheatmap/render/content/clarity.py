@@ -37,12 +37,12 @@ def clarity_of(heat: Heatmap) -> Floats | None:
         return np.zeros((2, 2))
     if heat.uncertainty is None:
         return None
-    spread = reduced(heat.uncertainty.roughly.relative_std)
+    spread = coarsen(heat.uncertainty.roughly.relative_std)
     clear = np.minimum(1.0 / np.maximum(NORMAL_90 * spread, 1e-9), MOST_CLEAR)
-    return without_crumbs(_blurred(clear), heat.sigma, heat.domain)
+    return without_crumbs(_blur(clear), heat.sigma, heat.domain)
 
 
-def reduced(field: Floats) -> Floats:
+def coarsen(field: Floats) -> Floats:
     """A field on at most :data:`GRID` pixels."""
     longer = max(field.shape)
     if longer <= GRID:
@@ -75,7 +75,7 @@ def _pieces(inside: NDArray[np.bool_]) -> NDArray[np.int64]:
         numbers = spread
 
 
-def _blurred(field: Floats) -> Floats:
+def _blur(field: Floats) -> Floats:
     reach = math.ceil(3.0 * _BLUR)
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / _BLUR) ** 2)
     weights /= weights.sum()
@@ -92,6 +92,6 @@ def noise_floor(heat: Heatmap, clarity: Floats | None) -> float:
     """The density below which 95 % of the places stay that can't be told from nothing; 0 if all can, or not known."""
     if clarity is None:
         return 0.0
-    density = reduced(heat.density)
+    density = coarsen(heat.density)
     quiet = clarity < TOLD if clarity.shape == density.shape else np.ones(density.shape, bool)
     return float(np.quantile(density[quiet], 0.95)) if quiet.any() else 0.0

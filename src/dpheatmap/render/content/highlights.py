@@ -10,8 +10,8 @@ import numpy as np
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.content.clarity import TOLD, reduced
-from dpheatmap.render.content.resampling import resized
+from dpheatmap.render.content.clarity import TOLD, coarsen
+from dpheatmap.render.content.resampling import resize
 
 MOST = 10
 """The most places that are listed."""
@@ -39,7 +39,7 @@ def area_of_half(heat: Heatmap) -> tuple[float, float]:
     """The smallest area that holds half of all people, and the whole area, in square units of the domain."""
     areas = np.broadcast_to(heat.pixel_areas[:, None], heat.values.shape)
     whole = float(areas.sum())
-    shares, areas = reduced(heat.values).ravel(), reduced(areas).ravel()
+    shares, areas = coarsen(heat.values).ravel(), coarsen(areas).ravel()
     order = np.argsort(-shares / areas)
     held = np.cumsum(shares[order]) / shares.sum()
     part = areas[order][: int(np.searchsorted(held, 0.5)) + 1].sum() / areas.sum()
@@ -54,7 +54,7 @@ def busiest(heat: Heatmap, clarity: Floats | None) -> tuple[Spot, ...]:
     """
     density = heat.density
     rows, columns = density.shape
-    left = density if clarity is None else np.where(resized(clarity, columns, rows) >= TOLD, density, 0.0)
+    left = density if clarity is None else np.where(resize(clarity, columns, rows) >= TOLD, density, 0.0)
     left = left.copy()
     first, others = _ranges(heat)
     reach = max(1, round(_APART * heat.sigma / heat.domain.longer_side * max(density.shape)))
@@ -65,7 +65,8 @@ def busiest(heat: Heatmap, clarity: Floats | None) -> tuple[Spot, ...]:
         if left[row, column] <= 0.0:
             break
         at = float(x[column]), float(y[row])
-        if density[row, column] >= _around(density, row, column).max():  # a summit, not the flank of one found before
+        # A summit, not the flank of one found before; but the first also where its summit can't be told.
+        if not found or density[row, column] >= _around(density, row, column).max():
             low, high = (float(end[row, column]) for end in (others if found else first))
             found.append(Spot(*at, nearest_name(heat.domain, *at), low, high))
         left[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1] = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from os import fspath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,12 +13,12 @@ from dpheatmap._util.number_words import plain
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import label_of_combination, privacy_label
 from dpheatmap.render.content.bands import MOST, Unit, bands_of, limited_bands
-from dpheatmap.render.content.clarity import FIRM, TOLD, clarity_of, noise_floor, reduced
+from dpheatmap.render.content.clarity import FIRM, TOLD, clarity_of, coarsen, noise_floor
 from dpheatmap.render.content.highlights import Spot, area_of_half, busiest
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words
-from dpheatmap.render.content.resampling import average, is_smooth, resized
-from dpheatmap.render.content.subject import Subject, subject_of
+from dpheatmap.render.content.resampling import average, is_smooth, resize
+from dpheatmap.render.content.subject import PITCH, Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
     NO_SIGNAL,
@@ -109,19 +110,21 @@ def picture_of(heat: Heatmap, look: Look | None = None) -> Picture:
     clarity = clarity_of(heat)
     density = heat.density
     rows, columns = density.shape
-    told = np.ones(density.shape, bool) if clarity is None else resized(clarity, columns, rows) >= TOLD
+    told = np.ones(density.shape, bool) if clarity is None else resize(clarity, columns, rows) >= TOLD
     top = float(density[told].max()) if told.any() else float(density.max())
     unit, edges = _bands(subject, top, noise_floor(heat, clarity), look)
     values = density * unit.factor
     painted = (values >= edges[0]) & told
-    firm = painted if clarity is None else painted & (resized(clarity, columns, rows) >= FIRM)
+    firm = painted if clarity is None else painted & (resize(clarity, columns, rows) >= FIRM)
     rough = clarity is not None and bool((painted & ~firm).any())
-    spots = busiest(heat, clarity) if painted.any() else ()
-    nothing = None if painted.any() else _nothing(heat)
+    # With limits for a series of maps, a map may lie below the first edge, which is not the same as noise.
+    few = bool((firm if look.limits is None else told).mean() < _FIRM_PART)
+    spots = busiest(heat, clarity) if told.any() else ()
+    nothing = None if told.any() else _nothing(heat)
     words = Words(
         title=look.title or (subject.title_of.format(what=look.what) if look.what else subject.title),
         subtitle=look.subtitle,
-        takeaway=_takeaway(heat, unit, look.what, spots, few=bool(firm.mean() < _FIRM_PART)),
+        takeaway=_takeaway(heat, unit, look.what, spots, few=few),
         badge=badge_of(heat.loss, f"per {subject.person}", seeded=heat.seeded),
         warnings=(NOT_PRIVATE,) * heat.seeded,
         facts=_facts(heat, subject, look),
@@ -147,7 +150,7 @@ def picture_of(heat: Heatmap, look: Look | None = None) -> Picture:
 def _bands(subject: Subject, top: float, floor: float, look: Look) -> tuple[Unit, list[float]]:
     if look.limits is not None:
         return limited_bands(subject, *look.limits, what=look.what)
-    over_a_picture = look.background is not None and not subject.areas[0].short.endswith(" m")
+    over_a_picture = look.background is not None and fspath(look.background) != PITCH
     return bands_of(
         subject, top, max(floor, top / _OVER_A_PICTURE if over_a_picture else 0.0), what=look.what, most=MOST
     )
@@ -157,7 +160,7 @@ def _ranges(heat: Heatmap) -> Ranges | None:
     if heat.uncertainty is None:
         return None
     low, high = heat.uncertainty.relative_interval(0.9)
-    return reduced(low), reduced(high)
+    return coarsen(low), coarsen(high)
 
 
 def _takeaway(heat: Heatmap, unit: Unit, what: str, spots: tuple[Spot, ...], *, few: bool) -> str:

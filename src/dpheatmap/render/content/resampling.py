@@ -23,7 +23,7 @@ def _overlap(old: int, new: int) -> Floats:
     return weights
 
 
-def resized(values: Floats, columns: int, rows: int, *, smooth: bool = True) -> Floats:
+def resize(values: Floats, columns: int, rows: int, *, smooth: bool = True) -> Floats:
     """A field on a grid of more pixels: linear between middles, or equal blocks; no value leaves the old range."""
     if values.shape == (rows, columns):
         return values

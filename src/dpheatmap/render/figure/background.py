@@ -32,7 +32,7 @@ def background_of(
     """
     under = np.empty((size[1], size[0], 3), np.uint8)
     under[:] = rgb_of(theme.page)
-    width, height = _covered(domain, size)
+    width, height = _covered_size(domain, size)
     if os.fspath(given) == PITCH:
         under[:height, :width] = rgb_of(_GRASS[theme.name])
         lines = lines_over(domain, given, size)
@@ -47,7 +47,7 @@ def lines_over(domain: Domain, given: str | PathLike[str], size: tuple[int, int]
     """How much of each pixel is a line of the background that shows over the heat: the lines of a pitch."""
     lines = np.zeros((size[1], size[0]), np.float32)
     if os.fspath(given) == PITCH:
-        width, height = _covered(domain, size)
+        width, height = _covered_size(domain, size)
         lines[:height, :width] = np.asarray(pitch_lines(width, height), np.float32) / 255.0
     return lines
 
@@ -57,7 +57,7 @@ def chalk(theme: Theme) -> str:
     return _CHALK[theme.name]
 
 
-def _covered(domain: Domain, size: tuple[int, int]) -> tuple[int, int]:
+def _covered_size(domain: Domain, size: tuple[int, int]) -> tuple[int, int]:
     """The pixels that the picture covers, of the map's; refuses a background on the ground."""
     if domain.geographic:
         raise ParameterError(

@@ -262,7 +262,7 @@ class Figure:
         if layout.has_bar:
             top = layout.bar
             first = SIDE + (BAR_WIDTH - layout.first_box) / 2 if self.picture.signed else SIDE
-            self._framed(canvas, first, top, layout.first_box, BAR_HEIGHT)
+            self._draw_frame(canvas, first, top, layout.first_box, BAR_HEIGHT)
             for tail, tip, y in layout.arrows:
                 back = 4.5 if tail > tip else -4.5
                 arrow = [(tail, y), (tip, y), (tip + back, y - 4), (tip, y), (tip + back, y + 4)]
@@ -285,7 +285,7 @@ class Figure:
             self._draw_swatch(canvas, note.swatch, note.line.x - SWATCH[0] - 8, note.line.y - 10.5)
             self._draw_lines(canvas, [note.line])
 
-    def _framed(self, canvas: Canvas, left: float, top: float, width: float, height: float) -> None:
+    def _draw_frame(self, canvas: Canvas, left: float, top: float, width: float, height: float) -> None:
         """A box of bare paper with a faint frame."""
         canvas.fill(_box(left, top, left + width, top + height), rgb_of(self.theme.faint))
         canvas.fill(_box(left + 1, top + 1, left + width - 1, top + height - 1), rgb_of(self.theme.land))
@@ -293,7 +293,7 @@ class Figure:
     def _draw_swatch(self, canvas: Canvas, kind: str, left: float, top: float) -> None:
         width, height = SWATCH
         if kind == "bare":
-            self._framed(canvas, left, top, width, height)
+            self._draw_frame(canvas, left, top, width, height)
         elif kind:
             box = _box(left, top, left + width, top + height)
             ground = rgb_of(self.theme.land)
@@ -303,7 +303,7 @@ class Figure:
             colours = band_colours(self.theme.heat, len(self.picture.edges))
             k = min(1, len(colours) - 1)
             colour = rgb_of(over(colours[k], opacities(len(colours), self.between)[k], self.theme.land))
-            canvas.image(_hatched(box, colour, ground), box)
+            canvas.image(_hatch(box, colour, ground), box)
 
     def _draw_scale_bar(self, canvas: Canvas, bar: ScaleBar) -> None:
         """Draw a length on the ground: its label above a line with raised ends, with a halo."""
@@ -364,7 +364,7 @@ def _plain(box: Box, colour: Rgb) -> Pixels:
     return pixels
 
 
-def _hatched(box: Box, colour: Rgb, ground: Rgb) -> Pixels:
+def _hatch(box: Box, colour: Rgb, ground: Rgb) -> Pixels:
     """A swatch of hatching."""
     return mix(_plain(box, colour), ground, stripes(box.width, box.height, SCALE))
 

@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.content.clarity import FIRM, TOLD
 from dpheatmap.render.content.picture import Picture
-from dpheatmap.render.content.resampling import resized
+from dpheatmap.render.content.resampling import resize
 from dpheatmap.render.palette import Rgb, Theme, band_colours, change_colours, opacities, rgb_of, shades
 
 Pixels = NDArray[np.uint8]
@@ -55,10 +55,10 @@ def paint(
     scale: float = 1.0,
 ) -> Heat:  # fmt: skip
     """Paint the heat on a grid of pixels; ``between`` are opacities, and ``scale`` pixels of the page's pixel."""
-    values = resized(picture.values, columns, rows, smooth=picture.smooth).astype(np.float32)
+    values = resize(picture.values, columns, rows, smooth=picture.smooth).astype(np.float32)
     told = firm = np.ones((1, 1), np.float32)
     if picture.clarity is not None:
-        clarity = resized(picture.clarity, columns, rows).astype(np.float32)
+        clarity = resize(picture.clarity, columns, rows).astype(np.float32)
         slope = _slope(clarity)
         told, firm = (_soft(clarity, edge, slope) for edge in (TOLD, FIRM))
     if picture.signed:

@@ -14,7 +14,7 @@ from dpheatmap.render import basemap
 from dpheatmap.render.content.changes import picture_of_difference
 from dpheatmap.render.content.clarity import TOLD
 from dpheatmap.render.content.picture import Picture, picture_of
-from dpheatmap.render.content.resampling import resized
+from dpheatmap.render.content.resampling import resize
 from dpheatmap.render.palette import LIGHT, band_colours, change_colours, opacities, over
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _bare(picture: Picture) -> np.ndarray:
     rows, columns = picture.values.shape
     bare = np.abs(picture.values) < picture.edges[0]
     if picture.clarity is not None:
-        bare |= resized(picture.clarity, columns, rows) < TOLD
+        bare |= resize(picture.clarity, columns, rows) < TOLD
     return bare if picture.painted else np.ones_like(bare)
 
 

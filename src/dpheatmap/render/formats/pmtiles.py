@@ -24,7 +24,7 @@ from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render.content.clarity import TOLD
 from dpheatmap.render.content.picture import Picture, picture_of
-from dpheatmap.render.content.resampling import resized
+from dpheatmap.render.content.resampling import resize
 from dpheatmap.render.formats.metadata import facts, refuse_without_ground
 from dpheatmap.render.palette import LIGHT, band_colours, opacities, rgb_of
 
@@ -129,7 +129,7 @@ def _within_noise(picture: Picture) -> NDArray[np.bool_]:
     rows, columns = picture.values.shape
     if picture.clarity is None:
         return np.zeros((rows, columns), np.bool_)
-    return np.asarray(resized(picture.clarity, columns, rows) < TOLD) | (not picture.painted)
+    return np.asarray(resize(picture.clarity, columns, rows) < TOLD) | (not picture.painted)
 
 
 def _tiles(picture: Picture, grid: Grid, first: int, last: int) -> Iterator[tuple[int, int, int, Steps]]:
