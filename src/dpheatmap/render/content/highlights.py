@@ -101,6 +101,6 @@ def nearest_name(domain: Domain, x: float, y: float) -> str:
 
     def away(city: basemap.City) -> float:
         apart: float = math.hypot(narrow * (city.lon - x), city.lat - y)
-        return apart / float(city.population) ** _LARGE
+        return apart / math.pow(city.population, _LARGE)
 
     return min(near, key=away).name if near else ""
