@@ -33,7 +33,9 @@ def layer(values: Floats) -> dict[str, Any]:
     differences = np.diff(np.diff(steps, axis=0, prepend=0), axis=1, prepend=0).astype(np.uint16).view(np.int16)
     folded = ((differences << 1) ^ (differences >> 15)).view(np.uint16)
     planes = np.stack([folded & 255, folded >> 8]).astype(np.uint8)
-    return {"unit": unit, "step": step, "largest": top, "data": deflate(planes.tobytes())}
+    rows, columns = values.shape
+    data = deflate(planes.tobytes())
+    return {"unit": unit, "step": step, "largest": top, "data": data, "rows": rows, "columns": columns}
 
 
 def bits(flags: NDArray[np.bool_]) -> str:
