@@ -7,7 +7,7 @@ import { join } from "node:path";
 const folder = process.argv[2] ?? "../src/dpheatmap";
 const target = join(folder, "render/web/static");
 const app = join(folder, "app/static");
-const common = { bundle: true, minify: true, write: false, format: "iife", target: "es2022", charset: "utf8", legalComments: "none" };
+const common = { bundle: true, minify: true, write: false, format: "iife", target: "es2022", charset: "utf8", legalComments: "none", loader: { ".woff2": "dataurl" } };
 
 // MapLibre's worker is a module; as a classic script it also starts from a page opened from disk.
 const worker = {
@@ -34,7 +34,7 @@ for (const [source, name, into, format] of entries) {
   for (const file of made.outputFiles) writeFileSync(join(into, file.path.split("/").pop()), file.text);
 }
 for (const name of ["index.html", "icon.svg"]) copyFileSync(`src/app/${name}`, join(app, name));
-writeFileSync(join(target, "THIRD-PARTY.txt"), licences(["maplibre-gl"]));
+writeFileSync(join(target, "THIRD-PARTY.txt"), licences(["maplibre-gl", "@fontsource/inter"]));
 
 // The licence of everything that is bundled, found by following what each package depends on.
 function licences(names) {

@@ -1,72 +1,77 @@
-/** What lies under and over the heat: land, coast, borders and names, drawn from what the page carries. */
-import type { LayerSpecification, SourceSpecification, StyleSpecification, SymbolLayerSpecification } from "maplibre-gl";
-import { type Basemap, type MapData, pointsOf } from "./data";
-import { corners, type LngLat, pixelAt } from "./place";
+/** What lies under and over the heat, as a style of MapLibre's: ground, own context, box and names. */
+import type { ExpressionSpecification, LayerSpecification, SourceSpecification, StyleSpecification } from "maplibre-gl";
+import type { Basemap, ContextLayer, MapData } from "./data";
+import { type Ground, groundOf } from "./ground";
+import { type Ink, type Inks, INKS } from "./inks";
+import type { Layout } from "./layout";
+import { atOwn, corners } from "./place";
 
-interface Inks {
-  sea: string;
-  land: string;
-  coast: string;
-  border: string;
-  name: string;
-  halo: string;
+/** A layer of the user's own, unpacked. */
+export interface Context extends Omit<ContextLayer, "data"> {
+  features: GeoJSON.FeatureCollection;
 }
 
-const LIGHT: Inks = {
-  sea: "#d5dfe8",
-  land: "#f6f4ef",
-  coast: "#7b8fa2",
-  border: "#9a8ca1",
-  name: "#1d2230",
-  halo: "#ffffffd0",
-};
-const DARK: Inks = {
-  sea: "#10161d",
-  land: "#262b33",
-  coast: "#8ca0b3",
-  border: "#a294a8",
-  name: "#f2f4f8",
-  halo: "#0b0e13d8",
-};
+type Sources = Record<string, SourceSpecification>;
+type Layers = LayerSpecification[];
 
-/** Layers above the heat, and what they are called in the style. */
+/** Which ink paints which layer; context layers are added by their kinds. */
 const PAINTS: [layer: string, property: string, ink: keyof Inks][] = [
-  ["sea", "background-color", "sea"],
   ["land", "fill-color", "land"],
+  ["cut", "fill-color", "water"],
+  ["fine", "fill-color", "land"],
+  ["plane", "fill-color", "land"],
   ["coast", "line-color", "coast"],
-  ["borders", "line-color", "border"],
+  ["rivers", "line-color", "coast"],
+  ["borders", "line-color", "coast"],
+  ["veil", "fill-color", "page"],
+  ["box", "line-color", "box"],
   ["names", "text-color", "name"],
   ["names", "text-halo-color", "halo"],
-  ["edge", "line-color", "name"],
 ];
 
-/** White with a dark rim can be read on every colour that heat may have; on changes, most of them pale, the reverse. */
-const ON_DARK = { "text-color": "#ffffff", "text-halo-color": "#14161de0" };
-const ON_PALE = { "text-color": LIGHT.name, "text-halo-color": "#ffffffe0" };
-
-/** The colours of a theme, as paint properties of the layers that are there. */
-export function inks(dark: boolean): [layer: string, property: string, colour: string][] {
-  const chosen = dark ? DARK : LIGHT;
-  return PAINTS.map(([layer, property, ink]) => [layer, property, chosen[ink]]);
+/** The colours of the ground, as paint properties of layers. */
+export function inks(ink: Ink): [layer: string, property: string, colour: string][] {
+  const chosen = INKS[ink];
+  return [["sea", "background-color", chosen.water], ...PAINTS.map(([layer, property, name]): [string, string, string] => [layer, property, chosen[name]])];
 }
 
-export function styleOf(
-  data: MapData,
-  basemap: Basemap | null,
-  heat: HTMLCanvasElement,
-  background: HTMLCanvasElement | null,
-): StyleSpecification {
+/** The same for a map: a plane lies on the page, and the user's own layers have their inks. */
+export function inksOf(data: MapData, context: Context[], ink: Ink): [layer: string, property: string, colour: string][] {
+  const chosen = INKS[ink];
+  const own = context.flatMap(({ kind }, i): [string, string, string][] => {
+    if (kind === "water" || kind === "park" || kind === "land") return [[`own-${i}`, "fill-color", chosen[kind]]];
+    if (kind === "point") return [[`own-${i}`, "circle-color", chosen.border], ...namesOfOwn(i, chosen)];
+    if (kind === "road") return [[`own-${i}-casing`, "line-color", chosen.casing], [`own-${i}`, "line-color", chosen.road]];
+    return [[`own-${i}`, "line-color", chosen.border], ...namesOfOwn(i, chosen)];
+  });
+  const sea: [string, string, string][] = data.kind === "bbox" ? [] : [["sea", "background-color", chosen.page]];
+  return [...inks(ink), ...sea, ...own];
+}
+
+function namesOfOwn(i: number, chosen: Inks): [string, string, string][] {
+  return [[`own-${i}-names`, "text-color", chosen.name], [`own-${i}-names`, "text-halo-color", chosen.halo]];
+}
+
+export interface Parts {
+  data: MapData;
+  ground: Ground | null;
+  context: Context[];
+  heat: HTMLCanvasElement;
+  background: HTMLCanvasElement | null;
+}
+
+export function styleOf({ data, ground, context, heat, background }: Parts): StyleSpecification {
   const place = corners(data);
-  const sources: Record<string, SourceSpecification> = {
+  const sources: Sources = {
     heat: { type: "canvas", canvas: heat, animate: false, coordinates: place } as unknown as SourceSpecification,
-    edge: { type: "geojson", data: line([...place, place[0]]) },
+    box: { type: "geojson", data: ring(place) },
   };
-  const below: LayerSpecification[] = [{ id: "sea", type: "background" }];
-  const above: LayerSpecification[] = [];
-  if (basemap) {
-    const onHeat = (at: LngLat) => pixelAt(data, at) !== null;
-    addBasemap(basemap, onHeat, data.signed ? ON_PALE : ON_DARK, data.tiles !== null, sources, below, above);
-  }
+  const below: Layers = [{ id: "sea", type: "background" }];
+  const above: Layers = [];
+  const names: Layers = [];
+  if (ground) addGround(ground, sources, below, data.tiles ? [] : above, data.tiles ? [] : names);
+  else below.push({ id: "plane", type: "fill", source: "box" });
+  context.forEach((layer, i) => addContext(data, layer, i, sources, below, above, names));
   if (data.tiles) {
     sources.tiles = { type: "raster", tiles: [data.tiles.url], tileSize: 256, maxzoom: 19 };
     below.push({ id: "tiles", type: "raster", source: "tiles" });
@@ -76,108 +81,133 @@ export function styleOf(
     sources.background = spec as unknown as SourceSpecification;
     below.push({ id: "background", type: "raster", source: "background", paint: { "raster-fade-duration": 0 } });
   }
-  const resampling = data.smooth ? "linear" : "nearest";
-  const layers: LayerSpecification[] = [
+  const layers: Layers = [
     ...below,
-    {
-      id: "heat",
-      type: "raster",
-      source: "heat",
-      paint: { "raster-fade-duration": 0, "raster-resampling": resampling },
-    },
-    { id: "edge", type: "line", source: "edge", paint: { "line-width": 1, "line-opacity": 0.5 } },
+    { id: "heat", type: "raster", source: "heat", paint: { "raster-fade-duration": 0 } },
     ...above,
   ];
+  if (ground) {
+    sources.veil = { type: "geojson", data: ring(place, true) };
+    layers.push({ id: "veil", type: "fill", source: "veil", paint: { "fill-opacity": 0.45, "fill-antialias": false } });
+  }
+  const dotted = ground ? { "line-dasharray": [2, 3] } : {};
+  layers.push({ id: "box", type: "line", source: "box", paint: { "line-width": 1, ...dotted } }, ...names);
   return { version: 8, transition: { duration: 0, delay: 0 }, sources, layers };
 }
 
 /** The world alone. */
 export function worldStyle(basemap: Basemap): StyleSpecification {
-  const sources: Record<string, SourceSpecification> = {};
-  const below: LayerSpecification[] = [{ id: "sea", type: "background" }];
-  const above: LayerSpecification[] = [];
-  addBasemap(basemap, () => false, ON_DARK, false, sources, below, above);
+  const sources: Sources = {};
+  const below: Layers = [{ id: "sea", type: "background" }];
+  const above: Layers = [];
+  addGround(groundOf(basemap), sources, below, above, above);
   return { version: 8, transition: { duration: 0, delay: 0 }, sources, layers: [...below, ...above] };
 }
 
 /** What the sources of the world hold, for more detail later. */
 export function worldData(basemap: Basemap): Record<string, GeoJSON.FeatureCollection> {
-  return {
-    land: landOf(basemap),
-    coast: linesOf(basemap.land.flat()),
-    borders: linesOf(basemap.borders),
-    cities: citiesOf(basemap, () => false),
-  };
+  return { ...groundOf(basemap) };
 }
 
-function addBasemap(
-  basemap: Basemap,
-  onHeat: (at: LngLat) => boolean,
-  inkOnHeat: SymbolLayerSpecification["paint"],
-  tiles: boolean,
-  sources: Record<string, SourceSpecification>,
-  below: LayerSpecification[],
-  above: LayerSpecification[],
-): void {
-  sources.land = { type: "geojson", data: landOf(basemap), tolerance: 0.1 };
-  below.push({ id: "land", type: "fill", source: "land", paint: { "fill-antialias": false } });
-  if (tiles) return;
-  sources.coast = { type: "geojson", data: linesOf(basemap.land.flat()), tolerance: 0.1 };
-  sources.borders = { type: "geojson", data: linesOf(basemap.borders), tolerance: 0.1 };
-  sources.cities = { type: "geojson", data: citiesOf(basemap, onHeat) };
+function addGround(ground: Ground, sources: Sources, below: Layers, above: Layers, names: Layers): void {
+  for (const [name, features] of Object.entries(ground)) {
+    sources[name] = { type: "geojson", data: features as GeoJSON.FeatureCollection, tolerance: 0.1 };
+  }
+  below.push(...["land", "cut", "fine"].map((id) => ({ id, type: "fill" as const, source: id, paint: { "fill-antialias": false } })));
   above.push(
-    { id: "coast", type: "line", source: "coast", paint: { "line-width": 1.1 } },
+    { id: "coast", type: "line", source: "coast", paint: { "line-width": 0.8 } },
+    { id: "rivers", type: "line", source: "rivers", paint: { "line-width": 1.1 } },
     { id: "borders", type: "line", source: "borders", paint: { "line-width": 1.1, "line-dasharray": [4, 2] } },
-    names("names", false, {}),
-    names("names-on-heat", true, inkOnHeat),
   );
-}
-
-function names(id: string, onHeat: boolean, paint: SymbolLayerSpecification["paint"]): LayerSpecification {
-  return {
-    id,
+  const semibold = ["literal", ["Inter SemiBold", "Inter", "sans-serif"]];
+  names.push({
+    id: "names",
     type: "symbol",
     source: "cities",
-    filter: ["==", ["get", "onHeat"], onHeat],
     layout: {
       "text-field": ["get", "name"],
-      "text-font": ["system-ui", "Helvetica Neue", "Arial", "sans-serif"],
-      "text-size": ["interpolate", ["linear"], ["get", "rank"], 8.5, 11, 16, 15],
-      "text-padding": 6,
-      "symbol-sort-key": ["-", ["get", "rank"]],
+      "text-font": ["step", ["get", "population"], ["literal", ["Inter", "sans-serif"]], LARGEST, semibold] as never,
+      "text-size": nameSizes("wide"),
+      "text-padding": 8,
+      "symbol-sort-key": ["-", ["get", "population"]],
     },
-    paint: { "text-halo-width": 1.4, ...paint },
+    paint: { "text-halo-width": 1.6 },
+  });
+}
+
+const [LARGEST, LARGE] = [1_400_000, 200_000]; // people
+const SIZES: Record<Layout, [largest: number, large: number, rest: number]> = {
+  wide: [16, 13, 11.5],
+  narrow: [14, 12.5, 11.5],
+  embed: [13, 11.5, 10.5],
+};
+
+/** The letters of names, by population and by the room that the map has. */
+export function nameSizes(layout: Layout): ExpressionSpecification {
+  const [largest, large, rest] = SIZES[layout];
+  return ["step", ["get", "population"], rest, LARGE, large, LARGEST, largest];
+}
+
+/** A layer of the user's own: fills below the heat, lines and names above it. */
+function addContext(data: MapData, { kind, features }: Context, i: number, sources: Sources, below: Layers, above: Layers, names: Layers): void {
+  const source = `own-${i}`;
+  sources[source] = { type: "geojson", data: onMap(data, features), tolerance: 0.2 };
+  const rank = (widths: [number, number, number]) => ["match", ["coalesce", ["get", "rank"], 3], 1, widths[0], 2, widths[1], widths[2]] as never;
+  switch (kind) {
+    case "water":
+    case "park":
+    case "land":
+      below.push({ id: source, type: "fill", source });
+      return;
+    case "road":
+      below.push(
+        { id: `${source}-casing`, type: "line", source, paint: { "line-width": rank([4.4, 3.2, 2]) } },
+        { id: source, type: "line", source, paint: { "line-width": rank([3, 2, 1]) } },
+      );
+      return;
+    case "point":
+      above.push({ id: source, type: "circle", source, paint: { "circle-radius": 3 } });
+      names.push(ownNames(source, "Inter", 11.5, {}));
+      return;
+    default:
+      above.push({ id: source, type: "line", source, paint: { "line-width": 1.1, ...(kind === "rail" ? { "line-dasharray": [5, 2] } : {}) } });
+      names.push(ownNames(source, "Inter SemiBold", 11, { "text-transform": "uppercase", "text-letter-spacing": 0.12 }));
+  }
+}
+
+function ownNames(source: string, font: string, size: number, more: object): LayerSpecification {
+  const layout = { "text-field": ["get", "name"], "text-font": [font, "Inter", "sans-serif"], "text-size": size, "text-offset": [0, 0.9], ...more };
+  return { id: `${source}-names`, type: "symbol", source, layout: layout as never, paint: { "text-halo-width": 1.6 } };
+}
+
+/** Features in the domain's own coordinates, on the map. */
+function onMap(data: MapData, features: GeoJSON.FeatureCollection): GeoJSON.FeatureCollection {
+  if (data.kind === "bbox") return features;
+  const moved = (part: unknown): unknown => {
+    if (!Array.isArray(part)) return part;
+    if (typeof part[0] !== "number") return part.map(moved);
+    const { lng, lat } = atOwn(data, part[0], part[1] as number);
+    return [lng, lat];
   };
-}
-
-type Line = GeoJSON.Feature<GeoJSON.LineString>;
-
-function line(points: [number, number][]): Line {
-  return { type: "Feature", properties: {}, geometry: { type: "LineString", coordinates: points } };
-}
-
-function linesOf(lines: number[][]): GeoJSON.FeatureCollection {
-  return { type: "FeatureCollection", features: lines.map((steps) => line(pointsOf(steps))) };
-}
-
-function landOf(basemap: Basemap): GeoJSON.FeatureCollection {
   return {
     type: "FeatureCollection",
-    features: basemap.land.map((shores) => ({
-      type: "Feature",
-      properties: {},
-      geometry: { type: "Polygon", coordinates: shores.map(pointsOf) },
+    features: features.features.map((feature) => ({
+      ...feature,
+      geometry: "coordinates" in feature.geometry
+        ? ({ ...feature.geometry, coordinates: moved(feature.geometry.coordinates) } as GeoJSON.Geometry)
+        : feature.geometry,
     })),
   };
 }
 
-function citiesOf(basemap: Basemap, onHeat: (at: LngLat) => boolean): GeoJSON.FeatureCollection {
+const WORLD = [[-180, -85.05], [180, -85.05], [180, 85.05], [-180, 85.05], [-180, -85.05]];
+
+/** The box as a polygon, or the world without it. */
+function ring(place: [number, number][], outside = false): GeoJSON.Feature {
+  const closed = [...place, place[0]];
   return {
-    type: "FeatureCollection",
-    features: basemap.cities.map(([name, lon, lat, population]) => ({
-      type: "Feature",
-      properties: { name, rank: Math.log(population), onHeat: onHeat({ lng: lon, lat }) },
-      geometry: { type: "Point", coordinates: [lon, lat] },
-    })),
+    type: "Feature",
+    properties: {},
+    geometry: { type: "Polygon", coordinates: outside ? [WORLD, closed] : [closed] },
   };
 }

@@ -1,243 +1,345 @@
 /**
  * The map as a component: `await HeatmapView.mount(element, data)` fills an element with the heat, its legend, its
- * controls and its privacy label; `set` changes what is shown, `destroy` takes everything away again.
+ * settings and its promise; `state` is what a reader chose, `set` changes it, `destroy` takes everything away again.
  */
-import { type Basemap, bytesOf, decodeBasemap, decodeBits, decodeLayer, type MapData } from "./data";
-import { el } from "./dom";
-import { geoJson, pictureWithCaption, save } from "./download";
-import { privacyLabel } from "./label";
-import { Legend } from "./legend";
+import { asksToEmbed, hashOf, pageAddress, stateOf } from "./address";
+import type { Context } from "./basemap";
+import { type Basemap, type City, decodeLayer, inflateJson, type MapData } from "./data";
+import { button, el } from "./dom";
+import { geoJson, save } from "./download";
+import { snippet, snippetField } from "./embed";
+import { Frame } from "./frame";
+import { groundOf } from "./ground";
+import { type Fields, Heat } from "./heat";
+import type { Ink } from "./inks";
+import { type Layout, watchLayout } from "./layout";
+import { Legend, legendParts } from "./legend";
 import { HeatMap } from "./map";
-import { isColourless, paint } from "./paint";
-import { controls } from "./panel";
-import { type LngLat, pixelAt, placeInWords, toLngLat } from "./place";
-import { type Reading, Readout } from "./readout";
-import { type Axis, axisOf, withUncertainty, words } from "./scale";
-import { isDark, startOf, type State } from "./state";
+import { pictureOf } from "./picture";
+import { atFractions, atOwn, type LngLat, WHOLE } from "./place";
+import { placesTable } from "./places";
+import { onPrint } from "./print";
+import { readingAt } from "./reading";
+import { Readout } from "./readout";
+import { find, searchField } from "./search";
+import { Settings } from "./settings";
+import { snapshot } from "./snapshot";
+import { isDark, START, type State } from "./state";
+import { waterOver } from "./water";
 
-interface Layers {
-  values: Float32Array;
-  std: Float32Array | null;
-  clear: Uint8Array | null;
+export type { State } from "./state";
+
+export interface Options {
+  /** Whether the page is the map's alone, so that its address tells what is seen. */
+  page?: boolean;
 }
 
+/** What was unpacked. */
+interface Unpacked {
+  fields: Fields;
+  basemap: Basemap | null;
+  background: HTMLCanvasElement | null;
+  context: Context[];
+}
+
+const SHARP = 2; // pixels of pictures and prints for each of the screen's
+const [AROUND, AROUND_SMALL] = [16, 10]; // pixels around the map when all of it is shown
+const FEW = 0.03; // of what is painted: may be out of sight at first where a page embeds the map
+
 export class HeatmapView {
-  private state: State;
-  private readonly heat = el("canvas", {});
+  private chosen: State = { ...START };
+  private layout: Layout = "wide";
+  private printing = false;
+  private nearest = 0; // the zoom that shows all of it
+  private map: HeatMap | null = null;
+  private readonly heat: Heat;
+  private readonly frame: Frame;
   private readonly legend = new Legend();
   private readonly readout = new Readout();
-  private readonly colours: Uint8Array[];
-  private readonly stage = el("div", { class: "stage" });
-  private readonly panel = el("section", { class: "panel", "aria-label": "Legend and controls" });
-  private readonly foot = el("div", { class: "foot" });
+  private readonly settings: Settings;
+  private readonly cities: City[];
   private readonly scheme = matchMedia("(prefers-color-scheme: dark)");
-  private readonly rethemed = () => this.showTheme();
-  private map: HeatMap | null = null;
+  private readonly ends: (() => void)[] = [];
 
   private constructor(
     private readonly root: HTMLElement,
     private readonly data: MapData,
-    private readonly layers: Layers,
+    private readonly unpacked: Unpacked,
+    private readonly options: Options,
   ) {
-    this.state = startOf(data);
-    this.colours = data.scales.map((scale) => bytesOf(scale.colours));
-    [this.heat.width, this.heat.height] = [data.columns, data.rows];
+    const { basemap, fields } = unpacked;
+    const ground = basemap && groundOf(basemap);
+    this.cities = basemap?.cities ?? [];
+    this.heat = new Heat(data, fields, ground && !data.tiles ? waterOver(data, ground) : null);
+    this.settings = new Settings(data, (part) => this.set(part));
+    const onMap = [this.zoomButtons(), this.readout.tip, this.readout.cross, this.readout.spoken];
+    this.frame = new Frame(root, { data, legend: this.legend.element, more: this.more(), onMap });
   }
 
-  static async mount(root: HTMLElement, data: MapData): Promise<HeatmapView> {
-    const [values, std, clear, basemap, background] = await Promise.all([
-      decodeLayer(data.values, data.rows, data.columns),
-      data.std && decodeLayer(data.std, data.rows, data.columns),
-      data.clear && decodeBits(data.clear, data.rows * data.columns),
-      data.basemap ? decodeBasemap(data.basemap) : null,
-      data.background ? pictureOf(data.background) : null,
+  static async mount(root: HTMLElement, data: MapData, options: Options = {}): Promise<HeatmapView> {
+    const [values, low, high, clarity, basemap, background, context] = await Promise.all([
+      decodeLayer(data.values),
+      data.low && decodeLayer(data.low),
+      data.high && decodeLayer(data.high),
+      data.clarity && decodeLayer(data.clarity),
+      data.basemap ? inflateJson<Basemap>(data.basemap) : null,
+      data.background ? canvasOf(data.background) : null,
+      Promise.all(data.context.map(async ({ name, kind, data: packed }) => ({ name, kind, features: await inflateJson<GeoJSON.FeatureCollection>(packed) }))),
+      ...["400", "600"].map((weight) => document.fonts.load(`${weight} 16px Inter`).catch(() => [])),
     ]);
-    const view = new HeatmapView(root, data, { values, std: std || null, clear: clear || null });
-    await view.build(basemap, background);
+    const view = new HeatmapView(root, data, { fields: { values, low, high, clarity }, basemap, background, context }, options);
+    await view.build();
     return view;
+  }
+
+  /** What the reader chose, to be shown by another view. */
+  get state(): State {
+    return { ...this.chosen };
   }
 
   /** Change what is shown. */
   set(part: Partial<State>): void {
-    this.state = { ...this.state, ...part };
-    if (part.opacity !== undefined) this.map?.setOpacity(this.state.opacity);
-    if (part.theme !== undefined) this.showTheme();
-    if (Object.keys(part).some((name) => name !== "opacity" && name !== "theme")) this.showHeat();
+    this.chosen = { ...this.chosen, ...part };
+    if (part.view !== undefined) this.showView();
+    this.showTheme();
+    this.settings.tell(this.chosen);
+    this.tellAddress();
   }
 
   /** Where a pixel of the heat lies in the window: the middle of it, or null without a map. */
   screenOf(row: number, column: number): { x: number; y: number } | null {
-    const [left, top, right, bottom] = this.data.place;
-    const x = left + ((right - left) * (column + 0.5)) / this.data.columns;
-    const y = top + ((bottom - top) * (row + 0.5)) / this.data.rows;
-    return this.map?.screenOf(toLngLat(x, y)) ?? null;
+    const point = this.map?.screenOf(atFractions(this.data, (column + 0.5) / this.data.columns, (row + 0.5) / this.data.rows));
+    if (!point) return null;
+    const { left, top } = this.frame.stage.getBoundingClientRect();
+    return { x: left + point.x, y: top + point.y };
   }
 
   destroy(): void {
-    this.scheme.removeEventListener("change", this.rethemed);
+    this.ends.forEach((end) => end());
     this.map?.map.remove();
     this.root.replaceChildren();
+    this.root.removeAttribute("data-layout");
   }
 
-  private async build(basemap: Basemap | null, background: HTMLCanvasElement | null): Promise<void> {
-    const { data, readout } = this;
-    this.root.classList.add("dpheatmap");
-    const { open, dialog } = privacyLabel(data);
-    const settings = el("details", { class: "settings" }, el("summary", {}, "Settings"), controls(data, this.state, {
-      change: (part) => this.set(part),
-      savePicture: () => this.savePicture(),
-      saveGeoJson: () => this.saveGeoJson(),
-      showAll: () => this.fit(),
-    }));
-    settings.open = this.root.clientWidth > 700 && this.root.clientHeight > 600;
-    this.panel.append(
-      el("h1", {}, data.title),
-      ...data.warnings.map((text) => el("p", { class: "warning" }, text)),
-      this.legend.element,
-      settings,
-      el("ul", { class: "facts" }, ...data.facts.map((fact) => el("li", {}, fact))),
-      this.foot,
-    );
-    this.foot.append(open);
-    const credits = el("p", { class: "credits" }, [...data.credits, ...(data.tiles ? [data.tiles.credit] : [])].join(" · "));
-    this.root.replaceChildren(this.stage, this.panel, credits, readout.tip, readout.cross, readout.spoken, dialog);
-    this.showHeat();
-    this.showTheme();
-    this.scheme.addEventListener("change", this.rethemed);
+  private async build(): Promise<void> {
+    if (this.options.page) this.chosen = stateOf(location.hash);
+    this.settings.tell(this.chosen);
+    const embed = Boolean(this.options.page) && asksToEmbed(location);
+    this.ends.push(watchLayout(this.root, embed, (layout) => this.arrange(layout)));
+    const rethemed = () => this.showTheme();
+    this.scheme.addEventListener("change", rethemed);
+    this.ends.push(() => this.scheme.removeEventListener("change", rethemed));
+    this.ends.push(onPrint(() => this.beforePrint(), () => this.afterPrint()));
+    if (this.options.page) this.followAddress();
     try {
-      await this.addMap(basemap, background);
+      await this.addMap();
     } catch (error) {
       this.fallBack(error);
     }
+    this.showTheme();
+    this.tellAddress();
   }
 
-  private async addMap(basemap: Basemap | null, background: HTMLCanvasElement | null): Promise<void> {
-    this.map = new HeatMap(this.stage, this.data, basemap, this.heat, background, {
+  private async addMap(): Promise<void> {
+    const { data, readout, unpacked, frame } = this;
+    const ground = unpacked.basemap && groundOf(unpacked.basemap);
+    const parts = { data, ground, context: unpacked.context, heat: this.heat.canvas, background: unpacked.background };
+    this.map = new HeatMap(frame.stage, parts, {
       pointed: (at, x, y) => this.point(at, x, y),
-      moved: (centre) => this.speak(centre),
+      rested: (byKeyboard, byReader) => this.rested(byKeyboard, byReader),
+      resized: () => this.showView(),
     });
-    if (this.map.scale) this.foot.append(this.map.scale);
+    if (this.map.scale) frame.area.append(this.map.scale);
     const canvas = this.map.map.getCanvas();
-    canvas.setAttribute("aria-label", `${this.data.title}. Arrow keys move the map, plus and minus zoom.`);
-    canvas.addEventListener("blur", () => (this.readout.cross.hidden = true));
-    this.fit();
+    canvas.setAttribute("aria-label", `${data.title}. Arrow keys move the map, plus and minus zoom.`);
+    canvas.addEventListener("blur", () => readout.hideCross());
+    this.showView();
     await this.map.ready;
-    this.map.setOpacity(this.state.opacity);
-    this.showTheme();
+    this.map.setLayout(this.layout);
+    this.showView();
   }
 
   /** Without WebGL the heat itself can still be seen. */
   private fallBack(error: unknown): void {
     console.warn("The map needs WebGL; showing the heat alone.", error);
     this.map = null;
-    this.heat.classList.add("plain");
-    this.stage.replaceChildren(this.heat, el("p", { class: "warning" }, "This browser can't draw the map itself."));
+    this.heat.canvas.classList.add("plain");
+    this.frame.stage.replaceChildren(this.heat.canvas, el("p", { class: "note" }, "This browser can’t draw the map itself."));
   }
 
-  /** All of the heat beside the panel, or below it where there is no room beside it. */
-  private fit(): void {
-    const whole = this.root.getBoundingClientRect();
-    const panel = this.panel.getBoundingClientRect();
-    const beside = panel.width < whole.width / 2;
-    const edge = 28;
-    this.map?.fit({
-      top: edge,
-      left: edge + 20,
-      right: edge + (beside ? panel.width : 0),
-      bottom: edge + 8 + (beside ? 0 : whole.bottom - panel.top),
-    });
+  private arrange(layout: Layout): void {
+    if (this.printing) return;
+    const changed = layout !== this.layout;
+    this.layout = layout;
+    this.frame.arrange(layout);
+    if (!changed) return;
+    this.map?.setLayout(layout);
+    this.showLegend();
+    this.map?.map.resize();
   }
 
-  private get axis(): Axis {
-    const { std, top, signed } = this.data;
-    return this.state.layer === "std" && std
-      ? axisOf(this.state.axis, std.largest, false)
-      : axisOf(this.state.axis, top, signed);
+  private get ink(): Ink {
+    return this.printing ? "print" : isDark(this.chosen.theme) ? "dark" : "light";
   }
 
-  /** Differences have their own colours about zero, the first; their standard deviation has the second. */
-  private get chosenColours(): Uint8Array {
-    return this.colours[this.data.signed && this.state.layer === "std" ? 1 : this.state.colours];
+  /** What the reader moved to, or all of it. */
+  private showView(): void {
+    if (!this.map || this.printing) return;
+    const around = this.layout === "wide" ? AROUND : AROUND_SMALL;
+    const first = this.layout === "wide" ? WHOLE : this.heat.extent(this.layout === "embed" ? FEW : 0);
+    this.map.fit(first, around);
+    this.nearest = this.map.view.zoom;
+    if (this.chosen.view) this.map.jump(this.chosen.view);
+    this.paintIfStale();
   }
 
-  private get legendName(): string {
-    const unit = this.state.layer === "std" ? `Standard deviation, ${this.data.unit}` : this.data.unit;
-    const scale = `${unit}, ${this.axis.kind === "log" ? "logarithmic" : "linear"} scale`;
-    return this.state.grey && this.data.clear ? `${scale}; ${this.leftOut ? "left out" : "grey"}: ${this.data.quiet}` : scale;
+  private paintIfStale(): void {
+    if (this.map && this.heat.isStale(this.map.seen)) this.paintHeat();
   }
 
-  /** Whether what is within the noise is left out: over something that shows through, or where grey is a colour. */
-  private get leftOut(): boolean {
-    return this.state.fade || isColourless(this.chosenColours);
+  private paintHeat(ratio = Math.min(window.devicePixelRatio, SHARP)): void {
+    const { map, heat, frame } = this;
+    const [wide, high] = [frame.stage.clientWidth, (frame.stage.clientWidth * this.data.rows) / this.data.columns];
+    heat.paint(this.chosen, this.ink, map?.seen ?? { part: WHOLE, wide, high }, ratio);
+    map?.repaint(heat.part);
   }
 
-  private showHeat(): void {
-    const { values, std, clear } = this.layers;
-    const context = this.heat.getContext("2d");
-    if (!context) return;
-    const image = context.createImageData(this.data.columns, this.data.rows);
-    const shown = (this.state.layer === "std" && std) || values;
-    const { axis, chosenColours: colours, leftOut } = this;
-    paint(image.data, { values: shown, axis, colours, clear: this.state.grey ? clear : null, leftOut, fade: this.state.fade });
-    context.putImageData(image, 0, 0);
-    this.map?.repaint();
-    const noise = this.state.layer === "std" ? null : this.data.noise;
-    this.legend.show({ axis, colours, name: this.legendName, noise });
+  private showLegend(): void {
+    this.legend.show(legendParts(this.data, this.chosen, this.ink), this.printing ? "wide" : this.layout);
   }
 
   private showTheme(): void {
-    const dark = isDark(this.state.theme);
-    this.root.classList.toggle("dark", dark);
-    this.map?.setTheme(dark);
+    this.root.classList.toggle("dark", this.ink === "dark");
+    this.map?.setInk(this.ink);
+    this.showLegend();
+    this.paintHeat();
   }
 
-  private read(at: LngLat): Reading | null {
-    const pixel = pixelAt(this.data, at);
-    if (!pixel) return null;
-    const i = pixel.row * this.data.columns + pixel.column;
-    const { values, std, clear } = this.layers;
-    const lone = this.state.layer === "std" && std;
-    return {
-      value: lone ? `± ${words(std[i])}` : withUncertainty(values[i], std && std[i]),
-      unit: this.data.unit,
-      note: clear && !clear[i] ? this.data.quiet : "",
-      place: placeInWords(this.data, pixel.row, pixel.column),
-    };
+  private rested(byKeyboard: boolean, byReader: boolean): void {
+    if (!this.map || this.printing) return;
+    this.paintIfStale();
+    if (byReader) {
+      this.chosen = { ...this.chosen, view: this.map.view };
+      this.tellAddress();
+    }
+    if (byKeyboard) this.tell(this.map.view);
   }
 
   private point(at: LngLat | null, x: number, y: number): void {
-    const reading = at && this.read(at);
-    if (!reading) this.readout.hide();
-    else this.readout.show(reading, x, y, this.stage.clientWidth, this.stage.clientHeight);
+    if (!at) return this.readout.hide();
+    const { clientWidth, clientHeight } = this.frame.stage;
+    this.readout.show(readingAt(this.data, this.heat, this.cities, at), x, y, clientWidth, clientHeight);
   }
 
-  private speak(centre: LngLat): void {
-    const middle = this.map?.screenOf(centre);
-    const reading = this.read(centre);
-    this.readout.speak(reading);
-    this.readout.cross.hidden = false;
-    if (middle) {
-      this.readout.cross.style.left = `${middle.x}px`;
-      this.readout.cross.style.top = `${middle.y}px`;
-      this.point(centre, middle.x, middle.y);
+  /** Mark a point and tell what is read there, to eyes and to screen readers. */
+  private tell(at: LngLat): void {
+    const middle = this.map?.screenOf(at);
+    if (!middle) return;
+    this.readout.speak(readingAt(this.data, this.heat, this.cities, at));
+    this.readout.mark(middle.x, middle.y);
+    this.point(at, middle.x, middle.y);
+  }
+
+  private go(at: LngLat): void {
+    if (!this.map) return;
+    if (this.layout !== "wide") this.frame.sheet.close();
+    this.map.map.once("moveend", () => this.tell(at));
+    this.map.go(at, this.nearest + 1);
+  }
+
+  private search(query: string): boolean {
+    const found = find(query, this.cities, atFractions(this.data, 0.5, 0.5));
+    if (found) this.go(found);
+    return found !== null;
+  }
+
+  private zoomButtons(): HTMLElement {
+    return el(
+      "div",
+      { class: "zoom" },
+      button("+", () => this.map?.zoom(1), { "aria-label": "Zoom in" }),
+      button("−", () => this.map?.zoom(-1), { "aria-label": "Zoom out" }),
+      button("⤢", () => this.set({ view: null }), { "aria-label": "Show all", class: "all" }),
+    );
+  }
+
+  private more(): HTMLElement {
+    const { data } = this;
+    const part = (name: string, ...content: HTMLElement[]) => el("details", { class: `part-${name.split(" ")[0].toLowerCase()}` }, el("summary", {}, name), ...content);
+    const names = [...new Set(this.cities.map(([name]) => name))];
+    const files = el(
+      "div",
+      { class: "buttons" },
+      button("Picture (PNG)", () => this.savePicture(), { class: "button" }),
+      button("Numbers (GeoJSON)", () => this.saveGeoJson(), { class: "button" }),
+    );
+    const text = () => snippet(data.title, this.options.page ? pageAddress(location) : "", hashOf(this.chosen, true));
+    return el(
+      "div",
+      { class: "more" },
+      ...(names.length ? [searchField(names, (query) => this.search(query))] : []),
+      ...(data.busiest.length ? [part("Places and their intervals", placesTable(data, ({ lon, lat }) => this.go(atOwn(data, lon, lat))))] : []),
+      part("Settings", this.settings.element),
+      part("Download", files, snippetField(text)),
+    );
+  }
+
+  /** What is seen goes into the address of a page of its own, and into the link from a page that embeds it. */
+  private tellAddress(): void {
+    if (!this.options.page) return this.frame.lead("");
+    const address = pageAddress(location);
+    this.frame.lead(address && address + hashOf(this.chosen));
+    const hash = hashOf(this.chosen, new URLSearchParams(location.hash.slice(1)).has("embed"));
+    if (window === window.top && hash !== location.hash) {
+      history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
     }
   }
 
+  /** A link to another view, opened in the same window. */
+  private followAddress(): void {
+    const follow = () => this.set(stateOf(location.hash));
+    window.addEventListener("hashchange", follow);
+    this.ends.push(() => window.removeEventListener("hashchange", follow));
+  }
+
+  /** The map alone as a picture, sharper than the screen may be. */
+  private snapshot(): HTMLCanvasElement {
+    const { map, data, ink, frame } = this;
+    const ratio = SHARP;
+    this.paintHeat(ratio);
+    const { clientWidth: width, clientHeight: height } = frame.stage;
+    const scale = map?.scale ? { text: map.scale.textContent ?? "", width: map.scale.offsetWidth } : null;
+    const take = (canvas: HTMLCanvasElement) => snapshot(canvas, { data, ink, width, height, ratio, scale });
+    const made = map ? map.picture(ratio, take) : take(this.heat.canvas);
+    this.paintHeat();
+    return made;
+  }
+
+  private beforePrint(): void {
+    this.printing = true;
+    this.showTheme();
+    this.frame.print(this.snapshot());
+  }
+
+  private afterPrint(): void {
+    this.frame.print(null);
+    this.printing = false;
+    this.showTheme();
+  }
+
   private savePicture(): void {
-    const picture = this.map ? this.map.picture() : this.heat;
-    const lines = [...this.data.warnings, this.data.facts.join(" · "), this.data.credits.join(" · ")];
-    const caption = { title: this.data.title, name: this.legendName, axis: this.axis, colours: this.chosenColours, lines };
-    pictureWithCaption(picture, caption).toBlob((blob) => blob && save(blob, "map.png"));
+    const legend = legendParts(this.data, this.chosen, this.ink);
+    pictureOf(this.data, legend, this.ink, this.snapshot(), SHARP).toBlob((blob) => blob && save(blob, "map.png"));
   }
 
   private saveGeoJson(): void {
-    const text = JSON.stringify(geoJson(this.data, this.layers.values, this.layers.std));
+    const text = JSON.stringify(geoJson(this.data, this.unpacked.fields.values.values, this.heat));
     save(new Blob([text], { type: "application/geo+json" }), "map.geojson");
   }
 }
 
 /** A picture that the page carries, as a canvas. */
-async function pictureOf(url: string): Promise<HTMLCanvasElement> {
+async function canvasOf(url: string): Promise<HTMLCanvasElement> {
   const image = new Image();
   image.src = url;
   await image.decode();

@@ -1,37 +1,53 @@
-/** What a page is given: written by `dpheatmap.render.web.page` in Python, where each field is explained. */
+/** What a page is given: written by `dpheatmap.render.web.page` in Python. Words are finished; numbers are in the legend's unit. */
 export interface MapData {
   title: string;
-  kind: "bbox" | "image" | "unit";
+  /** May be empty. */
+  subtitle: string;
+  /** What the map says, in one or two sentences; may be empty. */
+  takeaway: string;
+  /** Shown in a red bar across the top: "Not private: made with a seed, for tests only". */
+  warnings: string[];
+  /** "Private · ε = 1 per person". */
+  badge: string;
+  label: Section[];
+  /** The small print, in sentences. */
+  facts: string[];
+  credits: string[];
+  /** Only a "bbox" lies on the ground; everything else is a plane with coordinates of its own. */
+  kind: string;
   /** Left, top, right and bottom on the Mercator square [0, 1] x [0, 1], rows downward. */
   place: [number, number, number, number];
-  /** The same edges in the domain's own coordinates: degrees, pixels or fractions of the side. */
+  /** The same edges in the domain's own coordinates: degrees, pixels, metres or fractions of the side. */
   bounds: [number, number, number, number];
   columns: number;
   rows: number;
   /** Whether values between pixels may be told from those around them. */
   smooth: boolean;
-  /** What a value is: "% of people per km²". */
-  unit: string;
-  /** Whether values are differences, with a scale about zero. */
+  /** Whether values are differences, some below zero. */
   signed: boolean;
-  /** The value at the end of the colour scale. */
-  top: number;
+  /** Of every so many people, how many per area. */
   values: Layer;
-  std: Layer | null;
-  /** A bit a pixel, deflated: whether its value stands out of the noise; null if all do. */
-  clear: string | null;
-  /** What the others are: "within the noise". */
-  quiet: string;
-  /** A value below which noise is all there may be: marked in the legend. */
-  noise: number | null;
-  scales: Scale[];
-  warnings: string[];
-  facts: string[];
-  label: Section[];
-  credits: string[];
+  /** Ends of 90 % ranges as factors of values; of differences the ends themselves. Null: not known. */
+  low: Layer | null;
+  high: Layer | null;
+  /** Painted from 1 on, and from 2 on no longer rough. Null: all is clear. */
+  clarity: Layer | null;
+  /** Whether rough places are hatched. */
+  hatch: boolean;
+  /** Where bands start, ascending, at most six; the last band has no end. Empty if nothing is painted. */
+  edges: number[];
+  light: Theme;
+  dark: Theme;
+  legend: LegendWords;
+  reading: ReadingWords;
+  /** Of a map without signal: what is said across it. */
+  nothing: Section | null;
+  busiest: Busiest[];
   basemap: string | null;
   background: string | null;
   tiles: { url: string; credit: string } | null;
+  /** The user's own files. */
+  context: ContextLayer[];
 }
 
 /** An array of 16-bit integers q, each the value `unit * sinh(step * q)`; deflated as two planes of bytes. */
@@ -40,29 +56,89 @@ export interface Layer {
   step: number;
   largest: number;
   data: string;
+  rows: number;
+  columns: number;
 }
 
-/** Colours from low to high, three bytes each. */
-export interface Scale {
-  name: string;
-  colours: string;
+/** The colours of the bands on a light or on a dark ground. */
+export interface Theme {
+  /** "#RRGGBB"; of differences, the bands of more. */
+  bands: string[];
+  /** Of differences, the bands of fewer, from the smallest change on; else empty. */
+  fewer: string[];
+  opacity: number[];
+  /** The same composed over land, for the legend. */
+  swatches: string[];
+  fewerSwatches: string[];
 }
 
-/** A part of the privacy label. */
+export interface LegendWords {
+  title: string;
+  short: string;
+  /** What the first box, which is bare, is called: "under 1". */
+  under: string;
+  bare: string;
+  /** Empty if nothing is hatched. */
+  rough: string;
+  outside: string;
+  notes: string[];
+  /** Of differences: "← Fewer at night". */
+  less: string;
+  more: string;
+}
+
+/** What is read at a point, with {lo}, {hi} or {v} to be filled in. */
+export interface ReadingWords {
+  range: string;
+  bare: string;
+  value: string;
+  sure: string;
+  outside: string;
+  cantTell: string;
+}
+
 export interface Section {
   heading: string;
   text: string;
 }
 
-/** Coast and borders as whole steps of 1/1000 degree, each point but the first as a difference; places. */
+export interface Busiest {
+  name: string;
+  lon: number;
+  lat: number;
+  low: number;
+  high: number;
+}
+
+export interface ContextLayer {
+  name: string;
+  kind: "water" | "park" | "land" | "road" | "rail" | "border" | "line" | "point";
+  /** GeoJSON, deflated; properties are `name`, and `rank` of roads from 1 to 3. */
+  data: string;
+}
+
+/** Lines are whole steps, the first from 0, 0: of 1/1000 degree all over the world, of 1/10000 in the window. */
 export interface Basemap {
   /** Every land as its shore, followed by those of the inland seas in it. */
   land: number[][][];
   borders: number[][];
-  cities: [name: string, lon: number, lat: number, population: number][];
+  cities: City[];
+  /** Where `fine` replaces what `land` says; without `fine`, the coast there is not known well enough to be drawn. */
+  window: [west: number, south: number, east: number, north: number] | null;
+  fine: number[][][] | null;
+  rivers: number[][];
 }
 
-export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+export type City = [name: string, lon: number, lat: number, population: number];
+
+/** Values on an even grid over the whole map. */
+export interface Grid {
+  values: Float32Array;
+  rows: number;
+  columns: number;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
@@ -71,16 +147,15 @@ export async function inflate(base64: string): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-export async function decodeLayer(layer: Layer, rows: number, columns: number): Promise<Float32Array> {
-  return undoDifferences(await inflate(layer.data), rows, columns, layer);
+export async function decodeLayer(layer: Layer): Promise<Grid> {
+  const { rows, columns } = layer;
+  return { values: undoDifferences(await inflate(layer.data), layer), rows, columns };
 }
 
 /** From low and high bytes of zigzag differences along both axes, modulo 2^16, back to values. */
 export function undoDifferences(
   planes: Uint8Array,
-  rows: number,
-  columns: number,
-  { unit, step }: { unit: number; step: number },
+  { unit, step, rows, columns }: Pick<Layer, "unit" | "step" | "rows" | "columns">,
 ): Float32Array {
   const count = rows * columns;
   if (planes.length !== 2 * count) throw new Error("The map's values are damaged.");
@@ -98,23 +173,17 @@ export function undoDifferences(
   return values;
 }
 
-/** One byte a pixel, 0 or 1, from one bit a pixel, the highest first. */
-export async function decodeBits(deflated: string, count: number): Promise<Uint8Array> {
-  const packed = await inflate(deflated);
-  return Uint8Array.from({ length: count }, (_, i) => (packed[i >> 3] >> (7 - (i & 7))) & 1);
+export async function inflateJson<T>(deflated: string): Promise<T> {
+  return JSON.parse(new TextDecoder().decode(await inflate(deflated))) as T;
 }
 
-export async function decodeBasemap(deflated: string): Promise<Basemap> {
-  return JSON.parse(new TextDecoder().decode(await inflate(deflated))) as Basemap;
-}
-
-/** Longitudes and latitudes from whole steps. */
-export function pointsOf(steps: number[]): [number, number][] {
+/** Longitudes and latitudes from whole steps, so many a degree. */
+export function pointsOf(steps: number[], perDegree = 1000): [number, number][] {
   const points: [number, number][] = [];
   let x = 0;
   let y = 0;
   for (let i = 0; i < steps.length; i += 2) {
-    points.push([(x += steps[i]) / 1000, (y += steps[i + 1]) / 1000]);
+    points.push([(x += steps[i]) / perDegree, (y += steps[i + 1]) / perDegree]);
   }
   return points;
 }

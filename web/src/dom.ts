@@ -23,3 +23,11 @@ export function button(text: string, action: () => void, attributes: Record<stri
 export function field(name: string, input: HTMLElement): HTMLLabelElement {
   return el("label", { class: "field" }, el("span", {}, name), input);
 }
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function svg(tag: string, attributes: Record<string, string>): SVGElement {
+  const element = document.createElementNS(SVG, tag) as SVGElement;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}

@@ -7,7 +7,7 @@ import type { MapData } from "./data";
 const root = document.getElementById("dpheatmap");
 const text = document.getElementById("dpheatmap-data")?.textContent;
 if (root && text) {
-  const mounted = HeatmapView.mount(root, JSON.parse(text) as MapData);
+  const mounted = HeatmapView.mount(root, JSON.parse(text) as MapData, { page: true });
   mounted.then(
     (view) => {
       Object.assign(window, { dpheatmap: view });

@@ -1,12 +1,6 @@
-/** The value under the pointer, or under the cross in the middle when the keyboard moves the map. */
+/** The reading under the pointer, or under the cross when the keyboard or a search moves the map. */
 import { el } from "./dom";
-
-export interface Reading {
-  value: string;
-  unit: string;
-  note: string;
-  place: string;
-}
+import type { Reading } from "./reading";
 
 export class Readout {
   readonly tip = el("div", { class: "tip", "aria-hidden": "true", hidden: "" });
@@ -17,22 +11,31 @@ export class Readout {
     this.tip.hidden = true;
   }
 
-  show(reading: Reading, x: number, y: number, width: number, height: number): void {
-    this.tip.replaceChildren(
-      el("strong", {}, reading.value),
-      el("span", {}, ` ${reading.unit}`),
-      ...(reading.note ? [el("em", {}, reading.note)] : []),
-      el("small", {}, reading.place),
-    );
-    this.tip.hidden = false;
-    const room = this.tip.getBoundingClientRect();
-    this.tip.style.left = `${Math.max(4, x + 16 + room.width > width ? x - 12 - room.width : x + 16)}px`;
-    this.tip.style.top = `${Math.max(4, y + 16 + room.height > height ? y - 12 - room.height : y + 16)}px`;
+  hideCross(): void {
+    this.cross.hidden = true;
   }
 
-  speak(reading: Reading | null): void {
-    this.spoken.textContent = reading
-      ? `${reading.value} ${reading.unit}${reading.note ? `, ${reading.note}` : ""}, at ${reading.place}`
-      : "Outside the map";
+  /** At a point of an area of the map that is so wide and high. */
+  show(reading: Reading, x: number, y: number, width: number, height: number): void {
+    const lines = [el("strong", {}, reading.words)];
+    if (reading.sure) lines.push(el("span", {}, reading.sure));
+    lines.push(el("span", {}, reading.place));
+    this.tip.replaceChildren(...lines);
+    this.tip.hidden = false;
+    const room = this.tip.getBoundingClientRect();
+    const beside = x + 16 + room.width > width ? x - 14 - room.width : x + 16;
+    const below = y + 16 + room.height > height ? y - 14 - room.height : y + 16;
+    this.tip.style.left = `${Math.min(Math.max(4, beside), Math.max(4, width - room.width - 4))}px`;
+    this.tip.style.top = `${Math.max(4, below)}px`;
+  }
+
+  mark(x: number, y: number): void {
+    this.cross.hidden = false;
+    this.cross.style.left = `${x}px`;
+    this.cross.style.top = `${y}px`;
+  }
+
+  speak(reading: Reading): void {
+    this.spoken.textContent = [reading.words, reading.place].join(", ");
   }
 }

@@ -1,28 +1,25 @@
-import type { MapData } from "./data";
-import type { Kind } from "./scale";
+/** What a reader can choose, and what is seen at first. */
 
-export type Theme = "auto" | "light" | "dark";
+export type ThemeChoice = "auto" | "light" | "dark";
 
-/** What a reader can choose. */
+/** The middle of what is seen, and how near it is. */
+export interface View {
+  lng: number;
+  lat: number;
+  zoom: number;
+}
+
 export interface State {
-  layer: "values" | "std";
-  axis: Kind;
-  colours: number;
-  opacity: number;
-  grey: boolean;
-  fade: boolean;
-  theme: Theme;
+  show: "heat" | "sure";
+  theme: ThemeChoice;
+  /** A gradient instead of bands. */
+  smooth: boolean;
+  /** Null: the whole map. */
+  view: View | null;
 }
 
-/**
- * What is shown at first: what is within the noise is grey, as on every picture; heat over a picture or over tiles lets
- * them through where it is cold.
- */
-export function startOf(data: MapData): State {
-  const fade = data.background !== null || data.tiles !== null;
-  return { layer: "values", axis: "linear", colours: 0, opacity: 0.85, grey: true, fade, theme: "auto" };
-}
+export const START: State = { show: "heat", theme: "auto", smooth: false, view: null };
 
-export function isDark(theme: Theme): boolean {
+export function isDark(theme: ThemeChoice): boolean {
   return theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { decodeBits, inflate, pointsOf, undoDifferences } from "../src/data";
+import { inflate, inflateJson, pointsOf, undoDifferences } from "../src/data";
 
 /** What Python's side does: integers, differenced along both axes, folded, as two planes of bytes. */
 function planes(integers: number[][]): Uint8Array {
@@ -23,20 +23,21 @@ test("values come back, also where differences leave 16 bits", () => {
     [32767, -32767, 32767, -32767],
     [1, 2, 3, -4],
   ];
-  const found = undoDifferences(planes(integers), 3, 4, { unit: 2, step: 1e-4 });
+  const found = undoDifferences(planes(integers), { unit: 2, step: 1e-4, rows: 3, columns: 4 });
   assert.deepEqual([...found], integers.flat().map((q) => Math.fround(2 * Math.sinh(1e-4 * q))));
 });
 
 test("damaged values are refused", () => {
-  assert.throws(() => undoDifferences(new Uint8Array(7), 2, 2, { unit: 1, step: 1 }), /damaged/);
+  assert.throws(() => undoDifferences(new Uint8Array(7), { unit: 1, step: 1, rows: 2, columns: 2 }), /damaged/);
 });
 
-test("bytes and bits are inflated", async () => {
-  const packed = deflateSync(Uint8Array.from([0b10110000, 0b01000000])).toString("base64");
-  assert.deepEqual([...(await inflate(packed))], [0b10110000, 0b01000000]);
-  assert.deepEqual([...(await decodeBits(packed, 10))], [1, 0, 1, 1, 0, 0, 0, 0, 0, 1]);
+test("bytes and what is written in them are inflated", async () => {
+  const packed = (text: string) => deflateSync(text).toString("base64");
+  assert.deepEqual([...(await inflate(packed("ab")))], [97, 98]);
+  assert.deepEqual(await inflateJson(packed('{"name": "Zürich"}')), { name: "Zürich" });
 });
 
-test("lines are steps of a thousandth", () => {
+test("lines are steps of a thousandth, or finer", () => {
   assert.deepEqual(pointsOf([7000, 47000, 500, -1]), [[7, 47], [7.5, 46.999]]);
+  assert.deepEqual(pointsOf([70000, 470000, 5000, -10], 10_000), [[7, 47], [7.5, 46.999]]);
 });

@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MapData } from "../src/data";
 import { geoJson } from "../src/download";
-import { greysOf, isColourless, paint } from "../src/paint";
-import { corners, edges, pixelAt, placeInWords, toLngLat, toSquare } from "../src/place";
-import { axisOf } from "../src/scale";
+import { atFractions, atOwn, corners, edges, fractionsAt, kilometres, placeInWords, toLngLat, toSquare } from "../src/place";
 
 const BOX = { kind: "bbox", place: [0.5, 0.25, 0.75, 0.5], bounds: [0, 0, 90, 66.5], columns: 4, rows: 2 } as MapData;
 const IMAGE = { kind: "image", place: [0.4, 0.45, 0.6, 0.55], bounds: [0, 0, 64, 32], columns: 4, rows: 2 } as MapData;
@@ -22,49 +20,41 @@ test("the first pixel is the upper left one", () => {
   const [upperLeft, , lowerRight] = corners(BOX);
   assert.deepEqual(upperLeft[0], 0);
   assert.ok(upperLeft[1] > lowerRight[1]);
-  assert.deepEqual(pixelAt(BOX, { lng: 1, lat: 66 }), { row: 0, column: 0 });
-  assert.deepEqual(pixelAt(BOX, { lng: 89, lat: 1 }), { row: 1, column: 3 });
-  assert.equal(pixelAt(BOX, { lng: -1, lat: 10 }), null);
-  assert.equal(pixelAt(BOX, { lng: 10, lat: 67 }), null);
+  const [first] = corners(BOX, { x0: 0.5, y0: 0, x1: 1, y1: 1 });
+  assert.deepEqual(first, [45, upperLeft[1]]);
+  const near = fractionsAt(BOX, { lng: 0, lat: upperLeft[1] });
+  assert.ok(Math.abs(near.x) < 1e-12 && Math.abs(near.y) < 1e-12);
+  assert.ok(fractionsAt(BOX, { lng: -1, lat: 10 }).x < 0);
+  assert.ok(fractionsAt(BOX, { lng: 10, lat: 67 }).y < 0);
+});
+
+test("coordinates of a picture find their point, and those on the ground are one", () => {
+  assert.deepEqual(atOwn(BOX, 7, 50), { lng: 7, lat: 50 });
+  assert.deepEqual(atOwn(IMAGE, 32, 16), atFractions(IMAGE, 0.5, 0.5));
+});
+
+test("a degree on the equator is 111 kilometres", () => {
+  assert.equal(kilometres({ lng: 0, lat: 0 }, { lng: 1, lat: 0 }).toFixed(1), "111.2");
+  assert.equal(kilometres({ lng: 10, lat: 60 }, { lng: 11, lat: 60 }).toFixed(1), "55.6");
 });
 
 test("places in words are in the domain's own coordinates", () => {
   assert.deepEqual(edges(IMAGE, 1, 3, 1, 1), [48, 16, 64, 32]);
-  assert.equal(placeInWords(IMAGE, 1, 3), "x 56, y 24");
-  assert.match(placeInWords(BOX, 0, 0), /^5\d\.\d° N, 11\.\d° E$/);
+  assert.equal(placeInWords(IMAGE, atFractions(IMAGE, 0.875, 0.75)), "x 56, y 24");
+  assert.equal(placeInWords(BOX, { lng: -11.26, lat: 55.04 }), "55.0° N, 11.3° W");
 });
 
 test("blocks in GeoJSON tile the place and keep the mean", () => {
-  const data = { ...IMAGE, columns: 300, rows: 150, unit: "u", title: "t", facts: [], warnings: [] } as unknown as MapData;
+  const data = { ...IMAGE, columns: 300, rows: 150, signed: false, clarity: {}, legend: { title: "u" }, title: "t", facts: [], warnings: [] } as unknown as MapData;
   const values = Float32Array.from({ length: 300 * 150 }, (_, i) => i % 7);
-  const found = geoJson(data, values, values);
+  const read = () => ({ value: 2, low: 1, high: 6, clarity: 0.5 });
+  const found = geoJson(data, values, { read });
   assert.equal(found.features.length, 100 * 50);
   const [first] = found.features;
   assert.deepEqual((first.geometry as GeoJSON.Polygon).coordinates[0][0], [0, 0]);
   const mean = found.features.reduce((sum, { properties }) => sum + properties?.value, 0) / found.features.length;
   assert.ok(Math.abs(mean - values.reduce((sum, value) => sum + value, 0) / values.length) < 1e-4);
-  assert.equal(first.properties?.std_at_most, first.properties?.value);
-});
-
-test("pixels get the colours of their values, grey where they are noise", () => {
-  const colours = Uint8Array.from([0, 0, 0, 10, 20, 30, 40, 50, 60]);
-  const pixels = new Uint8ClampedArray(16);
-  const values = Float32Array.from([0, 1, 2, 2]);
-  const axis = axisOf("linear", 2, false);
-  const clear = Uint8Array.from([1, 1, 1, 0]);
-  paint(pixels, { values, axis, colours, clear, leftOut: false, fade: false });
-  assert.deepEqual([...pixels.slice(0, 12)], [0, 0, 0, 255, 10, 20, 30, 255, 40, 50, 60, 255]);
-  assert.deepEqual([...pixels.slice(12)], [49, 49, 49, 255]);
-  paint(pixels, { values, axis, colours, clear, leftOut: true, fade: false });
-  assert.deepEqual([3, 7, 11, 15].map((i) => pixels[i]), [255, 255, 255, 0]);
-  paint(pixels, { values, axis, colours, clear: null, leftOut: true, fade: true });
-  assert.deepEqual([3, 7, 11].map((i) => pixels[i]), [0, 255, 255]);
-});
-
-test("greys are as light as the colours, and a scale of greys is known as one", () => {
-  // The heat scale's ends and middle, and what greys() in Python makes of them.
-  const colours = Uint8Array.from([12, 8, 35, 208, 48, 89, 255, 247, 197]);
-  assert.deepEqual([...greysOf(colours)], [13, 13, 13, 119, 119, 119, 245, 245, 245]);
-  assert.ok(!isColourless(colours));
-  assert.ok(isColourless(greysOf(colours)));
+  const { value, low, high, clear } = first.properties ?? {};
+  assert.ok(Math.abs(low - 0.5 * value) < 1e-5 && Math.abs(high - 3 * value) < 1e-4); // ends are factors of the value
+  assert.equal(clear, false);
 });

@@ -113,7 +113,7 @@ export class BoxMap {
   }
 
   private showTheme(): void {
-    for (const [layer, property, colour] of inks(this.scheme.matches)) {
+    for (const [layer, property, colour] of inks(this.scheme.matches ? "dark" : "light")) {
       if (this.map.getLayer(layer)) this.map.setPaintProperty(layer, property as "fill-color", colour);
     }
   }

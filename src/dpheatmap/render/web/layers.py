@@ -33,6 +33,5 @@ def layer(values: Floats) -> dict[str, Any]:
     folded = ((differences << 1) ^ (differences >> 15)).view(np.uint16)
     planes = np.stack([folded & 255, folded >> 8]).astype(np.uint8)
     rows, columns = values.shape
-    return {
-        "unit": unit, "step": step, "largest": top, "rows": rows, "columns": columns, "data": deflate(planes.tobytes()),
-    }  # fmt: skip
+    data = deflate(planes.tobytes())
+    return {"unit": unit, "step": step, "largest": top, "data": data, "rows": rows, "columns": columns}

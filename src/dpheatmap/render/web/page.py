@@ -71,6 +71,7 @@ def frame(title: str, tiles: str | None = None) -> tuple[str, str]:
             "default-src 'none'",
             f"script-src {_hash(code)} {_hash(boot)}",
             f"style-src {_hash(css)}",
+            "font-src data:",
             f"img-src data: blob: {origin or ''}".strip(),
             f"connect-src blob: {origin or ''}".strip(),  # a blob is a part of the page itself: MapLibre's worker
             "worker-src blob:",

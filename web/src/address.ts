@@ -1,0 +1,49 @@
+/** What is seen as a part of the page's address, after #, so that a link shows the same. */
+import { START, type State } from "./state";
+
+const DIGITS = 5; // of a degree: a metre
+
+/** What an address asks for; what it does not mention stays as it is at first. */
+export function stateOf(hash: string): State {
+  const asked = new URLSearchParams(hash.replace(/^#/, ""));
+  const theme = asked.get("theme");
+  const [zoom, lat, lng] = (asked.get("map") ?? "").split("/").map((part) => (part ? Number(part) : NaN));
+  const known = [zoom, lat, lng].every(Number.isFinite) && Math.abs(lat) <= 90 && Math.abs(lng) <= 540;
+  return {
+    show: asked.get("show") === "sure" ? "sure" : START.show,
+    theme: theme === "light" || theme === "dark" ? theme : START.theme,
+    smooth: asked.get("style") === "smooth",
+    view: known ? { zoom, lat, lng } : START.view,
+  };
+}
+
+/** The part of an address that asks for a state; empty for what is seen at first. */
+export function hashOf(state: State, embed = false): string {
+  const parts: string[] = embed ? ["embed"] : [];
+  if (state.view) {
+    const { zoom, lat, lng } = state.view;
+    parts.push(`map=${round(zoom, 2)}/${round(lat, DIGITS)}/${round(lng, DIGITS)}`);
+  }
+  if (state.show !== START.show) parts.push(`show=${state.show}`);
+  if (state.theme !== START.theme) parts.push(`theme=${state.theme}`);
+  if (state.smooth) parts.push("style=smooth");
+  return parts.length ? `#${parts.join("&")}` : "";
+}
+
+/** Whether an address asks for the small form that other pages embed. */
+export function asksToEmbed({ search, hash }: { search: string; hash: string }): boolean {
+  return new URLSearchParams(search).has("embed") || new URLSearchParams(hash.replace(/^#/, "")).has("embed");
+}
+
+/** The address of the page itself, without what asks to embed it; of a page without an address, nothing. */
+export function pageAddress({ href }: { href: string }): string {
+  if (!/^(https?|file):/.test(href)) return "";
+  const address = new URL(href);
+  address.hash = "";
+  address.searchParams.delete("embed");
+  return address.href;
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,83 @@
+/** The elements around the map, and where they go in each layout. */
+import type { MapData } from "./data";
+import { el } from "./dom";
+import { privacyLabel } from "./label";
+import type { Layout } from "./layout";
+import { Sheet } from "./sheet";
+
+export interface FrameParts {
+  data: MapData;
+  legend: HTMLElement;
+  /** What can be opened: search, places, settings, downloads. */
+  more: HTMLElement;
+  /** What lies on the map: buttons, readout. */
+  onMap: HTMLElement[];
+}
+
+export class Frame {
+  /** Where the map is drawn. */
+  readonly stage = el("div", { class: "stage" });
+  readonly area = el("div", { class: "area" });
+  readonly sheet = new Sheet();
+  /** To the map itself, from a page that embeds it. */
+  readonly link = el("a", { class: "open", target: "_blank", rel: "noopener" }, "Open the map ↗");
+  private readonly column = el("section", { class: "column", "aria-label": "About this map" });
+  private readonly promise = el("div", { class: "promise" });
+  private printed: HTMLElement | null = null;
+  private readonly facts: HTMLElement;
+  private readonly credits: HTMLElement;
+
+  constructor(private readonly root: HTMLElement, private readonly parts: FrameParts) {
+    const { data } = parts;
+    const { badge, open, dialog } = privacyLabel(data);
+    this.facts = el("p", { class: "facts" }, data.facts.join(" "));
+    this.credits = el("p", { class: "credits" }, [...data.credits, ...(data.tiles ? [data.tiles.credit] : [])].join(" · "));
+    this.promise.append(badge, open, this.sheet.open);
+    const header = el("header", {}, el("h1", {}, data.title));
+    if (data.subtitle) header.append(el("p", { class: "subtitle" }, data.subtitle));
+    if (data.takeaway) header.append(el("p", { class: "takeaway" }, data.takeaway));
+    this.column.append(header, this.promise, parts.legend, this.facts);
+    this.area.append(this.stage, ...this.card(), ...parts.onMap, this.credits);
+    root.classList.add("dpheatmap");
+    root.replaceChildren(
+      ...data.warnings.map((text) => el("p", { class: "warning" }, text)),
+      el("div", { class: "body" }, this.column, this.area),
+      this.sheet.dialog,
+      dialog,
+    );
+  }
+
+  arrange(layout: Layout): void {
+    this.root.setAttribute("data-layout", layout);
+    this.root.style.setProperty("--room", `${this.root.clientHeight}px`);
+    if (layout === "wide") this.column.insertBefore(this.parts.more, this.facts);
+    else this.sheet.hold(this.parts.more);
+    this.parts.more.querySelector(".part-settings")?.toggleAttribute("open", layout !== "wide"); // what the sheet is opened for
+    if (layout === "wide" && this.sheet.dialog.open) this.sheet.close();
+    if (layout === "embed") this.promise.append(this.credits, this.link);
+    else {
+      this.area.append(this.credits);
+      this.link.remove();
+    }
+  }
+
+  /** A picture of the map to be printed in its place, or no longer. */
+  print(picture: HTMLCanvasElement | null): void {
+    this.printed?.remove();
+    this.printed = picture;
+    picture?.classList.add("printed");
+    if (picture) this.stage.after(picture);
+  }
+
+  /** The address that the link opens; none hides it. */
+  lead(address: string): void {
+    this.link.hidden = !address;
+    this.link.href = address;
+  }
+
+  private card(): HTMLElement[] {
+    const { nothing } = this.parts.data;
+    if (!nothing) return [];
+    return [el("div", { class: "card" }, el("h2", {}, nothing.heading), el("p", {}, nothing.text))];
+  }
+}
