@@ -19,9 +19,10 @@ from dpheatmap.render.basemap.polylines import cut_line, cut_ring, simplify
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "coast/src/dpheatmap_coast/coast.tiles"
 
-TOLERANCE = 40 / 111_200  # degrees of latitude: 40 m
+TOLERANCE = 50 / 111_200  # degrees of latitude: 50 m
 LAKE, ISLAND = 2, 3  # levels of GSHHG; all others are land in the sea
 FEWEST = 4  # points of a ring with an area
+BESIDE = 50  # steps from wide water, 0.5 km
 Key = tuple[int, int]
 """A tile: the degrees of its western and southern edges."""
 
@@ -167,7 +168,9 @@ class Estuaries:
         known, water = stretch(box).difference(fine), stretch(box).difference(coarse)
         fill = far.buffer(62).intersection(water)
         zone = far.buffer(130).intersection(known.buffer(70))
-        joint = known.union(fill).buffer(30).buffer(-30).intersection(zone)
+        # Narrow gaps are closed anywhere, wider ones where Natural Earth has water.
+        both = known.union(fill)
+        joint = both.buffer(30).buffer(-30).union(both.buffer(60).buffer(-60).intersection(water)).intersection(zone)
         parts = shapely.get_parts(joint)
         joint = shapely.union_all(parts[shapely.intersects(parts, fill)])
         return stretch.back(fill.buffer(8).union(joint.buffer(4).buffer(-4)))
@@ -218,7 +221,7 @@ def cut_estuaries(land: dict[Key, shapely.Geometry]) -> None:
 
 
 def rivers_of(rivers: list[Floats], land: dict[Key, shapely.Geometry]) -> dict[Key, list[Steps]]:
-    """The rivers on the land of each tile."""
+    """The rivers on the land of each tile, but for those beside wide water: they are courses of the same river."""
     found: dict[Key, list[shapely.Geometry]] = defaultdict(list)
     for river in rivers:
         if len(river) < 2:
@@ -230,8 +233,12 @@ def rivers_of(rivers: list[Floats], land: dict[Key, shapely.Geometry]) -> dict[K
     lines = {}
     for key, parts in found.items():
         if key in land and parts:
-            on_land = shapely.get_parts(shapely.intersection(np.array(parts), land[key])).tolist()
-            whole = [np.rint(shapely.get_coordinates(line)).astype(np.int64) for line in on_land]
+            on_land = shapely.intersection(np.array(parts), land[key])
+            shore = square_of(key).difference(land[key]).buffer(BESIDE)
+            along = shapely.get_parts(shapely.intersection(on_land, shore))
+            away = shapely.get_parts(shapely.difference(on_land, shore))
+            kept = [*away, *along[shapely.length(along) < 3 * BESIDE]]
+            whole = [np.rint(shapely.get_coordinates(line)).astype(np.int64) for line in kept]
             lines[key] = [line for line in whole if len(line) > 1]
     return lines
 

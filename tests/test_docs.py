@@ -58,7 +58,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_named_in_the_pages_exist(page: Path) -> None:
     known = {opt for command in every_command() for param in command.params for opt in param.opts} | {"--help"}
-    of_scripts = {"--again", "--control", "--long", "--only", "--sample"}
+    of_scripts = {"--again", "--control", "--install", "--long", "--only", "--sample"}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text()))
     assert named <= known | of_scripts
 

@@ -63,8 +63,8 @@ def test_land_is_where_the_original_has_it(place: str, installed: str) -> None:
     rng = np.random.default_rng(0)
     x, y = rng.uniform(window[:2], window[2:], (4000, 2)).T
     told, true = shapely.contains_xy(land, x, y), shapely.contains_xy(truth, x, y)
-    # Up to 50 m from the shore, simplifying and rounding may move it; estuaries come from another source.
-    near = shapely.dwithin(shapely.points(x, y), truth.boundary, 50 * METRE / east_west(window))
+    # Up to 60 m from the shore, simplifying and rounding may move it; estuaries come from another source.
+    near = shapely.dwithin(shapely.points(x, y), truth.boundary, 60 * METRE / east_west(window))
     if place == "New York" and installed == "dpheatmap-coast":
         near |= (x < -73.85) & (y > 40.75)
     assert (told == true)[~near].all()
@@ -84,7 +84,7 @@ def test_polygons_are_valid_and_lie_in_the_window(place: str, installed: str) ->
 
 
 @pytest.mark.parametrize("place", ["New York", "San Francisco", "Fiji", "Lake Erie"])
-def test_the_coast_is_within_fifty_metres_of_the_original(
+def test_the_coast_is_within_sixty_metres_of_the_original(
     place: str, tiles: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shores_module, "_tiles", lambda: tiles)
@@ -93,7 +93,7 @@ def test_the_coast_is_within_fifty_metres_of_the_original(
     points = np.concatenate(found_in(window).coast) * ground
     shore = shapely.transform(original_land(window).boundary, lambda xy: xy * ground)
     away = shapely.distance(shapely.points(points), shore) / METRE
-    assert away.max() < 50
+    assert away.max() < 60
     assert np.median(away) < 10
 
 

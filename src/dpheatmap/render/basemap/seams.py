@@ -37,10 +37,10 @@ def join_rings(rings: Sequence[NDArray[Any]], along: Sequence[NDArray[np.bool_]]
         chains += parts_where(ring, ~edge)
         points = [(x, y) for x, y in ring.tolist()]
         seams += [(points[i], points[i + 1]) for i in np.flatnonzero(edge).tolist()]
-    return whole + _link([*(np.array(seam) for seam in _one_sided(seams)), *chains])
+    return whole + _link([*(np.array(seam) for seam in _cancel_opposites(seams)), *chains])
 
 
-def _one_sided(seams: Iterable[Seam]) -> list[Seam]:
+def _cancel_opposites(seams: Iterable[Seam]) -> list[Seam]:
     """Seams, cut at each other's ends, without those that have an opposite."""
     runs: dict[tuple[int, float], list[tuple[float, float]]] = defaultdict(list)
     for start, stop in seams:

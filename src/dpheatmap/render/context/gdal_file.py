@@ -1,0 +1,110 @@
+"""GeoPackage, Shapefile and GeoParquet, read with geopandas; other systems of coordinates are converted to degrees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpheatmap._util.extras import import_extra
+from dpheatmap.errors import DataError, MissingDependency
+from dpheatmap.place.domain import Bounds, Floats
+from dpheatmap.render.context.raw_feature import RawFeature
+
+_NAMES = {
+    ".gpkg": ("GeoPackage", b"SQLite format 3\x00"),
+    ".shp": ("Shapefile", b"\x00\x00\x27\x0a"),
+    ".parquet": ("GeoParquet", b"PAR1"),
+    ".geoparquet": ("GeoParquet", b"PAR1"),
+    ".geojson": ("GeoJSON", b""),
+    ".json": ("GeoJSON", b""),
+}
+SUFFIXES = tuple(_NAMES)
+"""The suffixes of files that are read here; GeoJSON only in another system of coordinates than degrees."""
+
+
+def read_with_geopandas(path: Path, window: Bounds) -> list[RawFeature]:
+    """The features of a file near a window."""
+    form, magic = _NAMES[path.suffix.lower()]
+    import_extra("geopandas", "geo", f"The context {path.name!r}")
+    # What the file starts with decides which of many drivers opens it, and none of those that lead elsewhere.
+    with path.open("rb") as file:
+        if file.read(len(magic)) != magic:
+            raise DataError(f"The context {path.name!r} can't be read as {form}. Check the file.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [feature for table in _tables(path, window) for feature in _features(table)]
+    except (DataError, MissingDependency):
+        raise
+    except Exception as error:  # of GDAL, PROJ, GEOS or Arrow
+        raise DataError(f"The context {path.name!r} can't be read as {form}. Check the file.") from error
+
+
+def _tables(path: Path, window: Bounds) -> Iterator[Any]:
+    """The layers of a file as frames in degrees."""
+    import geopandas
+    from shapely import box
+
+    if _NAMES[path.suffix.lower()][0] == "GeoParquet":
+        yield _to_degrees(geopandas.read_parquet(path), path)
+        return
+    import pyogrio
+
+    near = geopandas.GeoSeries([box(*window).buffer(0.1 * (window.x1 - window.x0))], crs=4326)
+    for name, kind in pyogrio.list_layers(path):
+        if kind is not None:
+            crs = pyogrio.read_info(path, layer=name)["crs"]
+            bbox = near.to_crs(crs).iloc[0].bounds if crs else None
+            frame = geopandas.read_file(path, layer=name, bbox=bbox, engine="pyogrio")
+            yield _to_degrees(frame, path).assign(layer=name)
+
+
+def _to_degrees(frame: Any, path: Path) -> Any:
+    if frame.crs is not None:
+        return frame.to_crs(4326)
+    west, south, east, north = frame.total_bounds if len(frame) else (0.0, 0.0, 0.0, 0.0)
+    if not (-540 <= west <= east <= 540 and -90 <= south <= north <= 90):
+        raise DataError(
+            f"The context {path.name!r} does not tell its system of coordinates, and they are not degrees. "
+            "Save it with its system, in a Shapefile the file .prj."
+        )
+    return frame
+
+
+def _features(frame: Any) -> Iterator[RawFeature]:
+    """The features of a frame in degrees."""
+    import shapely
+
+    tags = frame.drop(columns=frame.geometry.name).to_dict("records")
+    for shape, own in zip(frame.geometry.to_numpy(), tags, strict=True):
+        if shape is None:
+            continue
+        clean = {key: value for key, value in own.items() if isinstance(value, str | int | float) and value == value}
+        parts = [part for part in _leaves(shapely.force_2d(shape)) if not part.is_empty]
+        polygons, lines, points = (
+            [part for part in parts if part.geom_type in kinds]
+            for kinds in (("Polygon",), ("LineString", "LinearRing"), ("Point",))
+        )
+        if polygons:
+            yield RawFeature("polygon", [[*map(_points, (p.exterior, *p.interiors))] for p in polygons], clean)
+        if lines:
+            yield RawFeature("line", [[_points(line)] for line in lines], clean)
+        if points:
+            yield RawFeature("point", [[_points(point)] for point in points], clean)
+
+
+def _leaves(shape: Any) -> Iterator[Any]:
+    """The simple parts of a shape."""
+    if hasattr(shape, "geoms"):
+        for part in shape.geoms:
+            yield from _leaves(part)
+    else:
+        yield shape
+
+
+def _points(shape: Any) -> Floats:
+    return np.asarray(shape.coords, dtype=np.float64)[:, :2]
