@@ -246,6 +246,12 @@ RULES: dict[str, Rule] = {
         "The heat is drawn over it; 'pitch' is a football pitch.",
     ),
     "basemap": Rule("True or False", lambda value: isinstance(value, bool), "False draws no coast, borders and towns."),
+    "context": Rule(
+        "names of files",
+        lambda value: isinstance(value, tuple) and all(isinstance(spec, str) and spec for spec in value),
+        "They hold your own map: parks, streets, borders.",
+    ),
+    "context_credit": _text("text", "It says whose map the context is."),
     "bare": Rule("True or False", lambda value: isinstance(value, bool), "True draws the heat and nothing else."),
     "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
     "tiles": Rule(

@@ -111,6 +111,12 @@ map_options = combine_options(
         "--background", metavar="FILE", help="A picture under the heat, of its shape; or pitch, for football."
     ),
     click.option("--no-basemap", is_flag=True, help="Draw no coast, borders and towns."),
+    click.option(
+        "--context", multiple=True, metavar="FILE[:KIND]",
+        help="Your own map: GeoJSON, GeoPackage, Shapefile, GeoParquet or PMTiles, drawn as water, park, land, road, "
+        "rail or border; or the column with names. Never a file made from the private table.",
+    ),
+    click.option("--context-credit", metavar="TEXT", help="Whose map that is."),
     click.option("--bare", is_flag=True, help="A .png of the heat alone, with a world file for GIS."),
     click.option(
         "--h3", type=int, metavar="RESOLUTION",
@@ -139,16 +145,17 @@ def look_for(output: str, look: dict[str, Any]) -> dict[str, Any]:
 
 def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, Any]:
     """Remove the options of drawing from a command's options and return them; some output must take each."""
-    plain = ("title", "subtitle", "source", "what", "style", "colours", "background", "h3", "tiles")
+    plain = ("title", "subtitle", "source", "what", "style", "colours", "background", "context_credit", "h3", "tiles")
     look = {name: choices.pop(name) for name in plain}
     zooms, bare, limits = choices.pop("zooms"), choices.pop("bare"), choices.pop("limits")
     look |= {"zooms": zooms and _zooms(zooms), "bare": bare or None, "limits": limits and _limits(limits)}
+    look |= {"context": choices.pop("context") or None}
     look |= {"basemap": False if choices.pop("no_basemap") else None}
     look = {name: value for name, value in look.items() if value is not None}
     check(**look)
     taken = set[str]().union(*(options_of(output) for output in outputs if not is_release(output)))
     for name in sorted(look.keys() - taken):
-        option = "--no-basemap" if name == "basemap" else f"--{name}"
+        option = "--no-basemap" if name == "basemap" else f"--{name.replace('_', '-')}"
         raise ParameterError(f"None of the outputs takes {option}. Leave it out; --help tells what it is for.")
     return look
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
@@ -243,6 +244,8 @@ class Heatmap:
         limits: tuple[float, float] | None = None,
         background: str | PathLike[str] | None = None,
         basemap: bool = True,
+        context: str | Sequence[str] | None = None,
+        context_credit: str | None = None,
         bare: bool = False,
         h3: int | None = None,
         zooms: tuple[int, int] | None = None,
@@ -275,6 +278,12 @@ class Heatmap:
             football pitch.
         basemap : bool, default True
             Whether a picture or a page of a box shows coast, borders and names.
+        context : str or sequence of str, optional
+            Files with your own map: GeoJSON, GeoPackage, Shapefile, GeoParquet or PMTiles. After a colon stands how to
+            draw it (water, park, land, road, rail or border) or the column with names: "parks.geojson:park". It says
+            nothing about people and costs no budget; never give a file that was made from the private table.
+        context_credit : str, optional
+            Whose map that is, for the small print.
         bare : bool, default False
             Whether a .png leaves out everything but the heat.
         h3 : int, optional
@@ -298,7 +307,8 @@ class Heatmap:
         options: dict[str, Any] = {
             "title": title, "subtitle": subtitle, "source": source, "what": what, "style": style, "colours": colours,
             "limits": limits, "background": background, "basemap": basemap, "bare": bare, "h3": h3, "zooms": zooms,
-            "tiles": tiles,
+            "tiles": tiles, "context_credit": context_credit,
+            "context": None if context is None else (context,) if isinstance(context, str) else tuple(context),
         }  # fmt: skip
         check(**{name: value for name, value in options.items() if name in usual or value is not None})
         save(self, path, **{name: value for name, value in options.items() if value != usual.get(name)})

@@ -64,10 +64,10 @@ def ground_of(
         return NO_GROUND
     known = backdrop(domain.bounds, domain.bounds, width)
     land = None if known.land is None else [
-        [_thin(_pixels_of(domain, ring, width, height)) for ring in rings] for rings in known.land
+        [_thin(pixels_of(domain, ring, width, height)) for ring in rings] for rings in known.land
     ]  # fmt: skip
     coast, rivers, borders = (
-        [part for line in lines for part in _stretches(_thin(_pixels_of(domain, line, width, height)), width, height)]
+        [part for line in lines for part in _stretches(_thin(pixels_of(domain, line, width, height)), width, height)]
         for lines in (known.coast, known.rivers, known.borders)
     )
     names = _names(domain, width, height, text_width, scale, taken)
@@ -78,7 +78,7 @@ def _credits(known: Backdrop, names: list[Name]) -> tuple[str, ...]:
     return (*known.credits, *((basemap.NAMES_CREDIT,) if names else ()))
 
 
-def _pixels_of(domain: Domain, points: Floats, width: int, height: int) -> Floats:
+def pixels_of(domain: Domain, points: Floats, width: int, height: int) -> Floats:
     """Convert longitudes and latitudes to pixels."""
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     rows = 0.5 - np.arcsinh(np.tan(np.radians(np.clip(points[:, 1], -89.0, 89.0)))) / (2.0 * np.pi)
@@ -120,7 +120,7 @@ def _names(
     found: list[Name] = []
     areas = [tuple(side / scale for side in area) for area in taken]
     for city in basemap.cities(domain.bounds, _CANDIDATES):
-        (x, y), *_ = (_pixels_of(domain, np.array([[city.lon, city.lat]]), width, height) / scale).tolist()
+        (x, y), *_ = (pixels_of(domain, np.array([[city.lon, city.lat]]), width, height) / scale).tolist()
         size = next(size for least, size in _SIZES if city.population >= least)
         half = text_width(city.name, size) / 2 + _AIR
         area = (x - half, y - 0.8 * size - _INSET, x + half, y + 0.5 * size + _INSET)

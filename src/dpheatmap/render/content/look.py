@@ -19,6 +19,8 @@ class Look:
     limits: tuple[float, float] | None = None
     background: str | PathLike[str] | None = None
     basemap: bool = True
+    context: tuple[str, ...] = ()
+    context_credit: str = ""
 
 
 OPTIONS = tuple(field.name for field in fields(Look))

@@ -15,12 +15,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from dpheatmap._util.number_words import MINUS, plain
-from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of
+from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of, pixels_of
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.content.subject import PITCH
 from dpheatmap.render.figure.background import background_of, chalk, lines_over
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
+from dpheatmap.render.figure.context_drawing import ContextDrawing, layers_of
 from dpheatmap.render.figure.lettering import REGULAR, SEMIBOLD, lines_of, text_width
 from dpheatmap.render.figure.page_layout import (
     BAR_HEIGHT,
@@ -112,10 +113,17 @@ class Figure:
         return ground_of(self.picture.domain, box.width, box.height, wide, scale=SCALE, taken=taken)
 
     @cached_property
+    def context(self) -> ContextDrawing:
+        """The maker's own map."""
+        domain, box = self.picture.domain, self._without_credits.map
+        layers = layers_of(domain, self.look.context, box.width)
+        return ContextDrawing(layers, lambda line: pixels_of(domain, line, box.width, box.height), SCALE)
+
+    @cached_property
     def layout(self) -> PageLayout:
         """The layout of the picture."""
-        credits = f"Map: {', '.join(self.ground.credits)}." if self.ground.credits else ""
-        return PageLayout(self.picture.words, self._shape, credits)
+        whose = [*self.ground.credits, *([self.look.context_credit] if self.look.context_credit else [])]
+        return PageLayout(self.picture.words, self._shape, f"Map: {', '.join(whose)}." if whose else "")
 
     @cached_property
     def _without_credits(self) -> PageLayout:
@@ -177,6 +185,7 @@ class Figure:
             pixels[:] = rgb_of(theme.land if land is None else theme.water)
             if land is not None:
                 pixels = mix(pixels, rgb_of(theme.land), land)
+        pixels = self.context.under_heat(pixels, theme)
         if self.picture.words.nothing is not None:
             return diagonals(pixels, rgb_of(theme.coast), SCALE)
         heat = paint(self.picture, theme, columns, rows, between=self.between, style=self.look.style, scale=SCALE)
@@ -184,7 +193,10 @@ class Figure:
         if self.look.background is not None:
             lines = lines_over(self.picture.domain, self.look.background, (columns, rows))
             pixels = mix(pixels, rgb_of(chalk(theme)), lines)
-        return pixels if land is None else mix(pixels, rgb_of(theme.water), WATER_OVER_HEAT * (1.0 - land))
+        own = self.context.water(columns, rows)
+        water = np.zeros((1, 1), np.float32) if land is None else 1.0 - land
+        water = water if own is None else np.maximum(water, own)
+        return pixels if land is None and own is None else mix(pixels, rgb_of(theme.water), WATER_OVER_HEAT * water)
 
     # Parts
 
@@ -211,6 +223,7 @@ class Figure:
             canvas.lines(
                 [line + corner for line in lines], box, width=SCALE * width, colour=rgb_of(colour), opacity=opacity
             )
+        self.context.over_heat(canvas, box, theme)
         if not self.picture.domain.geographic:
             right, bottom = box.right - 1, box.bottom - 1
             corners = ((box.left, box.top), (right, box.top), (right, bottom), (box.left, bottom), (box.left, box.top))

@@ -9,6 +9,8 @@ from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import picture_of
+from dpheatmap.render.figure.context_drawing import layers_of
+from dpheatmap.render.figure.page_layout import WIDTH
 from dpheatmap.render.web.page import check_surroundings, page
 
 
@@ -22,3 +24,4 @@ def refuse(domain: Domain, look: Look, *, tiles: str | None = None) -> None:
     if look.style == "contour":
         raise ParameterError("An .html has bands or smooth heat, and the style was contour. Use .png, .svg or .pdf.")
     check_surroundings(domain, tiles, look.background)
+    layers_of(domain, look.context, WIDTH)

@@ -12,8 +12,10 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.figure.canvas import PillowCanvas
+from dpheatmap.render.figure.context_drawing import layers_of
 from dpheatmap.render.figure.figure_file import write_figure
 from dpheatmap.render.figure.heat_figure import figure_of
+from dpheatmap.render.figure.page_layout import WIDTH
 
 
 def write(heat: Heatmap, path: Path, look: Look, *, bare: bool = False) -> None:
@@ -34,6 +36,7 @@ def refuse(domain: Domain, look: Look, *, bare: bool = False) -> None:
         )
     if look.background is not None:
         background_of(domain, look.background)
+    layers_of(domain, look.context, WIDTH)
 
 
 def draw(heat: Heatmap, look: Look | None = None) -> Image.Image:

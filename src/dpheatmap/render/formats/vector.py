@@ -8,8 +8,10 @@ from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.figure.background import background_of
+from dpheatmap.render.figure.context_drawing import layers_of
 from dpheatmap.render.figure.figure_file import refuse_picture, write_figure
 from dpheatmap.render.figure.heat_figure import figure_of
+from dpheatmap.render.figure.page_layout import WIDTH
 
 
 def write(heat: Heatmap, path: Path, look: Look) -> None:
@@ -22,3 +24,4 @@ def refuse(domain: Domain, look: Look) -> None:
     refuse_picture(".svg")
     if look.background is not None:
         background_of(domain, look.background)
+    layers_of(domain, look.context, WIDTH)

@@ -24,6 +24,7 @@ from dpheatmap.render.basemap.backdrop import fine_shores, is_small
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import HEADINGS, Picture
 from dpheatmap.render.content.subject import PITCH
+from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.palette import (
     DARK,
@@ -180,9 +181,22 @@ def around_heat(picture: Picture, look: Look, tiles: str | None = None) -> dict[
         "basemap": deflate(between_tags(ground).encode()) if drawn else None,
         "background": None if background is None else _background(background, picture.domain),
         "tiles": None if tiles is None else {"url": tiles, "credit": _credit(tiles)},
-        "context": [],
-        "credits": [*(ground["credits"] if tiles is None else ()), "dpheatmap"],
+        "context": _context(picture.domain, look),
+        "credits": [
+            *(ground["credits"] if tiles is None else ()),
+            *([look.context_credit] if look.context_credit else []),
+            "dpheatmap",
+        ],
     }
+
+
+def _context(domain: Domain, look: Look) -> list[dict[str, str]]:
+    """The maker's own map, a layer a kind."""
+    return [
+        {"name": layer.name, "kind": layer.kind, "data": deflate(between_tags(layer.as_geojson()).encode())}
+        for spec in look.context
+        for layer in read_context(spec, _window(domain.bounds), _PIXELS)
+    ]
 
 
 def basemap_around(bounds: Bounds) -> dict[str, Any]:
