@@ -86,7 +86,7 @@ def map_data(
         "legend": {
             "title": "Of every 1,000 people, how many are in a square kilometre here",
             "short": "Of every 1,000 people, how many per km²",
-            "under": "can’t tell" if signed else "under 1",
+            "under": "can\u2019t tell" if signed else "under 1",
             "bare": "" if signed else "Under 1, or too few to tell from the noise",
             "rough": "Rough: may be off by half or more" if clarity is not None and not signed else "",
             "outside": "Outside the line nothing was counted",

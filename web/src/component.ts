@@ -319,10 +319,12 @@ export class HeatmapView {
     this.printing = true;
     this.showTheme();
     this.frame.print(this.snapshot());
+    this.frame.arrange("wide"); // whose parts are all there, in the order of every medium
   }
 
   private afterPrint(): void {
     this.frame.print(null);
+    this.frame.arrange(this.layout);
     this.printing = false;
     this.showTheme();
   }

@@ -63,6 +63,6 @@ def test_the_maps_work_on_the_notebooks_page(notebook: Any, open_map: Open, tmp_
         opened.page.locator(f"iframe >> nth={number}").scroll_into_view_if_needed()
         frame.locator("#dpheatmap[data-ready]").wait_for()
         assert frame.locator("h1").inner_text() == title
-        frame.get_by_role("button", name="Privacy label").click()
+        frame.locator(".badge").click()
         expect(frame.get_by_role("dialog")).to_be_visible()
     expect(opened.page.locator("div.dpheatmap-output > img")).to_have_count(0)
