@@ -16,10 +16,11 @@ from dpheatmap.place.domain import Bounds, Domain
 from dpheatmap.render import basemap
 from dpheatmap.testing import generated_people
 
-SIZE = 1000
+SIZE = 1024
 COLUMNS = {"user": "person", "x": "x", "y": "y"}
+NEW_YORK = (-74.06, 40.64, -73.86, 40.84)
 BERN = (7.30, 46.90, 7.50, 47.02)
-BAY = (-124.0, 36.4, -120.4, 39.2)
+BAY = (-122.60, 37.55, -122.15, 37.95)
 ITALY = (6.0, 36.5, 19.0, 47.5)
 WORLD = (-170.0, -56.0, 179.9, 74.0)
 
@@ -37,6 +38,54 @@ def around_towns(extent: tuple[float, ...], people: int, spread: float, seed: in
     )
     at = np.array([(town.lon, town.lat) for town in towns])[near] + rng.normal(0.0, spread, (len(person), 2))
     return pa.table({"person": person, "x": at[:, 0], "y": at[:, 1]})
+
+
+HAUNTS = {  # of New York: longitude, latitude, and how many go there by day and at night
+    "Times Square": (-73.986, 40.757, 20, 22),
+    "Grand Central": (-73.977, 40.752, 16, 6),
+    "Union Square": (-73.990, 40.736, 14, 16),
+    "Wall Street": (-74.010, 40.706, 14, 3),
+    "SoHo": (-74.001, 40.723, 9, 8),
+    "East Village": (-73.984, 40.727, 5, 18),
+    "Penn Station": (-73.993, 40.750, 12, 7),
+    "Columbus Circle": (-73.982, 40.768, 9, 6),
+    "Upper East Side": (-73.960, 40.774, 7, 7),
+    "Columbia": (-73.962, 40.808, 5, 3),
+    "Harlem": (-73.946, 40.811, 4, 5),
+    "Downtown Brooklyn": (-73.987, 40.692, 7, 5),
+    "Williamsburg": (-73.957, 40.714, 4, 12),
+    "Park Slope": (-73.980, 40.672, 4, 5),
+    "Long Island City": (-73.948, 40.746, 4, 3),
+    "Astoria": (-73.921, 40.764, 3, 5),
+    "Jackson Heights": (-73.883, 40.749, 3, 4),
+    "LaGuardia": (-73.874, 40.774, 7, 3),
+    "Hoboken": (-74.031, 40.741, 3, 5),
+    "Jersey City": (-74.038, 40.718, 4, 3),
+    "Yankee Stadium": (-73.927, 40.829, 1, 5),
+}
+
+
+def new_yorkers(people: int, *, night: bool = False, seed: int = 4) -> pa.Table:
+    """People who go to well-known places, on land, and to a few of their own; nobody of them exists."""
+    import shapely
+
+    from dpheatmap.render.basemap.shores import shores
+
+    rng = np.random.default_rng(seed)
+    at = np.array([place[:2] for place in HAUNTS.values()])
+    pull = np.array([place[3 if night else 2] for place in HAUNTS.values()], float)
+    trips = rng.geometric(0.25, people)
+    person = np.repeat(np.arange(people), trips)
+    own = rng.choice(len(at), people, p=pull / pull.sum())
+    there = np.where(rng.random(len(person)) < 0.5, own[person], rng.choice(len(at), len(person), p=pull / pull.sum()))
+    wide = rng.choice([0.0035, 0.009, 0.03], len(person), p=[0.6, 0.3, 0.1])[:, None]
+    points = at[there] + rng.normal(0.0, 1.0, (len(person), 2)) * wide
+    known = shores(Bounds(*NEW_YORK))
+    if known is None:
+        raise SystemExit("The pictures need the coast: scripts/coast --install")
+    land = shapely.union_all([shapely.Polygon(outer, holes) for outer, *holes in known.land])
+    dry = shapely.contains_xy(land, points[:, 0], points[:, 1])
+    return pa.table({"person": person[dry], "x": points[dry, 0], "y": points[dry, 1]})
 
 
 def looks_at_a_shop(people: int, seed: int = 2) -> pa.Table:
@@ -105,28 +154,45 @@ def map_of(
 
 
 def draw(folder: Path) -> None:
-    """All ten, of generated people."""
+    """All twelve, of generated people."""
     folder.mkdir(parents=True, exist_ok=True)
-    place = Domain.bbox(*BERN, resolution=50)
-    city = map_of(generated_people(20_000, extent=BERN), place, 1, 250)
-    city.save(folder / "city.png", title="An invented city, 20,000 people")
-    city.save(folder / "city-log.png", scale="log", title="The same, on a logarithmic scale")
-    city.save(folder / "city-contour.png", style="contour", title="Where half of them are")
-    draw_cells(city, folder / "city-cells.png")
-    few = map_of(generated_people(400, extent=BERN), place, "1/4", 500)
-    few.save(folder / "few.png", scale="log", title="400 people, epsilon 1/4")
-    bay = map_of(around_towns(BAY, 30_000, 0.03), Domain.bbox(*BAY, resolution=600), 1, 4000)
-    bay.save(folder / "bay.png", scale="log", title="Invented people around San Francisco")
+    invented = {"source": "invented people at real places"}
+    place = Domain.bbox(*NEW_YORK, resolution=50)
+    columns: dict[str, Any] = dict(COLUMNS)
+    day, night = (
+        dph.release(new_yorkers(8000, night=late, seed=4 + late), place, epsilon=1, **columns) for late in (False, True)
+    )
+    heat = day.heatmap(sigma=400, size=SIZE)
+    words = {"title": "Where 8,000 invented people are in New York", **invented}
+    heat.save(folder / "new-york.png", **words)
+    heat.save(folder / "new-york-dark.png", colours="dark", **words)
+    heat.save(folder / "new-york-contour.png", style="contour", **words)
+    change = dph.difference(night, day, sigma=600, size=SIZE, names=("by day", "at night"))
+    change.save(folder / "change.png", title="Where New York goes at night", **invented)
+    city = Domain.bbox(*BERN, resolution=50)
+    few = map_of(around_towns(BERN, 400, 0.01), city, "1/2", 600)
+    few.save(folder / "few.png", title="400 invented people in Bern", **invented)
+    nothing = map_of(around_towns(BERN, 12, 0.01), city, "1/10", 600)
+    nothing.save(folder / "nothing.png", title="Twelve invented people in Bern", **invented)
+    bay = map_of(around_towns(BAY, 20_000, 0.02), Domain.bbox(*BAY, resolution=100), 1, 900)
+    bay.save(folder / "bay.png", title="Invented people around San Francisco Bay", **invented)
     italy = map_of(around_towns(ITALY, 60_000, 0.12), Domain.bbox(*ITALY, resolution=3000), 1, 12_000)
-    italy.save(folder / "italy.png", scale="log", title="Invented people in and around Italy")
+    italy.save(folder / "italy.png", title="Invented people in and around Italy", **invented)
     world = map_of(around_towns(WORLD, 100_000, 1.0), Domain.bbox(*WORLD, depth=9), 1, 150_000)
-    world.save(folder / "world.png", scale="log", title="Invented people of the world")
+    world.save(folder / "world.png", style="smooth", title="Invented people of the world", **invented)
     screen = shop(folder / "screen.png")
-    gaze = map_of(looks_at_a_shop(300), Domain.image(640, 480), 2, 16)
-    gaze.save(folder / "gaze.png", background=screen, title="Where 300 invented people looked")
+    gaze = map_of(looks_at_a_shop(300), Domain.image(640, 480), 2, 20)
+    gaze.save(
+        folder / "gaze.png", background=screen, title="Where people looked: the shop's front page",
+        source="an invented page, 300 invented viewers",
+    )  # fmt: skip
     screen.unlink()
     match = map_of(passes(440), Domain.image(105, 68), 2, 4)
-    match.save(folder / "pitch.png", background="pitch", title="Touches of 440 invented players")
+    match.save(
+        folder / "pitch.png", background="pitch", what="touches", title="Where players touch the ball",
+        source="440 invented players",
+    )  # fmt: skip
+    draw_cells(map_of(generated_people(20_000, extent=BERN), city, 1, 250), folder / "cells.png")
 
 
 def draw_cells(heat: dph.Heatmap, path: Path) -> None:
@@ -137,7 +203,7 @@ def draw_cells(heat: dph.Heatmap, path: Path) -> None:
     cells = heat.to_geopandas()
     cells["percent"] = (100 * cells["per_km2"]).clip(lower=0.01)
     axes = cells.plot(
-        "percent", legend=True, cmap="magma", figsize=(8.8, 6.4), edgecolor="0.45", linewidth=0.2,
+        "percent", legend=True, cmap="YlOrRd", figsize=(8.8, 6.4), edgecolor="0.45", linewidth=0.2,
         norm=matplotlib.colors.LogNorm(), legend_kwds={"label": "% of people per km²", "shrink": 0.8},
     )  # fmt: skip
     b = heat.domain.bounds
@@ -152,11 +218,11 @@ def draw_real(data: Path, folder: Path) -> None:
     checkins, touches = data / "gowalla_nyc_timed.parquet", data / "wyscout_events.parquet"
     if checkins.exists():
         columns = {"user": "user", "x": "lon", "y": "lat"}
-        city = map_of(str(checkins), Domain.bbox(-74.1, 40.6, -73.8, 40.9, resolution=50), 1, 250, columns)
-        city.save(folder / "new-york.png", scale="log", title="Check-ins in New York")
+        city = map_of(str(checkins), Domain.bbox(*NEW_YORK, resolution=50), 1, 450, columns)
+        city.save(folder / "new-york.png", what="check-ins", source="Gowalla")
     if touches.exists():
         match = map_of(str(touches), Domain.image(100, 100), 1, 2, COLUMNS | {"user": "user"})
-        match.save(folder / "football.png", title="Events of football matches, in per cent of the pitch")
+        match.save(folder / "football.png", what="events", source="Pappalardo and others, 2019")
 
 
 if __name__ == "__main__":

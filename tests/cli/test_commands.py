@@ -323,7 +323,7 @@ def test_a_plan_says_which_design_is_better_and_what_is_guaranteed(capsys: pytes
     assert run(options) == 0
     out = capsys.readouterr().out
     assert "Better: ladder. The ladder follows people" in out
-    assert "the paper's design guarantees 0.024 of the side" in out
+    assert "the paper's design guarantees 0.0241 of the side" in out
     assert run([*options, "--design", "dense", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["design"], answer["better"], len(answer["levels"])) == ("dense", "ladder", 1)

@@ -22,6 +22,10 @@ from dpheatmap.testing import generated_people, seeded_release
 MakeHeat = Callable[..., Heatmap]
 CITY = Domain.bbox(7.30, 46.90, 7.50, 47.02, resolution=100)
 SCREEN = Domain.image(64, 48)
+PITCH = Domain.image(105, 68)
+HARBOUR = Domain.bbox(-75.0, 40.0, -72.0, 42.0, depth=11)
+KINDS = {"ground": CITY, "image": SCREEN, "unit square": Domain.unit(6)}
+every_kind = pytest.mark.parametrize("domain", KINDS.values(), ids=KINDS)
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +55,12 @@ class Given(Uncertainty):
     def relative_std(self) -> Floats:
         return self.given
 
+    def relative_interval(self, confidence: float) -> tuple[Floats, Floats]:
+        return np.maximum(1.0 - 1.645 * self.given, 0.0), 1.0 + 1.645 * self.given
+
+    def relative_interval_together(self, confidence: float) -> tuple[Floats, Floats]:
+        return np.maximum(1.0 - 3.0 * self.given, 0.0), 1.0 + 3.0 * self.given
+
 
 def uncertain(heat: Heatmap, std: Floats) -> Heatmap:
     """The heatmap with these standard deviations."""
@@ -59,27 +69,34 @@ def uncertain(heat: Heatmap, std: Floats) -> Heatmap:
     return replace(heat, uncertainty=Given(heat.estimate, heat.domain, heat.sigma, (rows, columns), given=given))  # type: ignore[arg-type]
 
 
+def heat_of(
+    domain: Domain, values: np.ndarray | None = None, std: np.ndarray | None = None, **facts: object
+) -> Heatmap:
+    """A heatmap of a domain from values of any scale, or from random ones; ``std`` as it is to be."""
+    finest = domain.cells(domain.depth)
+    if values is None:
+        values = np.random.default_rng(0).exponential(size=(finest.rows, finest.columns))
+    about = {
+        "sigma": 0.02 * domain.longer_side,
+        "loss": PureLoss(Fraction(1, 3)),
+        "made": datetime(2026, 1, 31, tzinfo=UTC),
+        "seeded": False,
+        "empty": False,
+    }
+    heat = Heatmap(values / values.sum(), domain, **(about | facts))  # type: ignore[arg-type]
+    return heat if std is None else uncertain(heat, std)
+
+
+def bell(domain: Domain, wide: float = 0.1, spread: float = 0.05, **facts: object) -> Heatmap:
+    """A heatmap of a bell whose standard deviations are ``spread`` of its values."""
+    values = blob(domain, wide)
+    return heat_of(domain, values, std=spread * values / values.sum(), **facts)
+
+
 @pytest.fixture
 def make_heat() -> MakeHeat:
-    """Builds a heatmap of a domain from values of any scale, or from random ones; ``std`` as it is to be."""
-
-    def make(
-        domain: Domain, values: np.ndarray | None = None, std: np.ndarray | None = None, **facts: object
-    ) -> Heatmap:
-        finest = domain.cells(domain.depth)
-        if values is None:
-            values = np.random.default_rng(0).exponential(size=(finest.rows, finest.columns))
-        about = {
-            "sigma": 0.02 * domain.longer_side,
-            "loss": PureLoss(Fraction(1, 3)),
-            "made": datetime(2026, 1, 31, tzinfo=UTC),
-            "seeded": False,
-            "empty": False,
-        }
-        heat = Heatmap(values / values.sum(), domain, **(about | facts))  # type: ignore[arg-type]
-        return heat if std is None else uncertain(heat, std)
-
-    return make
+    """Builds heatmaps: :func:`heat_of`."""
+    return heat_of
 
 
 @pytest.fixture

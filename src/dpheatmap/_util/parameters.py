@@ -103,6 +103,19 @@ def _is_list_of_names(value: object) -> bool:
     return isinstance(value, list) and names and 1 <= len(value) <= MOST_IMAGES and len(set(value)) == len(value)
 
 
+def _are_limits(value: object) -> bool:
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in value)
+        and 0 < value[0] < value[1] < math.inf
+    )
+
+
+def _are_two_texts(value: object) -> bool:
+    return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(v, str) and v for v in value)
+
+
 def _are_zooms(value: object) -> bool:
     return (
         isinstance(value, (tuple, list))
@@ -216,8 +229,17 @@ RULES: dict[str, Rule] = {
     "share": _real("a number above 0 and below 1", lambda v: 0 < v < 1, "0.95 asks for 95 % of people."),
     "control": one_of("discovery", "family"),
     "title": _text("text", "It stands above the map."),
-    "scale": one_of("linear", "log"),
-    "style": one_of("heat", "contour"),
+    "subtitle": _text("text", "It stands below the title."),
+    "source": _text("text", "It says whose data it is."),
+    "what": _text("text", "It names what people did there, such as check-ins."),
+    "style": one_of("bands", "smooth", "contour"),
+    "colours": one_of("light", "dark"),
+    "limits": Rule(
+        "two numbers above 0, the lower first",
+        _are_limits,
+        "They are the first and the last edge of the bands, as in (1, 50).",
+    ),
+    "names": Rule("two texts", _are_two_texts, "They name both maps, such as 'by day' and 'at night'."),
     "background": Rule(
         "the path of a picture, or 'pitch'",
         lambda value: isinstance(value, (str, PathLike)),

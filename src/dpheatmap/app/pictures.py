@@ -11,9 +11,11 @@ from dpheatmap.heatmap.differences import difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.releases.release import Release, load
 from dpheatmap.render import options_of
+from dpheatmap.render.content.changes import picture_of_difference
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.picture import Picture, picture_of
 from dpheatmap.render.figure.thumbnail import thumbnail
-from dpheatmap.render.web.page import data_of, surroundings
-from dpheatmap.render.web.picture import Picture, picture_of, picture_of_difference
+from dpheatmap.render.web.page import around_heat, data_of
 
 SIDE = 724
 """Pixels on the longer side of a map in the page; files have all pixels."""
@@ -23,12 +25,13 @@ THUMBNAIL = 320
 
 def map_of(release: Path, background: Path | None, sigma: float | None) -> str:
     """The data of a map for the page, as JSON."""
-    return _data(picture_of(_heat(release, sigma)), background)
+    look = Look(background=background)
+    return _data(picture_of(_heat(release, sigma), look), look)
 
 
 def change_of(after: Path, before: Path) -> str:
     """The data of the map of the difference between two releases."""
-    return _data(picture_of_difference(difference(_release(after), _release(before))), None)
+    return _data(picture_of_difference(difference(_release(after), _release(before))), Look())
 
 
 def thumbnail_of(release: Path) -> bytes:
@@ -43,8 +46,8 @@ def file_of(release: Path, background: Path | None, sigma: float | None, path: P
     _heat(release, sigma).save(path, **look)
 
 
-def _data(picture: Picture, background: Path | None) -> str:
-    return data_of(picture.at_most(SIDE), surroundings(picture, background=background))
+def _data(picture: Picture, look: Look) -> str:
+    return data_of(picture.at_most(SIDE), around_heat(picture, look))
 
 
 @lru_cache(maxsize=8)

@@ -19,8 +19,8 @@ from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.planning.plans import plan
 from dpheatmap.releases.label import odds_in_words
+from dpheatmap.render.content.picture import picture_of
 from dpheatmap.render.figure.thumbnail import thumbnail
-from dpheatmap.render.web.picture import picture_of
 from dpheatmap.testing import generated_people
 
 MOST = 50_000
@@ -69,5 +69,5 @@ def _sureness(heat: Heatmap) -> float | None:
 
 
 def _png(heat: Heatmap) -> str:
-    picture = replace(picture_of(replace(heat, uncertainty=None)), clear=None)
+    picture = picture_of(replace(heat, uncertainty=None))
     return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, SIDE)).decode('ascii')}"

@@ -11,8 +11,8 @@ from dpheatmap.cli.shared_options import check_outputs, json_option
 from dpheatmap.cli.terminal import answer, progress, say
 from dpheatmap.estimate.places import kmedian
 from dpheatmap.releases.release import load
+from dpheatmap.render.content.numbers import length_in_words
 from dpheatmap.render.figure.places_map import FORMATS, columns_of, refuse
-from dpheatmap.render.wording import length_in_words
 
 
 @click.command("cluster")

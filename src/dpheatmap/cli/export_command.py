@@ -19,6 +19,7 @@ from dpheatmap.render.figure.change import FORMATS as CHANGES
 @click.argument("release")
 @map_options
 @click.option("--minus", metavar="RELEASE", help="Map what changed since this earlier release of the same place.")
+@click.option("--names", nargs=2, metavar="BEFORE AFTER", help="What both maps are called: 'by day' 'at night'.")
 @click.option("--prior", metavar="FILE", help="What is already public: a release, a .tif or a .geojson of the place.")
 @json_option
 def command(
@@ -28,6 +29,7 @@ def command(
     size: int | None,
     method: str,
     minus: str | None,
+    names: tuple[str, str] | None,
     prior: str | None,
     as_json: bool,
     **choices: Any,
@@ -43,6 +45,8 @@ def command(
     read = (release, minus, prior, choices["background"])
     if minus is None:
         check_outputs(outputs, read=read)
+        if names is not None:
+            raise ParameterError("--names goes with --minus: it names two maps. Leave it out.")
     else:
         check_outputs(outputs, CHANGES, read=read)
         if prior is not None:
@@ -52,7 +56,7 @@ def command(
         if minus is None:
             written = write_outputs(load(release), outputs, look, prior=prior, **settings)
         else:
-            written = write_difference(release, minus, outputs, look, **settings)
+            written = write_difference(release, minus, outputs, look, names=names, **settings)
     answer(as_json, {"outputs": written}, "\n".join(written))
 
 
@@ -60,9 +64,10 @@ def write_difference(
     after: str, before: str, outputs: tuple[str, ...], look: dict[str, Any], **settings: Any
 ) -> list[str]:
     """Write the maps of the difference between two releases."""
-    for name in sorted(look.keys() - {"tiles"}):
+    for name in sorted(look.keys() - {"title", "subtitle", "source", "colours", "basemap", "tiles"}):
         raise ParameterError(f"A map of what changed does not take --{name}. Leave it out.")
     change = difference(load(after), load(before), **settings)
     for output in outputs:
-        change.save(output, **(look if output.lower().endswith(".html") else {}))
+        page = output.lower().endswith(".html")
+        change.save(output, **{name: value for name, value in look.items() if page or name != "tiles"})
     return list(outputs)

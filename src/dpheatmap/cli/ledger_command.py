@@ -98,7 +98,7 @@ def _populations(ledger: Ledger) -> list[dict[str, Any]]:
 def _table(populations: list[dict[str, Any]]) -> str:
     from fractions import Fraction
 
-    from dpheatmap.render.wording import epsilon_in_words
+    from dpheatmap.render.content.numbers import epsilon_in_words
 
     def number(text: str | None) -> str:
         return "none" if text is None else epsilon_in_words(Fraction(text)) if text != "0" else "0"

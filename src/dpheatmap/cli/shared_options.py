@@ -96,9 +96,17 @@ map_options = combine_options(
         "--method", default="posterior", show_default=True,
         help="How the map is made: posterior; or the paper's way, for its designs: paper, or dense.",
     ),
-    click.option("--title", help="What stands above a picture."),
-    click.option("--scale", help="Of a picture's colours: linear, as by default, or log."),
-    click.option("--style", help="Of a picture: heat, as by default, or contour."),
+    click.option("--title", help="What stands above a picture or a page."),
+    click.option("--subtitle", help="A line below the title."),
+    click.option("--source", help="Whose data it is, for the small print."),
+    click.option("--what", metavar="NOUN", help="What people did there, such as check-ins, for the words."),
+    click.option("--style", help="bands, as by default; smooth; or, of a picture, contour."),
+    click.option("--colours", help="light, as pictures are by default, or dark; a page follows the reader's device."),
+    click.option(
+        "--limits", metavar="LOW,HIGH",
+        help="The first and the last edge of the bands, for a series of maps: of every 1,000 people per km2, or of "
+        "every 100 per 100 x 100 pixels.",
+    ),
     click.option(
         "--background", metavar="FILE", help="A picture under the heat, of its shape; or pitch, for football."
     ),
@@ -131,9 +139,10 @@ def look_for(output: str, look: dict[str, Any]) -> dict[str, Any]:
 
 def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, Any]:
     """Remove the options of drawing from a command's options and return them; some output must take each."""
-    look = {name: choices.pop(name) for name in ("title", "scale", "style", "background", "h3", "tiles")}
-    zooms, bare = choices.pop("zooms"), choices.pop("bare")
-    look |= {"zooms": zooms and _zooms(zooms), "bare": bare or None}
+    plain = ("title", "subtitle", "source", "what", "style", "colours", "background", "h3", "tiles")
+    look = {name: choices.pop(name) for name in plain}
+    zooms, bare, limits = choices.pop("zooms"), choices.pop("bare"), choices.pop("limits")
+    look |= {"zooms": zooms and _zooms(zooms), "bare": bare or None, "limits": limits and _limits(limits)}
     look |= {"basemap": False if choices.pop("no_basemap") else None}
     look = {name: value for name, value in look.items() if value is not None}
     check(**look)
@@ -142,6 +151,14 @@ def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, An
         option = "--no-basemap" if name == "basemap" else f"--{name}"
         raise ParameterError(f"None of the outputs takes {option}. Leave it out; --help tells what it is for.")
     return look
+
+
+def _limits(text: str) -> tuple[float, float]:
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ParameterError(f"--limits takes two numbers, as in 1,50; it was {text!r}. See --help.") from None
+    return low, high
 
 
 def _zooms(text: str) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from dpheatmap.experiments.study import SIGMA
 from dpheatmap.experiments.users import one_cell
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Floats
-from dpheatmap.render.figure.colour import STEPS, colours
+from dpheatmap.render.palette import LIGHT, shades
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from dpheatmap.experiments.study import Data
 
 WIDTH, GAP, TITLE = 14.4, 0.15, 0.32  # of a figure, between maps, and above each, in inches
+STEPS = 256  # of colours
+FADED = 0.12  # of the scale, over which colours fade into the paper
 SHOWN = ("baseline", "top-0.01", "paper")
 
 
@@ -95,9 +98,7 @@ def _draw(panel: Any, heat: Floats, place: Place, title: str) -> None:
 
     rows, columns = heat.shape
     if place.picture is None:
-        panel.imshow(
-            heat, cmap=ListedColormap(colours(np.linspace(0, 1, STEPS)) / 255), vmin=0, interpolation="nearest"
-        )
+        panel.imshow(heat, cmap=ListedColormap(_on_paper()), vmin=0, interpolation="nearest")
     else:
         panel.imshow(_overlay(heat, place.picture), interpolation="nearest")
     panel.set_title(title, fontsize=9.5, color=INK)
@@ -117,7 +118,7 @@ def _overlay(heat: Floats, picture: Path) -> Floats:
         grey = np.asarray(opened.convert("L").resize((columns, rows)), dtype=np.float64) / 255
     part = heat / heat.max()
     cover = np.sqrt(part)[..., None] * 0.8
-    blended: Floats = (1 - cover) * grey[..., None] + cover * colours(part) / 255
+    blended: Floats = (1 - cover) * grey[..., None] + cover * _on_paper()[np.rint((STEPS - 1) * part).astype(np.intp)]
     return blended
 
 
@@ -134,3 +135,11 @@ def _gaze_strips(data: Data, seed: int) -> tuple[list[Strip], Dataset]:
 
 CITY = Gallery("maps", "A city cell of 200 people, at epsilon 1 and 5", _city_strips)
 GAZE = Gallery("gaze-maps", "Gaze of 50 people on two images, at epsilon 10", _gaze_strips)
+
+
+@cache
+def _on_paper() -> Floats:
+    """Colours from white through those of heat, from 0 to 1."""
+    opacity = np.minimum(np.linspace(0.0, 1.0 / FADED, STEPS), 1.0)[:, None]
+    colours: Floats = 1.0 - opacity * (1.0 - shades(LIGHT.heat, STEPS) / 255.0)
+    return colours

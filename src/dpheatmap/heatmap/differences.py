@@ -31,10 +31,23 @@ class Difference:
         The map that is subtracted.
     after : Heatmap
         The map that it is subtracted from. It has the same pixels and the same smoothing.
+    given_names : tuple of two str or None
+        What both maps are called in words, such as "by day" and "at night".
     """
 
     before: Heatmap
     after: Heatmap
+    given_names: tuple[str, str] | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether both maps were named."""
+        return self.given_names is not None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the earlier and the later map."""
+        return self.given_names or ("before", "after")
 
     @property
     def domain(self) -> Domain:
@@ -102,20 +115,40 @@ class Difference:
         changed: NDArray[np.bool_] = (chance <= limit).reshape(self.values.shape)
         return changed
 
-    def save(self, path: str | PathLike[str], *, tiles: str | None = None) -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str | None = None,
+        subtitle: str | None = None,
+        source: str | None = None,
+        colours: str | None = None,
+        basemap: bool = True,
+        tiles: str | None = None,
+    ) -> None:
         """Write the map to a file in the format of its suffix, whole or not at all.
 
         Parameters
         ----------
         path : path
             The file: .html for an interactive map; .png, .svg or .pdf for a picture.
+        title, subtitle, source : str, optional
+            The words around the map, as for :meth:`Heatmap.save`.
+        colours : {"light", "dark"}, optional
+            The ground, as for :meth:`Heatmap.save`.
+        basemap : bool, default True
+            Whether coast, borders and names are drawn.
         tiles : str, optional
             An address of map tiles with {z}, {x} and {y}, for the background of an .html. The page then asks the
             network for these tiles, and for nothing else.
         """
+        from dpheatmap.render.content.look import Look
         from dpheatmap.render.figure.change import save
 
-        save(self, path, tiles=tiles)
+        words = {"title": title, "subtitle": subtitle, "source": source, "colours": colours}
+        given = {name: value for name, value in words.items() if value is not None}
+        check(**given, basemap=basemap)
+        save(self, path, Look(**given, basemap=basemap), tiles=tiles)  # type: ignore[arg-type]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the map into axes of matplotlib.
@@ -135,8 +168,8 @@ class Difference:
         return plot_difference(self, ax)
 
     def _repr_html_(self) -> str:
+        from dpheatmap.render.content.changes import picture_of_difference
         from dpheatmap.render.web.notebook import output
-        from dpheatmap.render.web.picture import picture_of_difference
 
         return output(picture_of_difference(self))
 
@@ -152,6 +185,7 @@ def difference(
     sigma: float | None = None,
     size: int | None = None,
     method: str = "posterior",
+    names: tuple[str, str] | None = None,
 ) -> Difference:
     """Subtract one map from another of the same place: ``after`` minus ``before``. This costs no budget.
 
@@ -165,6 +199,8 @@ def difference(
         The number of pixels on the longer side of maps made from releases, as for :meth:`Release.heatmap`.
     method : {"posterior", "paper", "dense"}, default "posterior"
         The reconstruction of maps made from releases, as for :meth:`Release.heatmap`.
+    names : tuple of two str, optional
+        What the earlier and the later map are called in words, such as ("by day", "at night").
 
     Returns
     -------
@@ -198,4 +234,6 @@ def difference(
             f"A difference needs two maps of one place, size and smoothing; they were {a!r} and {b!r}. "
             "Give releases of the same domain, and sigma and size for both."
         )
-    return Difference(a, b)
+    if names is not None:
+        check(names=names)
+    return Difference(a, b, names and (names[0], names[1]))

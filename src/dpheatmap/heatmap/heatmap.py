@@ -235,8 +235,12 @@ class Heatmap:
         path: str | PathLike[str],
         *,
         title: str | None = None,
-        scale: str = "linear",
-        style: str = "heat",
+        subtitle: str | None = None,
+        source: str | None = None,
+        what: str | None = None,
+        style: str = "bands",
+        colours: str | None = None,
+        limits: tuple[float, float] | None = None,
         background: str | PathLike[str] | None = None,
         basemap: bool = True,
         bare: bool = False,
@@ -252,16 +256,25 @@ class Heatmap:
             The file. .html is an interactive map that works from disk without a network; .png, .svg and .pdf are
             pictures; .tif, .geojson, .parquet, .pmtiles, .csv, .npz and .nc are for map tools and tables.
         title : str, optional
-            The title of a picture or a page.
-        scale : {"linear", "log"}, default "linear"
-            The scale of a picture's colours.
-        style : {"heat", "contour"}, default "heat"
-            How a picture draws the values.
+            The title of a picture or a page. By default it says what the place tells: where people are, or looked.
+        subtitle : str, optional
+            A line below the title.
+        source : str, optional
+            Whose data it is, for the small print.
+        what : str, optional
+            What people did there, such as "check-ins", for the title and the words.
+        style : {"bands", "smooth", "contour"}, default "bands"
+            How a picture or a page draws the values: at most six bands, a gradient, or, on pictures, lines.
+        colours : {"light", "dark"}, optional
+            The ground of a picture or a page. A picture is light by default; a page follows its reader's device.
+        limits : tuple of two float, optional
+            The first and the last edge of the bands, for a series of maps on one scale: of every 1,000 people per
+            square kilometre; of every 100 per 100 x 100 pixels or 10 x 10 m; or times even.
         background : path, optional
             The image that people looked at or clicked, drawn below the heat of a picture or a page; or "pitch", a
             football pitch.
         basemap : bool, default True
-            Whether a picture of a box shows coast, borders and towns.
+            Whether a picture or a page of a box shows coast, borders and names.
         bare : bool, default False
             Whether a .png leaves out everything but the heat.
         h3 : int, optional
@@ -281,10 +294,11 @@ class Heatmap:
         """
         from dpheatmap.render import save
 
-        usual = {"scale": "linear", "style": "heat", "basemap": True, "bare": False}
+        usual = {"style": "bands", "basemap": True, "bare": False}
         options: dict[str, Any] = {
-            "title": title, "scale": scale, "style": style, "background": background, "basemap": basemap, "bare": bare,
-            "h3": h3, "zooms": zooms, "tiles": tiles,
+            "title": title, "subtitle": subtitle, "source": source, "what": what, "style": style, "colours": colours,
+            "limits": limits, "background": background, "basemap": basemap, "bare": bare, "h3": h3, "zooms": zooms,
+            "tiles": tiles,
         }  # fmt: skip
         check(**{name: value for name, value in options.items() if name in usual or value is not None})
         save(self, path, **{name: value for name, value in options.items() if value != usual.get(name)})
@@ -348,8 +362,8 @@ class Heatmap:
         return plot(self, ax)
 
     def _repr_html_(self) -> str:
+        from dpheatmap.render.content.picture import picture_of
         from dpheatmap.render.web.notebook import output
-        from dpheatmap.render.web.picture import picture_of
 
         return output(picture_of(self))
 

@@ -46,6 +46,8 @@ _LARGEST = 160  # pixels on the longer side of the grid of draws
 SPIKY, FAINT, UNSEEN = 0.2, 4.0, 0.35
 LOWER, NOTHING, NOBODY = 1.25, 0.08, 1.0
 LOWER_TOGETHER = 1.5
+_RIVAL = 2.6  # standard deviations by which a pixel may be above or below its mean
+_CLEAR = 0.6  # the largest relative standard deviation of what can be told from nothing
 CAUTION = 0.75
 
 
@@ -128,7 +130,7 @@ class Uncertainty:
     @cached_property
     def relative_std(self) -> Floats:
         """The standard deviation of each pixel, as a fraction of its value."""
-        return self._at_every_pixel(np.sqrt(((self._draws - 1.0) ** 2).mean(axis=0)))
+        return self._at_every_pixel(self._coarse_std)
 
     def relative_interval(self, confidence: float) -> tuple[Floats, Floats]:
         """Compute the ends of the interval of each pixel, as fractions of its value."""
@@ -138,6 +140,41 @@ class Uncertainty:
         concentration = self._raw.concentration
         room = self._up(min(concentration, UNSEEN)) / self._up(concentration)
         return self._at_every_pixel(low), self._at_every_pixel(1.0 + room * np.maximum(high - 1.0, 0.0))
+
+    def relative_interval_together(self, confidence: float) -> tuple[Floats, Floats]:
+        """Compute the ends of intervals that hold for all clear pixels at once, as fractions of each pixel's value.
+
+        So the interval of a pixel that was chosen for being the highest holds, too. Each draw's largest distance from
+        the mean, in standard deviations of its pixel, is taken; the interval reaches as far as most of these. Pixels
+        that can't be told from nothing are left out: nobody chooses them.
+        """
+        return self._together(confidence, self._clear)
+
+    def relative_interval_of_highest(self, confidence: float) -> tuple[Floats, Floats]:
+        """Compute intervals for all clear pixels at once that may be the highest, as fractions of their values."""
+        std, mean = self._coarse_std, self._raw.mean
+        lowest = float(((1.0 - _RIVAL * std) * mean).max())
+        return self._together(confidence, self._clear & ((1.0 + _RIVAL * std) * mean >= lowest))
+
+    @property
+    def _coarse_std(self) -> Floats:
+        std: Floats = np.sqrt(((self._draws - 1.0) ** 2).mean(axis=0))
+        return std
+
+    @property
+    def _clear(self) -> NDArray[np.bool_]:
+        """The pixels that can be told from nothing; if none can, all that have any draw."""
+        std = self._coarse_std
+        clear = (std > 0) & (std < _CLEAR)
+        return clear if clear.any() else std > 0
+
+    def _together(self, confidence: float, among: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Intervals that hold for some pixels of the draws' grid at once."""
+        away, std = np.abs(self._draws - 1.0), self._coarse_std
+        with np.errstate(divide="ignore", invalid="ignore"):
+            farthest = np.where(among, away / std, 0.0).reshape(len(away), -1).max(axis=1)
+        reach = float(np.quantile(farthest, confidence)) * std
+        return self._at_every_pixel(np.maximum(1.0 - reach, 0.0)), self._at_every_pixel(1.0 + reach)
 
     def exceeds(self, level: Floats, *, confidence: float, family: bool) -> NDArray[np.bool_]:
         """Find pixels that exceed a level, given as a fraction of each pixel's value, with a small error on the map.

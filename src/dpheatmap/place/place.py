@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap._util.number_words import digits
 from dpheatmap.place.mask import CellRange, Mask, RectangleMask
 
 Floats = NDArray[np.float64]
@@ -127,7 +128,7 @@ class Place(ABC):
     def length_in_words(self, length: float) -> str:
         """A length for people: to three digits, or two of a larger unit."""
         number, unit = self.readable_length(length)
-        return f"{number:.{3 if unit == self.units.length else 2}g} {unit}"
+        return f"{digits(number, 3 if unit == self.units.length else 2)} {unit}"
 
     @property
     @abstractmethod

@@ -74,7 +74,8 @@ def sparse_or_dense(domain: Domain, epsilon: Fraction, users: int, design: str, 
     better = sparse if sum(ours) <= margin * sum(theirs) else DenseDesign.name
     means = [sum(errors) / len(numbers) for errors in (ours, theirs)]
     maps = f"{numbers[0]} to {numbers[-1]}" if places is None else f"about {places}"
-    errors = f"the error was {means[0]:.2g} of the side with {sparse}, {means[1]:.2g} with dense."
+    first, second = (domain.length_in_words(domain.longer_side * mean) for mean in means)
+    errors = f"the error was {first} with {sparse}, {second} with dense."
     depends = f" {_sureness(sparse, better, ours, theirs)}" if places is None else ""
     return Choice(better, f"{FORECASTS[better].why} On simulated maps of {maps} places {errors}{depends}")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpheatmap._util.number_words import digits
 from dpheatmap._util.parameters import as_epsilon, check
 from dpheatmap.design.paper import PaperDesign, all_at_once, one_level_each
 from dpheatmap.design.registry import FORECASTS
@@ -71,16 +72,27 @@ class Theory:
     dense: float
     lower: float
 
-    def __str__(self) -> str:
-        """The bounds in a sentence."""
+    def in_words(self, domain: Domain) -> str:
+        """Write the bounds as a sentence, in lengths of a domain.
 
-        def sides(bound: float) -> str:
-            return f"{bound:#.2g} of the side" if bound <= 2 else "nothing yet"
+        Parameters
+        ----------
+        domain : Domain
+            The place of the plan.
 
-        below = f"; nobody can guarantee less than {self.lower:.2g}" if self.lower > 0 else ""
+        Returns
+        -------
+        str
+            The sentence.
+        """
+
+        def length(bound: float) -> str:
+            return domain.length_in_words(domain.longer_side * bound) if bound <= 2 else "nothing yet"
+
+        below = f"; nobody can guarantee less than {length(self.lower)}" if self.lower > 0 else ""
         return (
-            f"for people in few places the paper's design guarantees {sides(self.sparse)}, for any people the dense "
-            f"one {sides(self.dense)}{below}."
+            f"for people in few places the paper's design guarantees {length(self.sparse)}, for any people the dense "
+            f"one {length(self.dense)}{below}."
         )
 
 
@@ -165,11 +177,12 @@ class Plan:
 
     def __str__(self) -> str:
         """Return the plan as a table and a few sentences; notebooks show it, too."""
-        lines = [f"{'level':>5}  {'cell':>16}  {'epsilon':>8}  {'noise (people)':>14}  {'stands out from':>15}"]
+        lines = [f"{'level':>5}  {'cell':>20}  {'epsilon':>10}  {'noise (people)':>14}  {'stands out from':>15}"]
         for level in self.levels:
             lines.append(
-                f"{level.level:>5}  {self.domain.length_in_words(level.cell):>16}  "
-                f"{float(level.epsilon):>8.3g}  {level.noise:>14.3g}  {level.smallest_share:>15.2%}"
+                f"{level.level:>5}  {self.domain.length_in_words(level.cell):>20}  "
+                f"{digits(float(level.epsilon), 3):>10}  {digits(level.noise, 3):>14}  "
+                f"{digits(100 * level.smallest_share, 2) + '%':>15}"
             )
         error = self.domain.length_in_words(self.expected_emd * self.domain.longer_side)
         lines += ["", f"Expected error: people are misplaced by {error} on average."]
@@ -178,7 +191,7 @@ class Plan:
             lines.append(f"Smallest visible feature: {seen}, if it holds {_VISIBLE:.0%} of the people.")
         lines += [self.advice, *filter(None, [self.caution])]
         if self.trusted == "curator":
-            lines += ["", f"Better: {self.better}. {self.why}", f"In theory: {self.bounds}"]
+            lines += ["", f"Better: {self.better}. {self.why}", f"In theory: {self.bounds.in_words(self.domain)}"]
         return "\n".join(lines)
 
 

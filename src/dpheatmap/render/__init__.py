@@ -1,8 +1,8 @@
 """Writing of heatmaps to files, one module a format.
 
 Each module has a function ``write(heat, path, **options)``, and ``refuse(domain, **options)`` if some maps can't be
-written. :func:`save` picks the module by the suffix, refuses options that the format does not take, and writes the file
-whole or not at all.
+written. Pictures and pages take their look as one value. :func:`save` picks the module by the suffix, refuses options
+that the format does not take, and writes the file whole or not at all.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpheatmap._util.files import replace_whole, suffix_of
 from dpheatmap.errors import ParameterError
+from dpheatmap.render.content.look import OPTIONS, Look
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap.heatmap import Heatmap
@@ -64,7 +65,7 @@ def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
     refuse(heat.domain, path, **options)
     write = _module(path).write
     with replace_whole(path) as temporary:
-        write(heat, temporary, **options)
+        write(heat, temporary, **_with_look(path, options))
     for companion, text in companions(heat, path, **options).items():
         with replace_whole(companion) as temporary:
             temporary.write_text(text, encoding="ascii")
@@ -72,21 +73,30 @@ def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
 
 def options_of(path: str | PathLike[str]) -> set[str]:
     """The names of the options that the format of a file takes."""
-    return set(inspect.signature(_module(path).write).parameters) - {"heat", "path"}
+    taken = set(inspect.signature(_module(path).write).parameters) - {"heat", "path"}
+    return taken - {"look"} | set(OPTIONS) if "look" in taken else taken
+
+
+def _with_look(path: str | PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
+    """Options with those of the look put together, if the format has a look."""
+    if "look" not in inspect.signature(_module(path).write).parameters:
+        return options
+    look = {name: value for name, value in options.items() if name in OPTIONS}
+    return {"look": Look(**look)} | {name: value for name, value in options.items() if name not in OPTIONS}
 
 
 def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
     """Refuse a file that no map of a domain can be written to, before data is read or budget spent."""
     refusal = getattr(_module(path), "refuse", None)
     if refusal is not None:
-        refusal(domain, **options)
+        refusal(domain, **_with_look(path, options))
 
 
 def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict[Path, str]:
     """Small files that go beside a map: a bare picture of the heat needs its coordinates in another file."""
     if not options.get("bare") or not heat.domain.geographic:
         return {}
-    from dpheatmap.render.figure.overlay import world_files
+    from dpheatmap.render.figure.bare_heat import world_files
 
     return world_files(heat, Path(path))
 

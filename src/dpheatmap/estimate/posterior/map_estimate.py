@@ -9,7 +9,8 @@ evidence says (`public_measure.py`). The masses, in people, are added up: the ma
 
 Posteriors given each other's mean maps take these for certain, and the noise in one map is then in the other, too. The
 sum of their draws varies too little: intervals of 90 % held the true values of 62 % of the busiest tenth of pixels of
-15 cities. So draws and variances are those of each release by itself (80 %; 84 % for maps of one release).
+15 cities. So draws and variances are those of each release by itself (85 %; 89 % for maps of one release, in
+`benchmarks/priors.py`).
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dpheatmap.place.domain import Bounds, Floats
 
-CREDIT = "Natural Earth · GeoNames, CC BY 4.0"
-"""The credit of the data, on every map that shows it."""
+LINES_CREDIT, NAMES_CREDIT = "Natural Earth", "GeoNames CC BY 4.0"
+"""The credits of lines and of names, on every map that shows them."""
 
 FINEST = 0.004
 """The detail of the lines in degrees, about 400 m: a coast may be drawn this far from its true position."""

@@ -1,113 +1,140 @@
-"""The ground of a map of a box: coast, borders and the largest towns, in pixels of the picture."""
+"""The ground of a map of a box: land, coast, borders, rivers and names, in pixels of the map."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpheatmap.place.domain import Bounds, Domain, Floats
+from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.figure.canvas import Area, Box
+from dpheatmap.render.basemap.backdrop import Backdrop, backdrop
 
-_MOST_TOWNS = 10
+Area = tuple[float, float, float, float]
+
+MOST_NAMES = 16
 _CANDIDATES = 300
-_APART = 0.09  # of the map's longer side, from one town to the next, so that names are not all in the largest city
-_SPOT = 2.0  # pixels: finer detail would only blur
-_SMALLEST = 1.0  # degrees: on a smaller map, lines of 1:10 million would be visibly wrong
+_SPOT = 0.5  # pixels: finer detail would only blur
+_SIZES = ((1.4e6, 15.0), (2.0e5, 13.0), (0.0, 11.5))  # of letters, by population
+_AIR = 5.0  # around names
+_INSET = 4.0
 
 
-class Town(NamedTuple):
-    """A dot and a name: the name's left end and baseline."""
+class Name(NamedTuple):
+    """A name on the map: its middle, baseline and size, in pixels of the page."""
 
     x: float
-    y: float
-    left: float
     baseline: float
-    name: str
+    size: float
+    text: str
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """Lines and towns in pixels of the picture."""
+    """Land and lines in pixels of the map, and names; ``land`` is None where the coast is not known."""
 
+    land: list[list[Floats]] | None
     coast: list[Floats]
+    rivers: list[Floats]
     borders: list[Floats]
-    towns: list[Town]
+    names: list[Name]
+    credits: tuple[str, ...]
 
-    def __bool__(self) -> bool:
-        return bool(self.coast or self.borders or self.towns)
+
+NO_GROUND = Ground(None, [], [], [], [], ())
 
 
 def ground_of(
-    domain: Domain, box: Box, size: float, width: Callable[[str], float], taken: Sequence[Area] = ()
+    domain: Domain,
+    width: int,
+    height: int,
+    text_width: Callable[[str, float], float],
+    *,
+    scale: float = 1.0,
+    taken: Sequence[Area] = (),
 ) -> Ground:
-    """Compute the ground to draw into a box; names have a letter size, and ``width`` gives their width in pixels.
+    """Compute the ground to draw into a map of so many pixels, ``scale`` for each of the page.
 
-    Names avoid the areas in ``taken``.
+    ``text_width`` gives the width of a name by its size. Names avoid the areas in ``taken``, in pixels of the map.
     """
     if not domain.geographic:
-        return Ground([], [], [])
-    near = domain.bounds
-    fine = near.x1 - near.x0 >= _SMALLEST
-    coast, borders = (
-        [part for line in read(near) for part in _stretches(_thin(_pixels_of(domain, line, box)), box)] if fine else []
-        for read in (basemap.coast, basemap.borders)
+        return NO_GROUND
+    known = backdrop(domain.bounds, domain.bounds, width)
+    land = None if known.land is None else [
+        [_thin(_pixels_of(domain, ring, width, height)) for ring in rings] for rings in known.land
+    ]  # fmt: skip
+    coast, rivers, borders = (
+        [part for line in lines for part in _stretches(_thin(_pixels_of(domain, line, width, height)), width, height)]
+        for lines in (known.coast, known.rivers, known.borders)
     )
-    return Ground(coast, borders, _towns(domain, near, box, size, width, taken))
+    names = _names(domain, width, height, text_width, scale, taken)
+    return Ground(land, coast, rivers, borders, names, _credits(known, names))
 
 
-def _pixels_of(domain: Domain, points: Floats, box: Box) -> Floats:
+def _credits(known: Backdrop, names: list[Name]) -> tuple[str, ...]:
+    return (*known.credits, *((basemap.NAMES_CREDIT,) if names else ()))
+
+
+def _pixels_of(domain: Domain, points: Floats, width: int, height: int) -> Floats:
     """Convert longitudes and latitudes to pixels."""
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     rows = 0.5 - np.arcsinh(np.tan(np.radians(np.clip(points[:, 1], -89.0, 89.0)))) / (2.0 * np.pi)
     x = ((points[:, 0] / 360.0 + 0.5) * whole - finest.x0) / finest.columns
     y = (rows * whole - finest.y0) / finest.rows
-    return np.column_stack([box.left + x * (box.right - box.left), box.top + y * (box.bottom - box.top)])
+    return np.column_stack([x * width, y * height])
 
 
 def _thin(line: Floats) -> Floats:
-    """Drop vertices that fall on the same spot as the one before; a line that is one spot is dropped whole."""
+    """Drop vertices that fall on the same spot as the one before; the ends stay."""
     spots = np.floor(line / _SPOT)
     moved = np.append(True, (np.diff(spots, axis=0) != 0).any(axis=1))
-    return line[moved] if moved.sum() > 2 else line[:1]
+    moved[-1] = True
+    thinned: Floats = line[moved]
+    return thinned
 
 
-def _stretches(line: Floats, box: Box) -> Iterator[Floats]:
-    """The parts of a line near a box; the rest need not be drawn."""
+def _stretches(line: Floats, width: int, height: int) -> Iterator[Floats]:
+    """The parts of a line near the map; the rest need not be drawn."""
     low, high = np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])
-    near = ((high >= [box.left, box.top]) & (low <= [box.right, box.bottom])).all(axis=1)
+    near: NDArray[np.bool_] = np.all((high >= 0) & (low <= np.array([width, height])), axis=1)
     # A line along the edge of the world is where the map was cut, not a coast.
-    near &= ~((np.abs(line[:-1, 0] - box.left) < 0.5) & (np.abs(line[1:, 0] - box.left) < 0.5))
-    near &= ~((np.abs(line[:-1, 0] - box.right) < 0.5) & (np.abs(line[1:, 0] - box.right) < 0.5))
+    for edge in (0, width):
+        near &= ~((np.abs(line[:-1, 0] - edge) < 0.5) & (np.abs(line[1:, 0] - edge) < 0.5))
     starts = np.flatnonzero(near & ~np.append(False, near[:-1]))
     stops = np.flatnonzero(near & ~np.append(near[1:], False)) + 1
     return (line[start : stop + 1] for start, stop in zip(starts, stops, strict=True))
 
 
-def _towns(
-    domain: Domain, near: Bounds, box: Box, size: float, width: Callable[[str], float], marks: Sequence[Area]
-) -> list[Town]:
-    """The largest towns far enough apart whose names fit beside their dots, inside the box and without overlaps."""
-    found: list[Town] = []
-    apart = _APART * max(box.right - box.left, box.bottom - box.top)
-    taken = list(marks)
-    for city in basemap.cities(near, _CANDIDATES):
-        (x, y), *_ = _pixels_of(domain, np.array([[city.lon, city.lat]]), box).tolist()
-        if any(math.hypot(x - town.x, y - town.y) < apart for town in found):
-            continue
-        gap, long = 0.5 * size, width(city.name)
-        for left in (x + gap, x - gap - long):
-            area = (min(left, x - gap), y - 0.8 * size, max(left + long, x + gap), y + 0.8 * size)
-            free = all(area[2] <= t[0] or t[2] <= area[0] or area[3] <= t[1] or t[3] <= area[1] for t in taken)
-            fits = area[0] > box.left and area[2] < box.right and area[1] > box.top and area[3] < box.bottom
-            if free and fits:
-                found.append(Town(x, y, left, y + 0.35 * size, city.name))
-                taken.append(area)
-                break
-        if len(found) == _MOST_TOWNS:
+def _names(
+    domain: Domain,
+    width: int,
+    height: int,
+    text_width: Callable[[str, float], float],
+    scale: float,
+    taken: Sequence[Area],
+) -> list[Name]:
+    """The names of the largest towns, none over another, the edge or what is taken."""
+    found: list[Name] = []
+    areas = [tuple(side / scale for side in area) for area in taken]
+    for city in basemap.cities(domain.bounds, _CANDIDATES):
+        (x, y), *_ = (_pixels_of(domain, np.array([[city.lon, city.lat]]), width, height) / scale).tolist()
+        size = next(size for least, size in _SIZES if city.population >= least)
+        half = text_width(city.name, size) / 2 + _AIR
+        area = (x - half, y - 0.8 * size - _INSET, x + half, y + 0.5 * size + _INSET)
+        inside = (
+            area[0] >= _INSET and area[1] >= _INSET
+            and area[2] <= width / scale - _INSET and area[3] <= height / scale - _INSET
+        )  # fmt: skip
+        if inside and not any(_touch(area, other) for other in areas):
+            areas.append(area)
+            found.append(Name(x, y + 0.35 * size, size, city.name))
+        if len(found) == MOST_NAMES:
             break
     return found
+
+
+def _touch(one: Sequence[float], other: Sequence[float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

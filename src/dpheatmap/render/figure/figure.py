@@ -1,4 +1,4 @@
-"""The figure to publish: a map with its coordinates, its legend, and its privacy statement.
+"""The figure to publish: a map with its title, takeaway, legend, small print and privacy badge.
 
 The same :class:`Figure` describes heatmaps, differences and places. It is drawn by one function on any canvas: pixels
 in :mod:`.canvas`, lines and text in :mod:`.vector_canvas`.
@@ -9,181 +9,380 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike, fspath
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpheatmap.render.basemap import CREDIT
-from dpheatmap.render.basemap.ground import Ground, ground_of
+from dpheatmap._util.number_words import MINUS, plain
+from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.picture import Picture
+from dpheatmap.render.content.subject import PITCH
+from dpheatmap.render.figure.background import background_of, chalk, lines_over
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
-from dpheatmap.render.figure.figure_layout import (
-    BADGE_AIR,
+from dpheatmap.render.figure.lettering import REGULAR, SEMIBOLD, lines_of, text_width
+from dpheatmap.render.figure.page_layout import (
     BAR_HEIGHT,
     BAR_WIDTH,
-    LABEL,
-    NOTE,
+    NUMBER,
+    SCALE,
+    SIDE,
+    SWATCH,
     TICK,
-    TITLE_SIZE,
-    Layout,
-    ScaleBar,
+    Line,
+    PageLayout,
 )
-from dpheatmap.render.figure.lettering import Colour, text_width
-from dpheatmap.render.figure.raster import Raster
-from dpheatmap.render.figure.scale import Legend
-from dpheatmap.render.wording import NO_SIGNAL, NOT_PRIVATE, Words
-
-PAPER: Colour = (255, 255, 255)
-_INK: Colour = (30, 30, 38)
-_GREY: Colour = (105, 105, 116)
-_RED: Colour = (200, 16, 32)
-_LIGHT: Colour = (236, 240, 246)
-_DARK: Colour = (16, 16, 24)
-_BADGE: tuple[Colour, Colour] = ((234, 241, 236), (36, 92, 62))  # ground and letters
-_WARNING: tuple[Colour, Colour] = (_RED, PAPER)
+from dpheatmap.render.figure.painting import WATER_OVER_HEAT, Pixels, diagonals, mask_of, mix, paint, stripes
+from dpheatmap.render.figure.scale_bar import ScaleBar, scale_bar_of
+from dpheatmap.render.palette import (
+    OVER_A_PICTURE,
+    THEMES,
+    WARNING,
+    Rgb,
+    Theme,
+    band_colours,
+    change_colours,
+    opacities,
+    over,
+    rgb_of,
+)
 
 C = TypeVar("C", bound=Canvas)
+
+_BIG = 15.0  # from this size on, names are semi-bold
+_SHIELD = np.array(
+    [
+        (6.5, 0.7), (12.0, 2.6), (12.0, 6.7), (11.2, 9.6), (9.3, 11.7), (6.5, 13.3),
+        (3.7, 11.7), (1.8, 9.6), (1.0, 6.7), (1.0, 2.6), (6.5, 0.7),
+    ]
+)  # fmt: skip
+_TICKED = np.array([(4.0, 6.8), (5.9, 8.7), (9.1, 5.1)])
 
 
 class Marks(Protocol):
     """Marks drawn over a map's colours."""
 
-    def areas(self, place: Layout) -> list[Area]:
-        """The areas that the names of towns avoid."""
+    def areas(self, box: Box) -> list[Area]:
+        """The areas that names avoid, in pixels of the picture."""
 
-    def draw_under_names(self, canvas: Canvas, place: Layout) -> None:
-        """Draw what lies under the names of towns."""
+    def draw_under_names(self, canvas: Canvas, box: Box) -> None:
+        """Draw what lies under the names."""
 
-    def draw_over_names(self, canvas: Canvas, place: Layout) -> None:
+    def draw_over_names(self, canvas: Canvas, box: Box) -> None:
         """Draw what lies over everything on the map."""
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """The content of a picture: a raster with its legend, marks over it, words around it, and whether it has a basemap.
+    """The content of a picture, its look, and marks over it; the rest follows from these, including the layout."""
 
-    The rest follows from these, including the layout.
-    """
-
-    raster: Raster
-    words: Words
+    picture: Picture
+    look: Look
     marks: Marks | None = None
-    basemap: bool = True
 
     @property
-    def legend(self) -> Legend:
-        """The legend of the colours."""
-        return self.raster.legend
+    def theme(self) -> Theme:
+        """The colours."""
+        return THEMES[self.look.colours or "light"]
+
+    @cached_property
+    def scale_bar(self) -> ScaleBar | None:
+        """A round length, in the lower left corner of the map."""
+        return scale_bar_of(self.picture.domain, self._without_credits.map.width, self.look.background)
 
     @cached_property
     def ground(self) -> Ground:
-        """Coast, borders and towns in pixels of the picture; nothing without a basemap."""
-        if not self.basemap:
-            return Ground([], [], [])
-        place = self._layout(())
-        label = place.px(LABEL)
-        taken = self.marks.areas(place) if self.marks else []
-        return ground_of(self.raster.domain, place.map, label, lambda name: text_width(name, label), taken)
+        """Land, lines and names in pixels of the map; nothing without a basemap."""
+        if not self.look.basemap:
+            return NO_GROUND
+        box = self._without_credits.map
+        taken = [(left - box.left, top - box.top, right - box.left, bottom - box.top)
+                 for left, top, right, bottom in (self.marks.areas(box) if self.marks else [])]  # fmt: skip
+        bar = self.scale_bar
+        if bar is not None:
+            taken.append((0.0, box.height - SCALE * 40.0, SCALE * (bar.length + 40.0), float(box.height)))
+        if self.picture.words.nothing is not None:
+            card = _card_box(self._without_credits)
+            taken.append((card.left - box.left, card.top - box.top, card.right - box.left, card.bottom - box.top))
+
+        def wide(name: str, size: float) -> float:
+            return text_width(name, size, SEMIBOLD if size >= _BIG else REGULAR)
+
+        return ground_of(self.picture.domain, box.width, box.height, wide, scale=SCALE, taken=taken)
 
     @cached_property
-    def place(self) -> Layout:
+    def layout(self) -> PageLayout:
         """The layout of the picture."""
-        return self._layout((f"Map: {CREDIT}",) if self.ground else ())
+        credits = f"Map: {', '.join(self.ground.credits)}." if self.ground.credits else ""
+        return PageLayout(self.picture.words, self._shape, credits)
 
-    def _layout(self, credit: tuple[str, ...]) -> Layout:
-        rows, columns = self.raster.values.shape
-        return Layout(self.raster.domain, rows, columns, self.legend, self.words, credit)
+    @cached_property
+    def _without_credits(self) -> PageLayout:
+        """The layout as far as the map, which does not depend on credits."""
+        return PageLayout(self.picture.words, self._shape)
 
-    def draw(self, new: Callable[[int, int, Colour], C]) -> C:
+    @property
+    def _shape(self) -> tuple[int, int]:
+        finest = self.picture.domain.cells(self.picture.domain.depth)
+        return finest.rows, finest.columns
+
+    @property
+    def between(self) -> tuple[float, float]:
+        """The opacities of the first and of the last bands."""
+        if self.picture.signed:
+            return self.theme.change_opacities
+        return self.theme.opacities if not self._over_a_picture else OVER_A_PICTURE
+
+    @property
+    def _over_a_picture(self) -> bool:
+        return self.look.background is not None and not _is_pitch(self.look.background)
+
+    @property
+    def few_colours(self) -> bool:
+        """Whether the picture has flat colours only."""
+        return not self._over_a_picture and self.look.style != "smooth"
+
+    def draw(self, new: Callable[[int, int, Rgb], C]) -> C:
         """Draw the figure on a new canvas, made from its width, height and colour."""
-        place = self.place
-        canvas = new(place.width, place.height, PAPER)
-        canvas.text(place.left, place.title, self.words.title, size=place.px(TITLE_SIZE), colour=_INK)
-        canvas.image(self.map_pixels(), place.map)
+        layout = self.layout
+        canvas = new(layout.width, layout.height, rgb_of(self.theme.page))
+        if layout.warning:
+            self._draw_warning(canvas)
+        self._draw_lines(canvas, [*layout.head, *layout.legend_titles, *layout.below_bar])
+        self._draw_legend(canvas)
+        canvas.image(self.map_pixels(), layout.map)
         if self.marks:
-            self.marks.draw_under_names(canvas, place)
-        _draw_ground(canvas, place, self.ground, pale=self.raster.pale)
+            self.marks.draw_under_names(canvas, layout.map)
+        self._draw_ground(canvas)
         if self.marks:
-            self.marks.draw_over_names(canvas, place)
-        _draw_frame(canvas, place)
-        _draw_legend(canvas, place)
-        if place.scale_bar:
-            _draw_scale_bar(canvas, place, place.scale_bar)
-        _draw_badge(canvas, place)
-        _draw_notes(canvas, place)
+            self.marks.draw_over_names(canvas, layout.map)
+        if self.scale_bar is not None:
+            self._draw_scale_bar(canvas, self.scale_bar)
+        if self.picture.words.nothing is not None:
+            self._draw_card(canvas)
+        self._draw_lines(canvas, layout.small_print)
+        self._draw_badge(canvas)
         return canvas
 
-    def map_pixels(self) -> NDArray[np.uint8]:
-        """The colours of the map itself, without basemap and marks."""
-        return self.raster.pixels(self.place.factor)
+    def map_pixels(self) -> Pixels:
+        """The colours of the map: paper or picture, heat, hatching, and water over the heat."""
+        box, theme = self.layout.map, self.theme
+        columns, rows = box.width, box.height
+        land = None if self.ground.land is None else mask_of(self.ground.land, columns, rows)
+        if self.look.background is not None:
+            pixels = background_of(self.picture.domain, self.look.background, (columns, rows), theme)
+        else:
+            pixels = np.empty((rows, columns, 3), np.uint8)
+            pixels[:] = rgb_of(theme.land if land is None else theme.water)
+            if land is not None:
+                pixels = mix(pixels, rgb_of(theme.land), land)
+        if self.picture.words.nothing is not None:
+            return diagonals(pixels, rgb_of(theme.coast), SCALE)
+        heat = paint(self.picture, theme, columns, rows, between=self.between, style=self.look.style, scale=SCALE)
+        pixels = heat.over(pixels, rgb_of(theme.land if not self._over_a_picture else theme.page))
+        if self.look.background is not None:
+            lines = lines_over(self.picture.domain, self.look.background, (columns, rows))
+            pixels = mix(pixels, rgb_of(chalk(theme)), lines)
+        return pixels if land is None else mix(pixels, rgb_of(theme.water), WATER_OVER_HEAT * (1.0 - land))
+
+    # Parts
+
+    def _draw_lines(self, canvas: Canvas, lines: list[Line]) -> None:
+        for line in lines:
+            colour = rgb_of(self.theme.soft if line.soft else self.theme.ink)
+            canvas.text(
+                SCALE * line.x, SCALE * line.y, line.text, size=SCALE * line.size, colour=colour, weight=line.weight
+            )
+
+    def _draw_warning(self, canvas: Canvas) -> None:
+        canvas.fill(Box(0, 0, self.layout.width, SCALE * self.layout.warning), rgb_of(WARNING))
+        text = " · ".join(self.picture.words.warnings)
+        canvas.text(SCALE * SIDE, SCALE * 22, text, size=SCALE * 14, colour=(255, 255, 255), weight=SEMIBOLD)
+
+    def _draw_ground(self, canvas: Canvas) -> None:
+        """Draw coast, rivers, borders, the frame of a picture, and names."""
+        box, theme, corner = self.layout.map, self.theme, np.array([self.layout.map.left, self.layout.map.top])
+        for lines, width, colour, opacity in (
+            (self.ground.borders, 0.9, theme.border, 0.6),
+            (self.ground.rivers, 1.1, theme.coast, 1.0),
+            (self.ground.coast, 0.8, theme.coast, 1.0),
+        ):
+            canvas.lines(
+                [line + corner for line in lines], box, width=SCALE * width, colour=rgb_of(colour), opacity=opacity
+            )
+        if not self.picture.domain.geographic:
+            right, bottom = box.right - 1, box.bottom - 1
+            corners = ((box.left, box.top), (right, box.top), (right, bottom), (box.left, bottom), (box.left, box.top))
+            canvas.lines([np.array(corners, np.float64)], box, width=SCALE, colour=rgb_of(theme.faint))
+        for name in self.ground.names:
+            canvas.text(
+                box.left + SCALE * name.x, box.top + SCALE * name.baseline, name.text, size=SCALE * name.size,
+                colour=rgb_of(theme.names), align=0.5, weight=SEMIBOLD if name.size >= _BIG else REGULAR,
+                halo=rgb_of(theme.page),
+            )  # fmt: skip
+
+    @cached_property
+    def bar(self) -> list[tuple[float, float, str]]:
+        """The boxes of the legend's bar: left and right in pixels of the page, and colour as seen on land."""
+        edges, theme, width, first = self.picture.edges, self.theme, BAR_WIDTH, self.layout.first_box
+        many = len(edges)
+        ground = theme.land if not self._over_a_picture else theme.page
+        parts = opacities(many, self.between)
+        if self.picture.signed:
+            side = (width - first) / 2 / many
+            middle = SIDE + width / 2
+            more, fewer = (change_colours(curve, many) for curve in (theme.more, theme.fewer))
+            found = []
+            for k in range(many):
+                at = middle + first / 2 + k * side, middle - first / 2 - (k + 1) * side
+                found.append((at[0], at[0] + side, over(more[k], parts[k], ground)))
+                found.append((at[1], at[1] + side, over(fewer[k], parts[k], ground)))
+            return found
+        side = (width - first) / many
+        left = SIDE + first
+        colours = band_colours(theme.heat, many)
+        return [(left + k * side, left + (k + 1) * side, over(colours[k], parts[k], ground)) for k in range(many)]
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Where each number stands below the bar, in pixels of the page."""
+        edges, width, first = self.picture.edges, BAR_WIDTH, self.layout.first_box
+        many = len(edges)
+        if self.picture.signed:
+            side, middle = (width - first) / 2 / many, SIDE + width / 2
+            right = [(middle + first / 2 + k * side, f"+{plain(edge)}") for k, edge in enumerate(edges)]
+            left = [(middle - first / 2 - k * side, f"{MINUS}{plain(edge)}") for k, edge in enumerate(edges)]
+            return left[::-1] + right
+        side = (width - first) / many
+        return [(SIDE + first + k * side, plain(edge)) for k, edge in enumerate(edges)]
+
+    def _draw_legend(self, canvas: Canvas) -> None:
+        layout, theme = self.layout, self.theme
+        if layout.has_bar:
+            top = layout.bar
+            first = SIDE + (BAR_WIDTH - layout.first_box) / 2 if self.picture.signed else SIDE
+            self._draw_frame(canvas, first, top, layout.first_box, BAR_HEIGHT)
+            for tail, tip, y in layout.arrows:
+                back = 4.5 if tail > tip else -4.5
+                arrow = [(tail, y), (tip, y), (tip + back, y - 4), (tip, y), (tip + back, y + 4)]
+                whole = Box(0, 0, layout.width, layout.height)
+                canvas.lines([SCALE * np.array(arrow)], whole, width=1.5 * SCALE, colour=rgb_of(theme.ink))
+            for left, right, colour in self.bar:
+                canvas.fill(_box(left, top, right, top + BAR_HEIGHT), rgb_of(colour))
+            baseline = top + BAR_HEIGHT + 17
+            for at, text in self.ticks:
+                canvas.fill(_box(at - 0.5, top, at + 0.5, top + BAR_HEIGHT + TICK), rgb_of(theme.ink))
+                canvas.text(
+                    SCALE * at, SCALE * baseline, text, size=SCALE * NUMBER, colour=rgb_of(theme.ink), align=0.5
+                )
+            under = self.picture.words.legend.under
+            at, align = (SIDE + BAR_WIDTH / 2, 0.5) if self.picture.signed else (SIDE, 0.0)
+            canvas.text(
+                SCALE * at, SCALE * baseline, under, size=SCALE * NUMBER, colour=rgb_of(theme.soft), align=align
+            )
+        for note in layout.notes:
+            self._draw_swatch(canvas, note.swatch, note.line.x - SWATCH[0] - 8, note.line.y - 10.5)
+            self._draw_lines(canvas, [note.line])
+
+    def _draw_frame(self, canvas: Canvas, left: float, top: float, width: float, height: float) -> None:
+        """A box of bare paper with a faint frame."""
+        canvas.fill(_box(left, top, left + width, top + height), rgb_of(self.theme.faint))
+        canvas.fill(_box(left + 1, top + 1, left + width - 1, top + height - 1), rgb_of(self.theme.land))
+
+    def _draw_swatch(self, canvas: Canvas, kind: str, left: float, top: float) -> None:
+        width, height = SWATCH
+        if kind == "bare":
+            self._draw_frame(canvas, left, top, width, height)
+        elif kind:
+            box = _box(left, top, left + width, top + height)
+            ground = rgb_of(self.theme.land)
+            if kind == "unknown":
+                canvas.image(diagonals(_plain(box, ground), rgb_of(self.theme.soft), 0.55 * SCALE), box)
+                return
+            colours = band_colours(self.theme.heat, len(self.picture.edges))
+            k = min(1, len(colours) - 1)
+            colour = rgb_of(over(colours[k], opacities(len(colours), self.between)[k], self.theme.land))
+            canvas.image(_hatch(box, colour, ground), box)
+
+    def _draw_scale_bar(self, canvas: Canvas, bar: ScaleBar) -> None:
+        """Draw a length on the ground: its label above a line with raised ends, with a halo."""
+        box, theme = self.layout.map, self.theme
+        x, y = box.left / SCALE + 16, box.bottom / SCALE - 16
+        shape = SCALE * np.array([(x, y - 5), (x, y), (x + bar.length, y), (x + bar.length, y - 5)])
+        canvas.lines([shape], box, width=SCALE * 4.0, colour=rgb_of(theme.page), opacity=0.8)
+        canvas.lines([shape], box, width=SCALE * 1.3, colour=rgb_of(theme.ink))
+        canvas.text(
+            SCALE * (x + bar.length / 2), SCALE * (y - 7), bar.label, size=SCALE * 11, colour=rgb_of(theme.ink),
+            align=0.5, halo=rgb_of(theme.page),
+        )  # fmt: skip
+
+    def _draw_card(self, canvas: Canvas) -> None:
+        """Draw the words across a map that shows nothing."""
+        card = self.picture.words.nothing
+        if card is None:
+            return
+        box = _card_box(self.layout)
+        theme = self.theme
+        canvas.fill(
+            Box(box.left - SCALE, box.top - SCALE, box.right + SCALE, box.bottom + SCALE),
+            rgb_of(theme.faint),
+            SCALE * 11,
+        )
+        canvas.fill(box, rgb_of(theme.page), SCALE * 10)
+        x, y = box.left + SCALE * 22, box.top + SCALE * 34
+        for line in lines_of(card.heading, _card_room(self.layout), 16, SEMIBOLD):
+            canvas.text(x, y, line, size=SCALE * 16, colour=rgb_of(theme.ink), weight=SEMIBOLD)
+            y += SCALE * 22
+        y += SCALE * 4
+        for line in lines_of(card.text, _card_room(self.layout), 13.5):
+            canvas.text(x, y, line, size=SCALE * 13.5, colour=rgb_of(theme.soft))
+            y += SCALE * 20
+
+    def _draw_badge(self, canvas: Canvas) -> None:
+        """Draw the badge of the privacy promise, red if there is none."""
+        box, theme, words = self.layout.badge, self.theme, self.picture.words
+        ground, letters = (WARNING, "#FFFFFF") if words.warnings else (theme.badge, theme.badge_ink)
+        canvas.fill(box, rgb_of(ground), box.height / 2)
+        corner = np.array([box.left + SCALE * 9, box.top + SCALE * 5.5])
+        for line, width in ((_SHIELD, 1.3), (_TICKED, 1.4)):
+            canvas.lines([corner + SCALE * line], box, width=SCALE * width, colour=rgb_of(letters))
+        canvas.text(
+            box.left + SCALE * 26, box.top + SCALE * 16.8, words.badge, size=SCALE * NUMBER, colour=rgb_of(letters),
+            weight=SEMIBOLD,
+        )  # fmt: skip
 
 
-def _draw_ground(canvas: Canvas, place: Layout, ground: Ground, *, pale: bool) -> None:
-    """Draw coast, borders and towns: dark on a pale map, else light."""
-    line, ink, halo = (_GREY, _INK, PAPER) if pale else (_LIGHT, _LIGHT, _DARK)
-    canvas.lines(ground.borders, place.map, width=place.px(1.2), colour=line, opacity=0.45)
-    canvas.lines(ground.coast, place.map, width=place.px(1.5), colour=line, opacity=0.7)
-    dot = place.px(2.5)
-    for town in ground.towns:
-        at = Box(round(town.x) - dot, round(town.y) - dot, round(town.x) + dot, round(town.y) + dot)
-        canvas.fill(Box(at.left - 1, at.top - 1, at.right + 1, at.bottom + 1), halo)
-        canvas.fill(at, ink)
-        canvas.text(town.left, town.baseline, town.name, size=place.px(LABEL), colour=ink, halo=halo)
+def _box(left: float, top: float, right: float, bottom: float) -> Box:
+    """A box in pixels of the picture from lengths of the page."""
+    return Box(*(round(SCALE * at) for at in (left, top, right, bottom)))
 
 
-def _draw_frame(canvas: Canvas, place: Layout) -> None:
-    """Draw the map's edge, and its ticks to the left and below."""
-    line, tick, size = place.px(1.5), place.px(TICK), place.px(LABEL)
-    left, top, right, bottom = place.map
-    outer = Box(left - line, top - line, right + line, bottom + line)
-    canvas.fill(outer._replace(right=left), _INK)
-    canvas.fill(outer._replace(left=right), _INK)
-    canvas.fill(outer._replace(bottom=top), _INK)
-    canvas.fill(outer._replace(top=bottom), _INK)
-    for at, label in place.across:
-        x = min(left + round(at), right - 1)
-        canvas.fill(Box(x, bottom, x + line, bottom + tick + 1), _INK)
-        canvas.text(x, bottom + place.px(TICK + 24), label, size=size, colour=_INK, align=0.5)
-    for at, label in place.down:
-        y = min(top + round(at), bottom - 1)
-        canvas.fill(Box(left - 1 - tick, y, left, y + line), _INK)
-        canvas.text(left - tick - place.px(6), y + 0.35 * size, label, size=size, colour=_INK, align=1.0)
+def _plain(box: Box, colour: Rgb) -> Pixels:
+    pixels = np.empty((box.height, box.width, 3), np.uint8)
+    pixels[:] = colour
+    return pixels
 
 
-def _draw_legend(canvas: Canvas, place: Layout) -> None:
-    """Draw the legend: its name, its strip of colours, and ticks below."""
-    line, size = place.px(1.5), place.px(LABEL)
-    width, height = place.px(BAR_WIDTH), place.px(BAR_HEIGHT)
-    left, baseline = place.legend_at
-    canvas.text(left, baseline, place.legend.name, size=size, colour=_INK)
-    canvas.image(place.legend.strip(width, height), Box(left, place.bar, left + width, place.bar + height))
-    below = place.bar + height
-    for at, label in place.bar_ticks:
-        x = left + min(round(at), width - 1)
-        canvas.fill(Box(x, below, x + line, below + place.px(TICK) + 1), _INK)
-        canvas.text(x, below + place.px(TICK + 24), label, size=size, colour=_INK, align=0.5)
+def _hatch(box: Box, colour: Rgb, ground: Rgb) -> Pixels:
+    """A swatch of hatching."""
+    return mix(_plain(box, colour), ground, stripes(box.width, box.height, SCALE))
 
 
-def _draw_scale_bar(canvas: Canvas, place: Layout, bar: ScaleBar) -> None:
-    """Draw a length on the ground: its label above a line with raised ends."""
-    line = place.px(3)
-    canvas.fill(Box(bar.left, bar.y - line, bar.left + bar.length, bar.y), _INK)
-    for x in (bar.left, bar.left + bar.length - line):
-        canvas.fill(Box(x, bar.y - place.px(11), x + line, bar.y), _INK)
-    canvas.text(bar.left, bar.y - place.px(BAR_HEIGHT + 14), bar.label, size=place.px(LABEL), colour=_INK)
+def _card_room(layout: PageLayout) -> float:
+    return min(400.0, layout.map.width / SCALE - 80.0)
 
 
-def _draw_badge(canvas: Canvas, place: Layout) -> None:
-    """Draw the badge of the privacy promise, red if there is none."""
-    box, size = place.badge, place.px(NOTE)
-    ground, letters = _WARNING if NOT_PRIVATE in place.words.warnings else _BADGE
-    canvas.fill(box, ground)
-    baseline = (box.top + box.bottom) / 2 + 0.36 * size
-    canvas.text(box.left + place.px(BADGE_AIR), baseline, place.words.badge, size=size, colour=letters)
+def _card_box(layout: PageLayout) -> Box:
+    """The card in the middle of the map."""
+    card = layout.words.nothing
+    if card is None:
+        raise AssertionError("a map that shows something has no card")
+    room = _card_room(layout)
+    high = 22 * len(lines_of(card.heading, room, 16, SEMIBOLD)) + 20 * len(lines_of(card.text, room, 13.5)) + 40
+    middle = (layout.map.left + layout.map.right) / 2 / SCALE, (layout.map.top + layout.map.bottom) / 2 / SCALE
+    return _box(middle[0] - room / 2 - 22, middle[1] - high / 2, middle[0] + room / 2 + 22, middle[1] + high / 2)
 
 
-def _draw_notes(canvas: Canvas, place: Layout) -> None:
-    """Draw the small print."""
-    for line, note in enumerate(place.notes):
-        colour = {NOT_PRIVATE: _RED, NO_SIGNAL: _INK}.get(note, _GREY)
-        canvas.text(place.legend_at[0], place.note(line), note, size=place.px(NOTE), colour=colour)
+def _is_pitch(background: str | PathLike[str]) -> bool:
+    return fspath(background) == PITCH

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PIL import Image
+
 from dpheatmap._util.extras import import_extra
 from dpheatmap.render.figure.canvas import PillowCanvas
 from dpheatmap.render.figure.figure import Figure
@@ -13,9 +15,15 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def write_figure(figure: Figure, path: Path, suffix: str) -> None:
-    """Draw a figure and write it to the format of the suffix; the file holds the picture and nothing else."""
+    """Draw a figure and write it to the format of the suffix; the file holds the picture and nothing else.
+
+    A PNG has 256 colours, which is enough for bands and soft edges; over a photograph it has all.
+    """
     if suffix == ".png":
-        figure.draw(PillowCanvas).picture.save(path, format="PNG")
+        picture = figure.draw(PillowCanvas).picture
+        if figure.few_colours:
+            picture = picture.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        picture.save(path, format="PNG")
         return
     from dpheatmap.render.figure.vector_canvas import save_vectors
 

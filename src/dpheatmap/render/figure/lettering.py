@@ -1,4 +1,4 @@
-"""Text on pictures in the font of the package: the same on every machine, with the accents of place names."""
+"""Text on pictures in the fonts of the package: the same on every machine, with the accents of place names."""
 
 from __future__ import annotations
 
@@ -9,31 +9,54 @@ from importlib import resources
 
 from PIL import ImageDraw, ImageFont
 
-Colour = tuple[int, int, int]
+from dpheatmap.render.palette import Rgb
 
-FONT = resources.files("dpheatmap.render.figure") / "font" / "inter.ttf"
-"""The font: Inter, cut by ``scripts/font`` to Latin, Greek and Cyrillic letters."""
+REGULAR, SEMIBOLD = 400, 600
+"""The weights of letters."""
+
+FONTS = {
+    weight: resources.files("dpheatmap.render.figure") / "font" / name
+    for weight, name in ((REGULAR, "inter.ttf"), (SEMIBOLD, "inter-semibold.ttf"))
+}
+"""The fonts by weight: Inter, cut by ``scripts/font`` to Latin, Greek and Cyrillic letters."""
 
 _NO_LETTER = "\N{REPLACEMENT CHARACTER}"
 
 
-def text_width(text: str, size: float) -> float:
+def text_width(text: str, size: float, weight: int = REGULAR) -> float:
     """The width in pixels of a text of a size."""
-    return _font(size).getlength(in_letters_of_the_font(text))
+    return _font(size, weight).getlength(in_letters_of_the_font(text))
+
+
+def lines_of(text: str, room: float, size: float, weight: int = REGULAR) -> list[str]:
+    """A text broken into lines that fit the room; a word that is wider than the room has a line of its own."""
+    lines: list[str] = []
+    for word in filter(None, text.split(" ")):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size, weight) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def draw_text(
-    draw: ImageDraw.ImageDraw, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
-    halo: Colour | None = None,
+    draw: ImageDraw.ImageDraw, x: float, y: float, text: str, *, size: float, colour: Rgb, align: float = 0.0,
+    weight: int = REGULAR,
 ) -> None:  # fmt: skip
-    """Draw a text on the baseline ``y``; ``align`` is the part of it left of ``x``: 0, 0.5 or 1.
+    """Draw a text on the baseline ``y``; ``align`` is the part of it left of ``x``: 0, 0.5 or 1."""
+    at = round(x - align * text_width(text, size, weight)), round(y)
+    draw.text(at, in_letters_of_the_font(text), font=_font(size, weight), fill=colour, anchor="ls")
 
-    With a ``halo`` its letters have a rim of that colour, so that they can be read on any background.
-    """
-    rim = 0 if halo is None else max(1, round(size / 10))
-    at = round(x - align * text_width(text, size)), round(y)
+
+def draw_halo(
+    draw: ImageDraw.ImageDraw, x: float, y: float, text: str, *, size: float, rim: float, shade: int,
+    align: float = 0.0, weight: int = REGULAR,
+) -> None:  # fmt: skip
+    """Draw a text with a rim on a mask of opacities."""
+    at = round(x - align * text_width(text, size, weight)), round(y)
     shown = in_letters_of_the_font(text)
-    draw.text(at, shown, font=_font(size), fill=colour, anchor="ls", stroke_width=rim, stroke_fill=halo)
+    draw.text(at, shown, font=_font(size, weight), fill=shade, anchor="ls", stroke_width=rim, stroke_fill=shade)
 
 
 def in_letters_of_the_font(text: str) -> str:
@@ -51,15 +74,15 @@ def in_letters_of_the_font(text: str) -> str:
 @cache
 def has(letter: str) -> bool:
     """Whether the font has a letter."""
-    return bytes(_font(20).getmask(letter)) != bytes(_font(20).getmask(_NO_LETTER))
+    return bytes(_font(20, REGULAR).getmask(letter)) != bytes(_font(20, REGULAR).getmask(_NO_LETTER))
 
 
 @cache
-def _font(size: float) -> ImageFont.FreeTypeFont:
+def _font(size: float, weight: int) -> ImageFont.FreeTypeFont:
     # Pillow's basic layout: the other is not available on every machine, and places a few letters differently.
-    return ImageFont.truetype(io.BytesIO(_font_file()), size, layout_engine=ImageFont.Layout.BASIC)
+    return ImageFont.truetype(io.BytesIO(_font_file(weight)), size, layout_engine=ImageFont.Layout.BASIC)
 
 
 @cache
-def _font_file() -> bytes:
-    return FONT.read_bytes()
+def _font_file(weight: int) -> bytes:
+    return FONTS[weight].read_bytes()

@@ -11,20 +11,21 @@ import numpy as np
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.catchments import catchments
-from dpheatmap.render.figure.figure_layout import LABEL, Layout
-from dpheatmap.render.figure.lettering import Colour
+from dpheatmap.render.figure.lettering import SEMIBOLD
 from dpheatmap.render.figure.outline import outlines
+from dpheatmap.render.figure.page_layout import SCALE
+from dpheatmap.render.palette import Rgb
 
 if TYPE_CHECKING:
     from dpheatmap.estimate.places import Places
 
-_MARK = 9.0  # radius of a centre's ring, in units, if there is room
-_NUMBER = 1.2 * LABEL  # size of a centre's number, in units
+_MARK = 6.0 * SCALE  # radius of a centre's ring, if there is room
+_NUMBER = 15.0 * SCALE  # size of a centre's number
 _ROOM = 0.15  # of the distance to the next centre if all were evenly spread: the largest radius where they are many
 _CROWDED = 1  # the most other rings or numbers that a number may touch; one that would touch more is left out
 _BEYOND = 10  # pixels
-_LIGHT: Colour = (255, 255, 255)
-_DARK: Colour = (10, 10, 16)
+_LIGHT: Rgb = (255, 255, 255)
+_DARK: Rgb = (10, 10, 16)
 
 Point = tuple[float, float]
 Spot = tuple[float, float, float]
@@ -32,57 +33,58 @@ Spot = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class PlaceMarks:
-    """Borders, rings and numbers: light with a dark rim, so that they show on any background."""
+    """Borders, rings and numbers: dark with a light rim, so that they show on any background."""
 
     places: Places
 
-    def draw_under_names(self, canvas: Canvas, place: Layout) -> None:
+    def draw_under_names(self, canvas: Canvas, box: Box) -> None:
         """Draw the borders of the catchments."""
-        borders = _borders(self.places, place.map)
-        for colour, wider in _strokes(place):
-            canvas.lines(borders, place.map, width=place.px(2) + wider, colour=colour, opacity=0.75)
+        borders = _borders(self.places, box)
+        for colour, wider in _strokes():
+            canvas.lines(borders, box, width=1.1 * SCALE + wider, colour=colour, opacity=0.75)
 
-    def draw_over_names(self, canvas: Canvas, place: Layout) -> None:
+    def draw_over_names(self, canvas: Canvas, box: Box) -> None:
         """Draw rings around the centres, and their numbers."""
-        centres, radius, size = self._centres(place), self._radius(place), place.px(_NUMBER)
+        centres, radius, size = self._centres(box), self._radius(box), _NUMBER
         rings = [_ring(at, radius) for at in centres]
-        for colour, wider in _strokes(place):
-            width = (place.px(4) + wider) * radius / place.px(_MARK)
-            canvas.lines(rings, place.map, width=max(1, round(width)), colour=colour, opacity=1.0)
-        for number, spot in enumerate(number_spots(centres, place.map, radius, size), 1):
+        for colour, wider in _strokes():
+            width = (2.2 * SCALE + wider) * radius / _MARK
+            canvas.lines(rings, box, width=max(1, round(width)), colour=colour, opacity=1.0)
+        for number, spot in enumerate(number_spots(centres, box, radius, size), 1):
             if spot is not None:
                 x, baseline, align = spot
-                canvas.text(x, baseline, str(number), size=size, colour=_LIGHT, align=align, halo=_DARK)
+                canvas.text(
+                    x, baseline, str(number), size=size, colour=_DARK, align=align, weight=SEMIBOLD, halo=_LIGHT
+                )
 
-    def areas(self, place: Layout) -> list[Area]:
+    def areas(self, box: Box) -> list[Area]:
         """The rectangles around rings and numbers."""
-        centres, radius, size = self._centres(place), self._radius(place), place.px(_NUMBER)
+        centres, radius, size = self._centres(box), self._radius(box), _NUMBER
         found = [_around(at, radius) for at in centres]
-        for number, spot in enumerate(number_spots(centres, place.map, radius, size), 1):
+        for number, spot in enumerate(number_spots(centres, box, radius, size), 1):
             if spot is not None:
                 x, baseline, align = spot
                 found.append(_number_area(x, baseline - 0.35 * size, align, number, size))
         return found
 
-    def _centres(self, place: Layout) -> list[Point]:
+    def _centres(self, box: Box) -> list[Point]:
         """The centres in pixels of the picture."""
-        domain, box = self.places.domain, place.map
+        domain = self.places.domain
         finest, whole = domain.cells(domain.depth), 2.0**domain.depth
         u, v = domain.to_root(self.places.centres[:, 0], self.places.centres[:, 1])
         x = box.left + (u * whole - finest.x0) / finest.columns * (box.right - box.left)
         y = box.top + (v * whole - finest.y0) / finest.rows * (box.bottom - box.top)
         return list(zip(x.tolist(), y.tolist(), strict=True))
 
-    def _radius(self, place: Layout) -> float:
+    def _radius(self, box: Box) -> float:
         """The radius of a ring."""
-        box = place.map
         spread = math.sqrt((box.right - box.left) * (box.bottom - box.top) / len(self.places.centres))
-        return min(place.px(_MARK), _ROOM * spread)
+        return min(_MARK, _ROOM * spread)
 
 
-def _strokes(place: Layout) -> tuple[tuple[Colour, int], ...]:
+def _strokes() -> tuple[tuple[Rgb, float], ...]:
     """The colours of a line and its rim, the rim first, and the extra width of each."""
-    return (_DARK, place.px(3)), (_LIGHT, 0)
+    return (_LIGHT, 2.0 * SCALE), (_DARK, 0.0)
 
 
 def _borders(places: Places, box: Box) -> list[Floats]:

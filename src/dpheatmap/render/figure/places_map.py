@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from dpheatmap._util.files import replace_whole, suffix_of
 from dpheatmap.place.domain import Domain
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.numbers import length_in_words
 from dpheatmap.render.figure.figure import Figure
 from dpheatmap.render.figure.figure_file import PICTURES, refuse_picture, write_figure
 from dpheatmap.render.figure.heat_figure import figure_of
 from dpheatmap.render.figure.place_marks import PlaceMarks
 from dpheatmap.render.formats import places_geojson, places_table
 from dpheatmap.render.formats.places_table import columns_of
-from dpheatmap.render.wording import length_in_words
 
 if TYPE_CHECKING:
     from dpheatmap.estimate.places import Places
@@ -52,4 +53,4 @@ def figure_of_places(places: Places) -> Figure:
     away = length_in_words(places.cost, places.domain)
     many = "1 place" if len(places.centres) == 1 else f"{len(places.centres)} places"
     heat = places.release.heatmap(method=places.method)
-    return figure_of(heat, title=f"{many}, {away} from people on average", marks=PlaceMarks(places))
+    return figure_of(heat, Look(title=f"{many}, {away} from people on average"), marks=PlaceMarks(places))

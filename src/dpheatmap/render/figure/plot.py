@@ -1,4 +1,4 @@
-"""Drawing of maps into a user's own axes of matplotlib."""
+"""Drawing of maps into a user's own axes of matplotlib: bands on paper, with a colour bar in words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpheatmap._util.number_words import plain
 from dpheatmap.errors import MissingDependency
 from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.figure import colour
-from dpheatmap.render.web.picture import Picture, picture_of, picture_of_difference
+from dpheatmap.render.content.changes import picture_of_difference
+from dpheatmap.render.content.clarity import TOLD
+from dpheatmap.render.content.picture import Picture, picture_of
+from dpheatmap.render.content.resampling import resize
+from dpheatmap.render.palette import LIGHT, band_colours, change_colours, opacities, over
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,16 +23,14 @@ if TYPE_CHECKING:
     from dpheatmap.heatmap.differences import Difference
     from dpheatmap.heatmap.heatmap import Heatmap
 
-_QUIET = "#d9dade"
-
 
 def plot(heat: Heatmap, ax: Axes | None = None) -> Axes:
-    """Draw a heatmap into axes, with its coordinates and a colour bar that names its unit."""
+    """Draw a heatmap into axes, in bands, with its coordinates and a colour bar that says what it counts."""
     return _draw(picture_of(heat), new_axes() if ax is None else ax)
 
 
 def plot_difference(change: Difference, ax: Axes | None = None) -> Axes:
-    """Draw a difference into axes, in colours about zero; changes within the noise are grey."""
+    """Draw a difference into axes, in bands about zero; it is bare where no change can be told."""
     return _draw(picture_of_difference(change), new_axes() if ax is None else ax)
 
 
@@ -42,17 +44,20 @@ def new_axes() -> Axes:
 
 
 def _draw(picture: Picture, ax: Axes) -> Axes:
-    from matplotlib.colors import ListedColormap
+    from matplotlib.colors import BoundaryNorm, ListedColormap
 
-    scale = "balance" if picture.signed else "heat"
-    table = colour.colours(np.linspace(0.0, 1.0, colour.STEPS), scale) / 255.0
     x, y = _edges(picture.domain, *picture.values.shape)
-    low, high = -picture.top if picture.signed else 0.0, picture.top
-    values, unit = picture.values, f"{picture.unit}, linear scale"
-    if picture.signed and picture.clear is not None:
-        values, unit = np.ma.masked_where(~picture.clear, values), f"{unit}\ngrey: {picture.quiet}"
-    shades = ListedColormap(table).with_extremes(bad=_QUIET)
-    mesh = ax.pcolormesh(x, y, values, cmap=shades, vmin=low, vmax=high, rasterized=True)
+    edges, colours = _bands(picture)
+    values = np.ma.masked_array(picture.values, mask=_bare(picture))
+    # The last band has no end, and the first of changes no beginning: they are drawn as long as their neighbours.
+    ends = [2 * edges[0] - edges[1]] if picture.signed else []
+    bounds = [*ends, *edges, 2 * edges[-1] - edges[-2] if len(edges) > 1 else 2 * edges[-1]]
+    shades = ListedColormap(colours).with_extremes(bad=LIGHT.land)
+    ax.set_facecolor(LIGHT.land)
+    mesh = ax.pcolormesh(
+        x, y, np.ma.clip(values, bounds[0], np.nextafter(bounds[-1], 0)), cmap=shades,
+        norm=BoundaryNorm(bounds, len(colours)), rasterized=True,
+    )  # fmt: skip
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[-1], y[0])
     if picture.domain.geographic:
@@ -63,12 +68,39 @@ def _draw(picture: Picture, ax: Axes) -> Axes:
         ax.set_ylabel("latitude")
     else:
         ax.set_aspect(1.0)
-    ax.set_title(picture.title)
-    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8)
-    bar.set_label(unit)
-    if picture.warnings:
-        ax.text(0.01, 0.99, "\n".join(picture.warnings), transform=ax.transAxes, va="top", color="#ff9090", wrap=True)
+    ax.set_title(picture.words.title)
+    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, ticks=edges, spacing="uniform")
+    bar.ax.set_yticklabels([plain(edge) for edge in edges])
+    bar.set_label(picture.words.legend.short)
+    said = [*picture.words.warnings, *([picture.words.nothing.heading] if picture.words.nothing else [])]
+    if said:
+        ax.text(0.01, 0.99, "\n".join(said), transform=ax.transAxes, va="top", color="#B3261E", wrap=True)
     return ax
+
+
+def _bands(picture: Picture) -> tuple[list[float], list[str]]:
+    """The edges between bands, and the colour of each band as seen on land; the middle one of changes is bare."""
+    many = len(picture.edges)
+    if not picture.signed:
+        parts = opacities(many, LIGHT.opacities)
+        return list(picture.edges), [
+            over(colour, part, LIGHT.land) for colour, part in zip(band_colours(LIGHT.heat, many), parts, strict=True)
+        ]
+    parts = opacities(many, LIGHT.change_opacities)
+    more, fewer = (
+        [over(colour, part, LIGHT.land) for colour, part in zip(change_colours(curve, many), parts, strict=True)]
+        for curve in (LIGHT.more, LIGHT.fewer)
+    )
+    return [*(-edge for edge in reversed(picture.edges)), *picture.edges], [*reversed(fewer), LIGHT.land, *more]
+
+
+def _bare(picture: Picture) -> np.ndarray:
+    """The pixels that are not painted."""
+    rows, columns = picture.values.shape
+    bare = np.abs(picture.values) < picture.edges[0]
+    if picture.clarity is not None:
+        bare |= resize(picture.clarity, columns, rows) < TOLD
+    return bare if picture.painted else np.ones_like(bare)
 
 
 def _edges(domain: Domain, rows: int, columns: int) -> tuple[Floats, Floats]:
@@ -87,4 +119,4 @@ def _draw_lines(ax: Axes, domain: Domain) -> None:
 
     near = domain.bounds
     for lines, style in ((basemap.coast(near), "solid"), (basemap.borders(near), "dashed")):
-        ax.add_collection(LineCollection(lines, colors="#a8b6c4", linewidths=0.7, linestyles=style), autolim=False)
+        ax.add_collection(LineCollection(lines, colors=LIGHT.coast, linewidths=0.7, linestyles=style), autolim=False)

@@ -1,4 +1,4 @@
-"""Thumbnails of maps: small pictures of the heat alone, for lists and where the map itself can't be shown."""
+"""Thumbnails of maps: small pictures of the heat on paper, for lists and where the map itself can't be shown."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ import io
 import numpy as np
 from PIL import Image
 
-from dpheatmap.render.figure.colour import colours, greys
-from dpheatmap.render.web.picture import Picture
+from dpheatmap.render.content.picture import Picture
+from dpheatmap.render.figure.painting import diagonals, paint
+from dpheatmap.render.palette import LIGHT, rgb_of
 
 
-def thumbnail(picture: Picture, side: int, palette: int | None = None) -> bytes:
-    """Draw a PNG of at most ``side`` pixels on its longer side, in ``palette`` colours if given.
-
-    Pixels within the noise are grey, as on the map itself: a map without signal must not look like one with signal.
-    """
-    small = picture.at_most(side)
-    part = small.values / small.top
-    shown = colours(0.5 + part / 2, "balance") if small.signed else colours(part)
-    if small.clear is not None and not small.signed:
-        shown = np.where(small.clear[..., None], shown, greys(part))
-    image = Image.fromarray(shown)
+def thumbnail(picture: Picture, side: int) -> bytes:
+    """Draw a PNG of ``side`` pixels on the map's longer side; a map that shows nothing has thin lines across it."""
+    rows, columns = picture.values.shape
+    scale = side / max(rows, columns)
+    size = max(1, round(columns * scale)), max(1, round(rows * scale))
+    paper = np.empty((size[1], size[0], 3), np.uint8)
+    paper[:] = rgb_of(LIGHT.land)
+    if picture.painted:
+        between = LIGHT.change_opacities if picture.signed else LIGHT.opacities
+        shown = paint(picture, LIGHT, *size, between=between).over(paper, rgb_of(LIGHT.land))
+    else:
+        shown = diagonals(paper, rgb_of(LIGHT.coast), 1.0)
     packed = io.BytesIO()
-    (image if palette is None else image.quantize(palette)).save(packed, format="PNG")
+    Image.fromarray(shown).quantize(64, dither=Image.Dither.NONE).save(packed, format="PNG")
     return packed.getvalue()

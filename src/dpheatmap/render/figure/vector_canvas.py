@@ -14,17 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.place.domain import Floats
-from dpheatmap.render.figure.canvas import Box
-from dpheatmap.render.figure.lettering import FONT, Colour
+from dpheatmap.render.figure.canvas import HALO, Box
+from dpheatmap.render.figure.lettering import FONTS, REGULAR, SEMIBOLD, has
+from dpheatmap.render.palette import Rgb
 
 _DPI = 144.0
 _POINTS = 72.0 / _DPI  # of a pixel
-_FAMILIES = ["Inter", "DejaVu Sans"]  # the package's font, by which texts are measured, then matplotlib's
+_FAMILIES = {REGULAR: "Inter", SEMIBOLD: "Inter SemiBold"}  # the package's fonts, by which texts are measured
+_OTHERWISE = "DejaVu Sans"  # matplotlib's own
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "dpheatmap",
     "pdf.fonttype": 42,
-    "font.family": _FAMILIES,
+    "font.family": [_FAMILIES[REGULAR], _OTHERWISE],
 }
 
 
@@ -43,25 +45,29 @@ def save_vectors(draw: Callable[[type[MatplotlibCanvas]], MatplotlibCanvas], pat
 
 def _carry_font(path: Path) -> None:
     """Embed the font in an SVG file, as a PDF does: in another font, words could be wider than their room."""
-    data = base64.b64encode(FONT.read_bytes()).decode("ascii")
-    face = f"@font-face{{font-family:{_FAMILIES[0]};src:url(data:font/ttf;base64,{data})}}"
+    face = "".join(
+        f"@font-face{{font-family:'{_FAMILIES[weight]}';font-weight:{weight};"
+        f"src:url(data:font/ttf;base64,{base64.b64encode(font.read_bytes()).decode('ascii')})}}"
+        for weight, font in FONTS.items()
+    )
     style = '<style type="text/css">'
     path.write_text(path.read_text("utf-8").replace(style, style + face, 1), "utf-8", newline="\n")
 
 
 @cache
 def _register_font() -> None:
-    """Tell matplotlib of the package's font."""
+    """Tell matplotlib of the package's fonts."""
     from matplotlib import font_manager
 
-    with resources.as_file(FONT) as path:
-        font_manager.fontManager.addfont(path)
+    for font in FONTS.values():
+        with resources.as_file(font) as path:
+            font_manager.fontManager.addfont(path)
 
 
 class MatplotlibCanvas:
     """One set of axes over the whole figure, in pixels from the upper left corner; later drawings lie above."""
 
-    def __init__(self, width: int, height: int, colour: Colour) -> None:
+    def __init__(self, width: int, height: int, colour: Rgb) -> None:
         from matplotlib.figure import Figure
 
         self.figure: Any = Figure(figsize=(width / _DPI, height / _DPI), facecolor=_of(colour))
@@ -75,16 +81,18 @@ class MatplotlibCanvas:
         self._axes.imshow(pixels, extent=extent, interpolation="none", aspect="auto", zorder=next(self._order))
         self._axes.set(xlim=self._axes.get_xlim(), ylim=self._axes.get_ylim())
 
-    def fill(self, box: Box, colour: Colour) -> None:
-        """Draw a rectangle without rim."""
-        from matplotlib.patches import Rectangle
+    def fill(self, box: Box, colour: Rgb, radius: float = 0.0) -> None:
+        """Draw a rectangle without rim; its corners may be round."""
+        from matplotlib.patches import FancyBboxPatch, Rectangle
 
-        size = box.right - box.left, box.bottom - box.top
-        self._axes.add_patch(
-            Rectangle((box.left, box.top), *size, facecolor=_of(colour), linewidth=0, zorder=next(self._order))
-        )
+        style: dict[str, Any] = {"facecolor": _of(colour), "linewidth": 0, "zorder": next(self._order)}
+        if not radius:
+            self._axes.add_patch(Rectangle((box.left, box.top), box.width, box.height, **style))
+            return
+        inner = (box.left + radius, box.top + radius), box.width - 2 * radius, box.height - 2 * radius
+        self._axes.add_patch(FancyBboxPatch(*inner, boxstyle=f"round,pad={radius},rounding_size={radius}", **style))
 
-    def lines(self, lines: Sequence[Floats], inside: Box, *, width: float, colour: Colour, opacity: float) -> None:
+    def lines(self, lines: Sequence[Floats], inside: Box, *, width: float, colour: Rgb, opacity: float = 1.0) -> None:
         """Draw lines, clipped to a box."""
         if not lines:
             return
@@ -95,25 +103,26 @@ class MatplotlibCanvas:
             lines, linewidths=width * _POINTS, colors=[(*_of(colour), opacity)], zorder=next(self._order)
         )
         self._axes.add_collection(drawn, autolim=False)
-        size = inside.right - inside.left, inside.bottom - inside.top
-        drawn.set_clip_path(Rectangle((inside.left, inside.top), *size, transform=self._axes.transData))
+        clip = Rectangle((inside.left, inside.top), inside.width, inside.height, transform=self._axes.transData)
+        drawn.set_clip_path(clip)
 
     def text(
-        self, x: float, y: float, text: str, *, size: float, colour: Colour, align: float = 0.0,
-        halo: Colour | None = None,
+        self, x: float, y: float, text: str, *, size: float, colour: Rgb, align: float = 0.0, weight: int = REGULAR,
+        halo: Rgb | None = None,
     ) -> None:  # fmt: skip
         """Draw text as text, not as outlines."""
         from matplotlib.patheffects import withStroke
 
         points = size * _POINTS
-        rim = [] if halo is None else [withStroke(linewidth=points / 5, foreground=_of(halo))]
+        families = [_FAMILIES[weight], *([] if all(map(has, text)) else [_OTHERWISE])]
+        rim = [] if halo is None else [withStroke(linewidth=points / 4, foreground=_of(halo), alpha=HALO)]
         self._axes.text(
-            x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=rim,
-            horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align], verticalalignment="baseline",
-            zorder=next(self._order),
+            x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=rim, fontweight=weight,
+            fontfamily=families, verticalalignment="baseline", zorder=next(self._order),
+            horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align],
         )  # fmt: skip
 
 
-def _of(colour: Colour) -> tuple[float, float, float]:
+def _of(colour: Rgb) -> tuple[float, float, float]:
     red, green, blue = (part / 255.0 for part in colour)
     return red, green, blue

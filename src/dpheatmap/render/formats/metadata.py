@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.wording import (
-    TITLE,
+from dpheatmap.render.content.subject import subject_of
+from dpheatmap.render.content.words import (
     combined_in_words,
     priors_in_words,
     promise_in_words,
@@ -32,7 +32,7 @@ def facts_of_release(made: Heatmap | Release, *, empty: bool, **more: Any) -> di
 
     notes = warnings_of(made, empty=empty)
     return {
-        "title": TITLE,
+        "title": subject_of(made.domain).title,
         "software": f"dpheatmap {__version__}",
         "made": made.made.isoformat(),
         "privacy": ", ".join(

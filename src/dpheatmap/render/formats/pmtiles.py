@@ -2,7 +2,7 @@
 
 The cells of a domain are map tiles: a tile of zoom z has 256 x 256 pixels, each of which is a cell of level z + 8. So
 nothing is resampled. Where the map's cells are finer, those of a pixel are added up; where they are coarser, a cell is
-drawn as several equal pixels. All zooms have the same scale, in share of people per area on the ground.
+drawn as several equal pixels. All zooms have the bands of the map's pictures.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.render.figure.colour import STEPS
-from dpheatmap.render.figure.overlay import see_through_colours
-from dpheatmap.render.figure.within_noise import within_noise
+from dpheatmap.render.content.clarity import TOLD
+from dpheatmap.render.content.picture import Picture, picture_of
+from dpheatmap.render.content.resampling import resize
 from dpheatmap.render.formats.metadata import facts, refuse_without_ground
-from dpheatmap.render.wording import density_in_words
+from dpheatmap.render.palette import LIGHT, band_colours, opacities, rgb_of
 
 Steps = NDArray[np.uint8]
 
@@ -71,21 +71,21 @@ def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) ->
     from pmtiles import tile as pmtiles
     from pmtiles.writer import Writer
 
-    grid = finest_grid(heat)
+    picture = picture_of(heat)
+    grid = finest_grid(heat, picture)
     own = max(0, grid.level - _TILE)
     first, last = zooms or (max(0, own - _ZOOMS + 1), own)
-    top = float(grid.density(heat.domain).max()) or 1.0
     tiles = {
-        pmtiles.zxy_to_tileid(zoom, x, y): picture
-        for zoom, x, y, picture in _tiles(heat.domain, grid, first, last, top)
+        pmtiles.zxy_to_tileid(zoom, x, y): _png(tile, len(picture.edges))
+        for zoom, x, y, tile in _tiles(picture, grid, first, last)
     }
     if not tiles:  # a file needs one
-        tiles[pmtiles.zxy_to_tileid(0, 0, 0)] = _png(np.zeros((256, 256), np.uint8))
+        tiles[pmtiles.zxy_to_tileid(0, 0, 0)] = _png(np.zeros((256, 256), np.uint8), len(picture.edges))
     with path.open("wb") as file:
         writer = Writer(file)
-        for number, picture in sorted(tiles.items()):
-            writer.write_tile(number, picture)
-        writer.finalize(_header(heat.domain, pmtiles, first, last), _metadata(heat, top))
+        for number, tile in sorted(tiles.items()):
+            writer.write_tile(number, tile)
+        writer.finalize(_header(heat.domain, pmtiles, first, last), _metadata(heat, picture))
 
 
 def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None) -> None:
@@ -101,7 +101,7 @@ def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None) -> None:
         )
 
 
-def finest_grid(heat: Heatmap) -> Grid:
+def finest_grid(heat: Heatmap, picture: Picture) -> Grid:
     """The map on the cells of the deepest level that has no more of them on the longer side than the map has pixels."""
     domain, pixels = heat.domain, max(heat.values.shape)
 
@@ -110,7 +110,7 @@ def finest_grid(heat: Heatmap) -> Grid:
         return max(cells.columns, cells.rows)
 
     level = max(level for level in range(domain.depth + 1) if longer(level) <= max(pixels, longer(0)))
-    cells, within = domain.cells(level), within_noise(heat)
+    cells, within = domain.cells(level), _within_noise(picture)
     if heat.values.shape == (cells.rows, cells.columns) and level == domain.depth:
         return Grid(level, cells.x0, cells.y0, heat.values, heat.values * within)
     if heat.estimate is None:
@@ -124,12 +124,21 @@ def finest_grid(heat: Heatmap) -> Grid:
     return Grid(level, cells.x0, cells.y0, share, share * within[rows][:, columns])
 
 
-def _tiles(domain: Domain, grid: Grid, first: int, last: int, top: float) -> Iterator[tuple[int, int, int, bytes]]:
-    """Zoom, column, row and picture of every tile that shows something."""
+def _within_noise(picture: Picture) -> NDArray[np.bool_]:
+    """The pixels of a map that can't be told from nothing."""
+    rows, columns = picture.values.shape
+    if picture.clarity is None:
+        return np.zeros((rows, columns), np.bool_)
+    return np.asarray(resize(picture.clarity, columns, rows) < TOLD) | (not picture.painted)
+
+
+def _tiles(picture: Picture, grid: Grid, first: int, last: int) -> Iterator[tuple[int, int, int, Steps]]:
+    """Zoom, column, row and bands of every tile that shows something; 0 is bare."""
     for zoom in range(last, first - 1, -1):
         while grid.level > zoom + _TILE:
             grid = grid.coarser()
-        steps = np.rint((STEPS - 1) * np.minimum(grid.density(domain) / top, 1.0)).astype(np.uint8)
+        density = picture.unit.factor * grid.density(picture.domain)
+        steps = np.searchsorted(np.array(picture.edges), density, side="right").astype(np.uint8)
         deeper = zoom + _TILE - grid.level  # a cell has 2**deeper pixels a side
         rows, columns = steps.shape
         x0, y0 = (at << deeper for at in (grid.x0, grid.y0))
@@ -137,7 +146,7 @@ def _tiles(domain: Domain, grid: Grid, first: int, last: int, top: float) -> Ite
             for x in range(x0 >> _TILE, ((grid.x0 + columns << deeper) - 1 >> _TILE) + 1):
                 tile = _cut(steps, (y << _TILE) - y0, (x << _TILE) - x0, deeper)
                 if tile.any():
-                    yield zoom, x, y, _png(tile)
+                    yield zoom, x, y, tile
 
 
 def _cut(steps: Steps, top: int, left: int, deeper: int) -> Steps:
@@ -151,13 +160,13 @@ def _cut(steps: Steps, top: int, left: int, deeper: int) -> Steps:
     return tile
 
 
-def _png(steps: Steps) -> bytes:
-    """Encode a tile as PNG with the scale as its palette."""
-    scale = see_through_colours()
+def _png(steps: Steps, bands: int) -> bytes:
+    """Encode a tile as PNG with the bands as its palette; bare paper is transparent."""
     image = Image.fromarray(steps)
-    image.putpalette(scale[:, :3].tobytes())
+    image.putpalette(bytes(part for colour in ("#FFFFFF", *band_colours(LIGHT.heat, bands)) for part in rgb_of(colour)))
+    opacity = bytes([0, *(round(255 * part) for part in opacities(bands, LIGHT.opacities))])
     buffer = BytesIO()
-    image.save(buffer, format="PNG", transparency=scale[:, 3].tobytes())
+    image.save(buffer, format="PNG", transparency=opacity)
     return buffer.getvalue()
 
 
@@ -173,14 +182,17 @@ def _header(domain: Domain, pmtiles: Any, first: int, last: int) -> dict[str, An
     }
 
 
-def _metadata(heat: Heatmap, top: float) -> dict[str, Any]:
-    """The metadata that viewers show, and the scale of the colours: the hottest is ``top`` share of people per km2."""
+def _metadata(heat: Heatmap, picture: Picture) -> dict[str, Any]:
+    """The metadata that viewers show, and the legend: the edge from which each band begins, and its colour."""
     about = facts(heat)
     return {
         "name": about["title"],
         "type": "overlay",
         "attribution": f"dpheatmap: {about['privacy']}",
-        "legend": {"unit": "share of people per km2", "scale": "linear", "top": 1e6 * top},
-        "unit_in_words": density_in_words(heat)[1],
+        "legend": {
+            "title": picture.words.legend.title,
+            "edges": list(picture.edges) if picture.painted else [],
+            "colours": band_colours(LIGHT.heat, len(picture.edges)),
+        },
         "dpheatmap": about,
     }

@@ -7,7 +7,6 @@ import zlib
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpheatmap.place.domain import Floats
 
@@ -36,23 +35,3 @@ def layer(values: Floats) -> dict[str, Any]:
     rows, columns = values.shape
     data = deflate(planes.tobytes())
     return {"unit": unit, "step": step, "largest": top, "data": data, "rows": rows, "columns": columns}
-
-
-def bits(flags: NDArray[np.bool_]) -> str:
-    """Encode flags as one bit a pixel."""
-    return deflate(np.packbits(flags).tobytes())
-
-
-def average(values: Floats, rows: int, columns: int) -> Floats:
-    """Average over an even grid of fewer pixels, each old pixel weighted by its part in the new one."""
-    smaller: Floats = _overlap(values.shape[0], rows) @ values @ _overlap(values.shape[1], columns).T
-    return smaller
-
-
-def _overlap(old: int, new: int) -> Floats:
-    """The weight of each old pixel of a line in the mean of each new one."""
-    start, stop = np.arange(new) * (old / new), np.arange(1, new + 1) * (old / new)
-    at = np.arange(old)
-    inside = np.minimum(stop[:, None], at + 1) - np.maximum(start[:, None], at)
-    weights: Floats = np.clip(inside, 0.0, None) * (new / old)
-    return weights

@@ -8,13 +8,12 @@ import io
 import sys
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.figure.thumbnail import thumbnail
 from dpheatmap.render.formats.png import draw
-from dpheatmap.render.web.page import between_tags, data_of, frame, static, surroundings
-from dpheatmap.render.web.picture import Picture
+from dpheatmap.render.web.page import around_heat, between_tags, data_of, frame, static
 
 _SIDE = 512  # pixels of a map's longer side: a notebook holds many maps
 _STILL = 400  # pixels of the longer side of the picture shown where scripts don't run
@@ -48,8 +47,8 @@ def output(picture: Picture) -> str:
         page = between_tags(frame("Map"))
         program = f'<script type="application/json" class="dpheatmap-page">{page}</script>'
     small = picture.at_most(_SIDE)
-    data = data_of(small, surroundings(picture))
-    title = html.escape(picture.title)
+    data = data_of(small, around_heat(picture, Look()))
+    title = html.escape(picture.words.title)
     return (
         f'{program}<div class="dpheatmap-output" data-title="{title}">'
         f'<img src="{_still(picture)}" alt="{title}" style="max-width: 100%"><p>{html.escape(_words(picture))}</p>'
@@ -79,9 +78,9 @@ def _where() -> tuple[object, object]:
 
 def _still(picture: Picture) -> str:
     """The heat alone, as a small PNG."""
-    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, _STILL, palette=64)).decode('ascii')}"
+    return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, _STILL)).decode('ascii')}"
 
 
 def _words(picture: Picture) -> str:
-    top = float(np.abs(picture.values).max())
-    return " · ".join([*picture.warnings, f"up to {top:.3g} {picture.unit}", *picture.facts])
+    words = picture.words
+    return " ".join([*words.warnings, words.takeaway, words.badge, *words.facts])

@@ -9,7 +9,7 @@ import io
 import json
 from functools import cache
 from importlib import resources
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,10 +20,22 @@ from dpheatmap._util.parameters import check, origin_of_tiles
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.figure import colour
+from dpheatmap.render.basemap.backdrop import fine_shores, is_small
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.picture import HEADINGS, Picture
+from dpheatmap.render.content.subject import PITCH
 from dpheatmap.render.figure.background import background_of
-from dpheatmap.render.web.layers import bits, deflate, layer
-from dpheatmap.render.web.picture import HEADINGS, Picture
+from dpheatmap.render.palette import (
+    DARK,
+    LIGHT,
+    OVER_A_PICTURE,
+    Theme,
+    band_colours,
+    change_colours,
+    opacities,
+    over,
+)
+from dpheatmap.render.web.layers import deflate, layer
 
 LIMIT = 3_000_000
 """The most bytes a page may have; larger maps are averaged to fewer pixels until they fit."""
@@ -31,16 +43,17 @@ LIMIT = 3_000_000
 _SIDES = (1024, 724, 512, 362, 256)  # pixels on the longer side, the first that fits
 _PLANE = 0.25  # the longer side of an image or a square, on MapLibre's square
 _BACKGROUND_SIDE = 1600  # pixels
+_MARGIN = 0.5  # of a map's size on every side: what a wide screen shows around it
+_PIXELS = 3000  # of the width of this window, to a reader who zooms in
 
 
-def page(picture: Picture, *, tiles: str | None = None, background: str | PathLike[str] | None = None) -> str:
+def page(picture: Picture, look: Look, *, tiles: str | None = None) -> str:
     """The whole page as text.
 
     ``tiles`` is the address of map tiles with {z}, {x} and {y}, the only network access that the page has.
-    ``background`` is a picture under the heat of an image or a square.
     """
-    before, after = frame(picture.title, tiles)
-    around = surroundings(picture, tiles, background)
+    before, after = frame(picture.words.title, tiles)
+    around = around_heat(picture, look, tiles)
     text = ""
     for side in _SIDES:
         text = before + data_of(picture.at_most(side), around) + after
@@ -85,29 +98,61 @@ def frame(title: str, tiles: str | None = None) -> tuple[str, str]:
 def data_of(picture: Picture, around: dict[str, Any]) -> str:
     """The data of a map as JSON that is safe between tags; ``MapData`` in web/src/data.ts lists its fields."""
     rows, columns = picture.values.shape
-    std = picture.std
+    words, legend, reading = picture.words, picture.words.legend, picture.words.reading
+    ranges = picture.ranges()
     data = {
-        "title": picture.title,
+        "title": words.title,
+        "subtitle": words.subtitle,
+        "takeaway": words.takeaway,
+        "warnings": words.warnings,
+        "badge": words.badge,
+        "label": [{"heading": HEADINGS[p], "text": picture.label[p]} for p in HEADINGS if p in picture.label],
+        "facts": words.facts,
         "kind": picture.domain.kind,
         "place": place_on_square(picture.domain),
         "bounds": list(picture.domain.bounds),
         "columns": columns,
         "rows": rows,
         "smooth": picture.smooth,
-        "unit": picture.unit,
         "signed": picture.signed,
-        "top": picture.top,
         "values": layer(picture.values),
-        "std": None if std is None else layer(std),
-        "clear": None if picture.clear is None else bits(picture.clear),
-        "quiet": picture.quiet,
-        "noise": None if std is None else float(np.median(std)),
-        "scales": _scales(picture.signed),
-        "warnings": picture.warnings,
-        "facts": picture.facts,
-        "label": [{"heading": HEADINGS[p], "text": picture.label[p]} for p in HEADINGS if p in picture.label],
-    }
+        "low": None if ranges is None else layer(ranges[0]),
+        "high": None if ranges is None else layer(ranges[1]),
+        "clarity": None if picture.clarity is None else layer(picture.clarity),
+        "hatch": picture.hatch,
+        "edges": picture.edges if picture.painted else [],
+        "legend": vars(legend),
+        "reading": {
+            "range": reading.range, "bare": reading.bare, "value": reading.value, "sure": reading.sure,
+            "outside": reading.outside, "cantTell": reading.cant_tell,
+        },
+        "nothing": None if words.nothing is None else vars(words.nothing),
+        "busiest": [
+            {"name": spot.name, "lon": spot.x, "lat": spot.y, "low": picture.unit.factor * spot.low,
+             "high": picture.unit.factor * spot.high}
+            for spot in picture.busiest
+        ],
+    }  # fmt: skip
     return between_tags(data | around)
+
+
+def _theme(picture: Picture, theme: Theme, *, over_a_picture: bool) -> dict[str, list[str] | list[float]]:
+    """The colours of bands on a ground; swatches are as seen on land."""
+    many = len(picture.edges)
+    if picture.signed:
+        bands, fewer = (change_colours(curve, many) for curve in (theme.more, theme.fewer))
+        parts = opacities(many, theme.change_opacities)
+    else:
+        bands, fewer = band_colours(theme.heat, many), []
+        parts = opacities(many, OVER_A_PICTURE if over_a_picture else theme.opacities)
+    ground = theme.page if over_a_picture else theme.land
+    return {
+        "bands": bands,
+        "fewer": fewer,
+        "opacity": parts,
+        "swatches": [over(colour, part, ground) for colour, part in zip(bands, parts, strict=True)],
+        "fewerSwatches": [over(colour, part, ground) for colour, part in zip(fewer, parts[: len(fewer)], strict=True)],
+    }
 
 
 def place_on_square(domain: Domain) -> list[float]:
@@ -120,34 +165,55 @@ def place_on_square(domain: Domain) -> list[float]:
     return [0.5 - width / 2, 0.5 - height / 2, 0.5 + width / 2, 0.5 + height / 2]
 
 
-def surroundings(
-    picture: Picture, tiles: str | None = None, background: str | PathLike[str] | None = None
-) -> dict[str, Any]:
-    """The surroundings of the heat: basemap, tiles or background."""
+def around_heat(picture: Picture, look: Look, tiles: str | None = None) -> dict[str, Any]:
+    """What surrounds the heat: its colours, and basemap, tiles or background."""
+    background = look.background
     check_surroundings(picture.domain, tiles, background)
-    geographic = picture.domain.geographic
-    credits = [basemap.CREDIT] if geographic and tiles is None else []
+    drawn = picture.domain.geographic and look.basemap
+    credits = [basemap.LINES_CREDIT, basemap.NAMES_CREDIT] if drawn and tiles is None else []
+    over_a_picture = background is not None and fspath(background) != PITCH
     return {
-        "basemap": deflate(between_tags(basemap_around(picture.domain.bounds)).encode()) if geographic else None,
+        "light": _theme(picture, LIGHT, over_a_picture=over_a_picture),
+        "dark": _theme(picture, DARK, over_a_picture=over_a_picture),
+        "colours": look.colours,
+        "style": look.style,
+        "basemap": deflate(between_tags(basemap_around(picture.domain.bounds)).encode()) if drawn else None,
         "background": None if background is None else _background(background, picture.domain),
         "tiles": None if tiles is None else {"url": tiles, "credit": _credit(tiles)},
+        "context": [],
         "credits": [*credits, "dpheatmap"],
     }
 
 
 def basemap_around(bounds: Bounds) -> dict[str, Any]:
-    """The basemap of the world, detailed at the bounds: lines in steps of 1/1000 degree, and places with names."""
+    """The basemap of the world, detailed at the bounds: lines as steps in degrees, and places with names.
+
+    ``land`` and ``borders`` are those of the whole world, in steps of 1/1000 degree. Around a small map, ``window`` is
+    a box with a finer coast, ``fine``, and ``rivers``, both in steps of 1/10,000 degree; ``fine`` is None if the coast
+    is not known at this scale.
+    """
     near = _around(bounds, 1.0)
     largest = {
         city
         for inside, most in ((near, 200), (_around(bounds, 8.0), 200), (Bounds(-180.0, -85.0, 180.0, 85.0), 200))
         for city in basemap.cities(inside, most)
     }
+    window = _window(bounds)
+    fine = fine_shores(bounds, window, _PIXELS)
     return {
         "land": [[_steps(shore) for shore in shores] for shores in basemap.land(near)],
         "borders": [_steps(border) for border in basemap.borders(near)],
         "cities": sorted(largest, key=lambda city: (-city.population, city)),
+        "window": list(window) if fine or is_small(bounds) else None,
+        "fine": [[_steps(shore, 10_000) for shore in shores] for shores in fine.land] if fine else None,
+        "rivers": [_steps(river, 10_000) for river in fine.rivers] if fine else [],
     }
+
+
+def _window(bounds: Bounds) -> Bounds:
+    """The box around a map that its page shows first, on whole steps, so that cuts fit the rest of the world."""
+    x0, y0, x1, y1 = (round(edge, 3) for edge in _around(bounds, _MARGIN))
+    return Bounds(x0, max(y0, -85.0), x1, min(y1, 85.0))
 
 
 def _around(bounds: Bounds, times: float) -> Bounds:
@@ -156,19 +222,11 @@ def _around(bounds: Bounds, times: float) -> Bounds:
     return Bounds(bounds.x0 - x, bounds.y0 - y, bounds.x1 + x, bounds.y1 + y)
 
 
-def _steps(line: Floats) -> list[int]:
-    """Encode a line as integer steps of 1/1000 degree from one point to the next, the first from 0, 0."""
-    points = np.rint(1000 * line).astype(np.int64)
+def _steps(line: Floats, degree: int = 1000) -> list[int]:
+    """Encode a line as integer steps, so many a degree, from one point to the next, the first from 0, 0."""
+    points = np.rint(degree * line).astype(np.int64)
     steps: NDArray[np.int64] = np.diff(points, axis=0, prepend=0)
     return [int(step) for step in steps.ravel()]
-
-
-def _scales(signed: bool) -> list[dict[str, str]]:
-    """The colour scales to choose from; for differences, theirs and that of their standard deviation."""
-    names = ("balance", "heat") if signed else tuple(colour.SCALES)
-    at = np.linspace(0.0, 1.0, colour.STEPS)
-    packed = {name: base64.b64encode(colour.colours(at, name).tobytes()).decode("ascii") for name in names}
-    return [{"name": name.capitalize(), "colours": packed[name]} for name in names]
 
 
 def _background(given: str | PathLike[str], domain: Domain) -> str:

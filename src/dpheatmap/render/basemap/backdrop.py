@@ -1,0 +1,128 @@
+"""What lies behind the heat of a box: coast, rivers and borders that are true at the map's scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import cos, radians
+
+import numpy as np
+
+from dpheatmap.place.domain import Bounds, Floats
+from dpheatmap.render import basemap
+from dpheatmap.render.basemap.polylines import area_of, cut_line
+from dpheatmap.render.basemap.shores import Shores, shores, shores_of
+
+WORLDLY = 2.0
+"""Degrees: on maps at least as wide, the lines of the package itself, of 1:10 million, are as good as any."""
+
+SMALLEST = 0.3
+"""Degrees: on smaller maps, lines of 1:10 million are visibly wrong and are not drawn."""
+
+HINT = "Coast and rivers of maps this small come with another package: pip install 'dpheatmap[coast]'"
+"""What a map without a coast of its scale tells whoever makes it."""
+
+_TURNS = (-360.0, 0.0, 360.0)
+_CREDIT = "Natural Earth"
+
+
+@dataclass(frozen=True, eq=False)
+class Backdrop:
+    """Land, water and borders inside a window, in degrees.
+
+    Attributes
+    ----------
+    window : Bounds
+        What all lines were cut to.
+    land : list of lists of arrays, or None
+        Polygons: a closed shore, and those of the waters inside it. None where the coast is not known at this scale:
+        nothing is water then, because a wrong coast is worse than none.
+    coast : list of arrays
+        The shores as lines to draw: without the edges of the window.
+    rivers : list of arrays
+        Lines, finer ones only.
+    borders : list of arrays
+        Lines between countries.
+    credits : tuple of str
+        Whose data it is.
+    hint : str
+        How to get a coast, if there is none; else empty.
+    """
+
+    window: Bounds
+    land: list[list[Floats]] | None
+    coast: list[Floats]
+    rivers: list[Floats]
+    borders: list[Floats]
+    credits: tuple[str, ...]
+    hint: str = ""
+
+
+def backdrop(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Backdrop:
+    """The backdrop of a map of a box, drawn in a window around it.
+
+    The scale is that of the box. With the window's width in ``pixels``, no line moves by more than half a pixel.
+
+    >>> [len(place.coast) for place in (backdrop(Bounds(0, 40, 5, 45), Bounds(0, 40, 5, 45)),)]
+    [2]
+    """
+    fine = fine_shores(bounds, window, pixels)
+    if fine is None and is_small(bounds):
+        return Backdrop(window, None, [], [], [], (), hint=HINT)
+    borders = [] if is_small(bounds) else [*_borders(bounds, window)]
+    found = fine or _coarse(bounds, window, _half_pixel(window, pixels))
+    credits = found.credits if not borders or _CREDIT in found.credits else (*found.credits, _CREDIT)
+    return Backdrop(window, found.land, found.coast, found.rivers, borders, credits)
+
+
+def fine_shores(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Shores | None:
+    """Shores in a window finer than those of the package itself, if a map of the box needs them and they are there."""
+    return shores(window, _half_pixel(window, pixels)) if size_of(bounds) < WORLDLY else None
+
+
+def is_small(bounds: Bounds) -> bool:
+    """Whether lines of 1:10 million would be visibly wrong on a map of the box."""
+    return size_of(bounds) < SMALLEST - 1e-9  # edges are sums of rounded numbers
+
+
+def _half_pixel(window: Bounds, pixels: int | None) -> float:
+    """Half a pixel in degrees of latitude, if the window is so many pixels wide."""
+    return 0.0 if pixels is None else _shorter(window) * (window.x1 - window.x0) / pixels / 2
+
+
+def size_of(bounds: Bounds) -> float:
+    """The longer side of a box in degrees of latitude, 111 km each."""
+    return max((bounds.x1 - bounds.x0) * _shorter(bounds), bounds.y1 - bounds.y0)
+
+
+def _shorter(bounds: Bounds) -> float:
+    """The length of a degree of longitude in degrees of latitude, in the middle of a box."""
+    return max(0.05, cos(radians((bounds.y0 + bounds.y1) / 2)))
+
+
+def _coarse(bounds: Bounds, window: Bounds, tolerance: float) -> Shores:
+    """The shores of the package itself, of 1:10 million."""
+    rings = [
+        ring if (area_of(ring) > 0) == (number == 0) else ring[::-1]
+        for polygon in basemap.land(bounds)
+        for number, shore in enumerate(polygon)
+        for ring in _turns(shore, window)
+    ]
+    return shores_of(rings, [], window, tolerance, (_CREDIT,))
+
+
+def _borders(bounds: Bounds, window: Bounds) -> Iterator[Floats]:
+    for border in basemap.borders(bounds):
+        for turn in _turns(border, window):
+            yield from cut_line(turn, window)
+
+
+def _turns(line: Floats, window: Bounds) -> Iterator[Floats]:
+    """A line, and the same one world farther east or west, if a window meets them."""
+    low, high = line.min(axis=0), line.max(axis=0)
+    if low[1] <= window.y1 and high[1] >= window.y0:
+        yield from (
+            line + np.array([turn, 0.0])
+            for turn in _TURNS
+            if low[0] + turn <= window.x1 and high[0] + turn >= window.x0
+        )

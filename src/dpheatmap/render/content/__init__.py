@@ -1,0 +1,1 @@
+"""What a map shows and says, on every medium: numbers, bands, clarity, words."""

@@ -1,0 +1,128 @@
+"""The words around a map: title, takeaway, legend, small print and badge, the same on every medium."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpheatmap._util.number_words import plain
+from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.releases.release import Release
+from dpheatmap.render.content.numbers import epsilon_in_words
+
+NOT_PRIVATE = "Not private: made with a seed, for tests only"
+NO_SIGNAL = "No place stands out from the noise. This does not mean that nobody was there."
+ROUGH = "Rough: may be off by half or more"
+OUTSIDE = "Outside the line nothing was counted"
+UNSURE = "How sure this is, is not known."
+NO_BREAK = "\N{NO-BREAK SPACE}"
+NINE_IN_TEN = "9 in 10 such ranges hold the truth"
+
+
+@dataclass(frozen=True)
+class LegendWords:
+    """The words of a legend; ``less`` and ``more`` stand at the ends of a scale of changes."""
+
+    title: str
+    short: str
+    under: str
+    bare: str
+    rough: str = ""
+    outside: str = ""
+    notes: tuple[str, ...] = ()
+    less: str = ""
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class ReadingWords:
+    """What a reader is told about one place; ``{lo}``, ``{hi}`` and ``{v}`` stand for numbers."""
+
+    range: str
+    bare: str
+    value: str
+    sure: str
+    outside: str = "Nothing was counted here"
+    cant_tell: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What stands across a map that shows nothing."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Words:
+    """All words around a map; ``facts`` are the sentences of the small print."""
+
+    title: str
+    subtitle: str
+    takeaway: str
+    badge: str
+    warnings: tuple[str, ...]
+    facts: tuple[str, ...]
+    legend: LegendWords
+    reading: ReadingWords
+    nothing: Card | None = None
+
+
+def under(first: float) -> str:
+    """What is left bare: below the first edge, or too little to be told."""
+    return f"Under {plain(first)}, or too few to tell from the noise"
+
+
+def badge_of(loss: PrivacyLoss, whose: str, *, seeded: bool) -> str:
+    """The privacy promise in short, or that there is none."""
+    delta = f", δ = {epsilon_in_words(loss.delta)}" if loss.delta else ""
+    return "Not private" if seeded else f"Private · ε = {epsilon_in_words(loss.epsilon)}{delta} {whose}"
+
+
+def warnings_of(made: Heatmap | Release, *, empty: bool) -> tuple[str, ...]:
+    """The warnings of a file; ``empty`` means that nothing rose above the noise."""
+    return (NOT_PRIVATE,) * made.seeded + (NO_SIGNAL,) * empty
+
+
+def promise_in_words(made: Heatmap | Release) -> str:
+    """Epsilon, and delta if there is one."""
+    epsilon = f"epsilon = {epsilon_in_words(made.loss.epsilon)}"
+    return f"{epsilon}, delta = {epsilon_in_words(made.loss.delta)}" if made.loss.delta else epsilon
+
+
+def trust_in_words(made: Heatmap | Release) -> tuple[str, ...]:
+    """Who was trusted if there was no curator."""
+    trusted = {"shuffler": "a shuffler", "servers": f"one of {made.noise.summed} servers", "nobody": "nobody"}
+    return (f"trusted: {trusted[made.trust.who]}",) if made.trust.collected else ()
+
+
+def combined_in_words(made: Heatmap | Release) -> tuple[str, ...]:
+    """Each release that a map combines, with its privacy loss."""
+    used = () if isinstance(made, Release) else made.combined
+    return tuple(f"combines a release with {promise_in_words(each)}, {each.made:%Y-%m-%d}" for each in used)
+
+
+def priors_in_words(made: Heatmap | Release) -> tuple[str, ...]:
+    """Each earlier release that the map's prior was made from, with its privacy loss."""
+    used = () if isinstance(made, Release) else made.priors
+    return tuple(f"prior: a release with {promise_in_words(each)}, {each.made:%Y-%m-%d}" for each in used)
+
+
+def sentence(text: str) -> str:
+    """A text with a capital letter first and a full stop last.
+
+    >>> sentence("trusted: nobody")
+    'Trusted: nobody.'
+    """
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def date_in_words(made: Heatmap | Release) -> str:
+    """When a release was made, as people write it.
+
+    >>> import datetime, types
+    >>> date_in_words(types.SimpleNamespace(made=datetime.date(2026, 11, 6)))
+    '6\\xa0Nov\\xa02026'
+    """
+    return f"{made.made.day}{NO_BREAK}{made.made:%b}{NO_BREAK}{made.made:%Y}"
