@@ -83,6 +83,8 @@ def map_data(
         "edges": edges,
         "light": theme("light", MORE, FEWER, (0.70, 0.92)) if signed else theme("light", LIGHT, [], (0.76, 0.92)),
         "dark": theme("dark", MORE, FEWER, (0.70, 0.92)) if signed else theme("dark", DARK, [], (0.75, 0.95)),
+        "colours": None,
+        "style": "bands",
         "legend": {
             "title": "Of every 1,000 people, how many are in a square kilometre here",
             "short": "Of every 1,000 people, how many per km²",

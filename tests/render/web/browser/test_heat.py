@@ -162,8 +162,8 @@ def test_differences_have_two_sides_and_are_bare_between(make_data: MakeData, op
 
 
 def test_how_sure_and_a_gradient_can_be_shown(make_data: MakeData, open_data: OpenData) -> None:
-    clarity = np.repeat([[0.5, 1.5, 3.0, 6.0, 20.0]], 5, axis=0)
-    data = make_data(OCEAN, values=np.full((5, 5), 30.0), clarity=clarity, relative=None)
+    sure = np.repeat([[0.5, 1.5, 3.0, 6.0, 20.0]], 5, axis=0)
+    data = make_data(OCEAN, values=np.full((5, 5), 30.0), clarity=sure, relative=1 / sure)
     opened = open_data(data)
     clear_sight(opened)
     opened.page.locator("summary", has_text="Settings").click()
@@ -171,8 +171,7 @@ def test_how_sure_and_a_gradient_can_be_shown(make_data: MakeData, open_data: Op
     opened.page.get_by_label("Show").select_option("sure")
     opened.settle()
     assert opened.page.locator(".tick").all_inner_texts() == ["can\u2019t tell", "100 %", "50 %", "25 %", "10 %"]
-    sure = shown(opened, 5, 5)[2].sum(axis=1)
-    assert (np.diff(sure) < -20).all()  # darker where it is surer
+    assert (np.diff(shown(opened, 5, 5)[2].sum(axis=1)) < -20).all()  # darker where it is surer
     opened.page.get_by_label("Show").select_option("heat")
     opened.page.get_by_label("Smooth instead of bands").check()
     opened.settle()
