@@ -81,8 +81,14 @@ def shores(window: Bounds, tolerance: float = 0.0) -> Shores | None:
 def shores_of(
     rings: Iterable[Floats], rivers: Iterable[Floats], window: Bounds, tolerance: float, credits: tuple[str, ...]
 ) -> Shores:
-    """Cut rings with land on their left, and rivers, to a window, and simplify them."""
-    simple = simplify([*rings], tolerance) if tolerance else rings
+    """Cut rings with land on their left, and rivers, to a window, and simplify them.
+
+    Rings are cut twice: to a wider window before they are simplified, because a continent has a million points.
+    """
+    simple = [*rings]
+    if tolerance:
+        wider = _widen(window, 20 * tolerance)
+        simple = simplify([near for ring in simple if len(near := cut_ring(ring, wider))], tolerance)
     cut = [part for ring in simple if len(ring) >= _FEWEST and len(part := cut_ring(ring, window))]
     whole = join_rings(cut, [cut_edges(ring, window) for ring in cut])
     areas = [area_of(ring) for ring in whole]
@@ -93,6 +99,10 @@ def shores_of(
     coast = [line for polygon in land for ring in polygon for line in parts_where(ring, ~cut_edges(ring, window))]
     lines = [part for river in rivers for part in cut_line(river, window)]
     return Shores(window, land, coast, simplify(lines, tolerance) if tolerance else lines, credits)
+
+
+def _widen(window: Bounds, by: float) -> Bounds:
+    return Bounds(window.x0 - by, window.y0 - by, window.x1 + by, window.y1 + by)
 
 
 def _tiles() -> Path | None:

@@ -18,7 +18,7 @@ MOST = 10
 
 CONFIDENCE = 0.9
 _APART = 3.0  # smoothing widths between two places, so that one hot spot is listed once
-_LARGE = 0.2  # how a town's reach grows with its people
+_LARGE = 0.15  # how a town's reach grows with its people
 _NEAR = 0.25  # of the map's longer side: farther away, a name does not say where a place is
 
 

@@ -170,23 +170,23 @@ def around_heat(picture: Picture, look: Look, tiles: str | None = None) -> dict[
     background = look.background
     check_surroundings(picture.domain, tiles, background)
     drawn = picture.domain.geographic and look.basemap
-    credits = [basemap.LINES_CREDIT, basemap.NAMES_CREDIT] if drawn and tiles is None else []
+    ground = basemap_around(picture.domain.bounds) if drawn else {"credits": []}
     over_a_picture = background is not None and fspath(background) != PITCH
     return {
         "light": _theme(picture, LIGHT, over_a_picture=over_a_picture),
         "dark": _theme(picture, DARK, over_a_picture=over_a_picture),
         "colours": look.colours,
         "style": look.style,
-        "basemap": deflate(between_tags(basemap_around(picture.domain.bounds)).encode()) if drawn else None,
+        "basemap": deflate(between_tags(ground).encode()) if drawn else None,
         "background": None if background is None else _background(background, picture.domain),
         "tiles": None if tiles is None else {"url": tiles, "credit": _credit(tiles)},
         "context": [],
-        "credits": [*credits, "dpheatmap"],
+        "credits": [*(ground["credits"] if tiles is None else ()), "dpheatmap"],
     }
 
 
 def basemap_around(bounds: Bounds) -> dict[str, Any]:
-    """The basemap of the world, detailed at the bounds: lines as steps in degrees, and places with names.
+    """The basemap of the world, detailed at the bounds: lines as steps in degrees, places with names, and credits.
 
     ``land`` and ``borders`` are those of the whole world, in steps of 1/1000 degree. Around a small map, ``window`` is
     a box with a finer coast, ``fine``, and ``rivers``, both in steps of 1/10,000 degree; ``fine`` is None if the coast
@@ -200,6 +200,7 @@ def basemap_around(bounds: Bounds) -> dict[str, Any]:
     }
     window = _window(bounds)
     fine = fine_shores(bounds, window, _PIXELS)
+    lines = dict.fromkeys((*(fine.credits if fine else ()), basemap.LINES_CREDIT))
     return {
         "land": [[_steps(shore) for shore in shores] for shores in basemap.land(near)],
         "borders": [_steps(border) for border in basemap.borders(near)],
@@ -207,6 +208,7 @@ def basemap_around(bounds: Bounds) -> dict[str, Any]:
         "window": list(window) if fine or is_small(bounds) else None,
         "fine": [[_steps(shore, 10_000) for shore in shores] for shores in fine.land] if fine else None,
         "rivers": [_steps(river, 10_000) for river in fine.rivers] if fine else [],
+        "credits": [*lines, basemap.NAMES_CREDIT],
     }
 
 
