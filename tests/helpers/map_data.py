@@ -83,10 +83,12 @@ def map_data(
         "edges": edges,
         "light": theme("light", MORE, FEWER, (0.70, 0.92)) if signed else theme("light", LIGHT, [], (0.76, 0.92)),
         "dark": theme("dark", MORE, FEWER, (0.70, 0.92)) if signed else theme("dark", DARK, [], (0.75, 0.95)),
+        "colours": None,
+        "style": "bands",
         "legend": {
             "title": "Of every 1,000 people, how many are in a square kilometre here",
             "short": "Of every 1,000 people, how many per km²",
-            "under": "can’t tell" if signed else "under 1",
+            "under": "can\u2019t tell" if signed else "under 1",
             "bare": "" if signed else "Under 1, or too few to tell from the noise",
             "rough": "Rough: may be off by half or more" if clarity is not None and not signed else "",
             "outside": "Outside the line nothing was counted",

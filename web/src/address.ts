@@ -1,32 +1,35 @@
 /** What is seen as a part of the page's address, after #, so that a link shows the same. */
-import { START, type State } from "./state";
+import type { State, ThemeChoice } from "./state";
 
 const DIGITS = 5; // of a degree: a metre
 
-/** What an address asks for; what it does not mention stays as it is at first. */
-export function stateOf(hash: string): State {
+const THEMES: ThemeChoice[] = ["auto", "light", "dark"];
+
+/** What an address asks for; what it does not mention is as at the start. */
+export function stateOf(hash: string, start: State): State {
   const asked = new URLSearchParams(hash.replace(/^#/, ""));
-  const theme = asked.get("theme");
+  const theme = THEMES.find((name) => name === asked.get("theme"));
+  const style = asked.get("style");
   const [zoom, lat, lng] = (asked.get("map") ?? "").split("/").map((part) => (part ? Number(part) : NaN));
   const known = [zoom, lat, lng].every(Number.isFinite) && Math.abs(lat) <= 90 && Math.abs(lng) <= 540;
   return {
-    show: asked.get("show") === "sure" ? "sure" : START.show,
-    theme: theme === "light" || theme === "dark" ? theme : START.theme,
-    smooth: asked.get("style") === "smooth",
-    view: known ? { zoom, lat, lng } : START.view,
+    show: asked.get("show") === "sure" ? "sure" : start.show,
+    theme: theme ?? start.theme,
+    smooth: style === "smooth" || (style !== "bands" && start.smooth),
+    view: known ? { zoom, lat, lng } : start.view,
   };
 }
 
-/** The part of an address that asks for a state; empty for what is seen at first. */
-export function hashOf(state: State, embed = false): string {
+/** The part of an address that asks for a state; empty for what is seen at the start. */
+export function hashOf(state: State, start: State, embed = false): string {
   const parts: string[] = embed ? ["embed"] : [];
   if (state.view) {
     const { zoom, lat, lng } = state.view;
     parts.push(`map=${round(zoom, 2)}/${round(lat, DIGITS)}/${round(lng, DIGITS)}`);
   }
-  if (state.show !== START.show) parts.push(`show=${state.show}`);
-  if (state.theme !== START.theme) parts.push(`theme=${state.theme}`);
-  if (state.smooth) parts.push("style=smooth");
+  if (state.show !== start.show) parts.push(`show=${state.show}`);
+  if (state.theme !== start.theme) parts.push(`theme=${state.theme}`);
+  if (state.smooth !== start.smooth) parts.push(`style=${state.smooth ? "smooth" : "bands"}`);
   return parts.length ? `#${parts.join("&")}` : "";
 }
 

@@ -35,7 +35,7 @@ export function inks(ink: Ink): [layer: string, property: string, colour: string
   return [["sea", "background-color", chosen.water], ...PAINTS.map(([layer, property, name]): [string, string, string] => [layer, property, chosen[name]])];
 }
 
-/** The same for a map: a plane lies on the page, and the user's own layers have their inks. */
+/** The same for a map: what has no ground lies on the page, and the user's own layers have their inks. */
 export function inksOf(data: MapData, context: Context[], ink: Ink): [layer: string, property: string, colour: string][] {
   const chosen = INKS[ink];
   const own = context.flatMap(({ kind }, i): [string, string, string][] => {
@@ -44,7 +44,7 @@ export function inksOf(data: MapData, context: Context[], ink: Ink): [layer: str
     if (kind === "road") return [[`own-${i}-casing`, "line-color", chosen.casing], [`own-${i}`, "line-color", chosen.road]];
     return [[`own-${i}`, "line-color", chosen.border], ...namesOfOwn(i, chosen)];
   });
-  const sea: [string, string, string][] = data.kind === "bbox" ? [] : [["sea", "background-color", chosen.page]];
+  const sea: [string, string, string][] = data.basemap ? [] : [["sea", "background-color", chosen.page]];
   return [...inks(ink), ...sea, ...own];
 }
 

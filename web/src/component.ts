@@ -24,7 +24,7 @@ import { Readout } from "./readout";
 import { find, searchField } from "./search";
 import { Settings } from "./settings";
 import { snapshot } from "./snapshot";
-import { isDark, START, type State } from "./state";
+import { isDark, startOf, type State } from "./state";
 import { waterOver } from "./water";
 
 export type { State } from "./state";
@@ -47,7 +47,8 @@ const [AROUND, AROUND_SMALL] = [16, 10]; // pixels around the map when all of it
 const FEW = 0.03; // of what is painted: may be out of sight at first where a page embeds the map
 
 export class HeatmapView {
-  private chosen: State = { ...START };
+  private readonly start: State;
+  private chosen: State;
   private layout: Layout = "wide";
   private printing = false;
   private nearest = 0; // the zoom that shows all of it
@@ -68,6 +69,7 @@ export class HeatmapView {
     private readonly options: Options,
   ) {
     const { basemap, fields } = unpacked;
+    this.start = this.chosen = startOf(data);
     const ground = basemap && groundOf(basemap);
     this.cities = basemap?.cities ?? [];
     this.heat = new Heat(data, fields, ground && !data.tiles ? waterOver(data, ground) : null);
@@ -122,7 +124,7 @@ export class HeatmapView {
   }
 
   private async build(): Promise<void> {
-    if (this.options.page) this.chosen = stateOf(location.hash);
+    if (this.options.page) this.chosen = stateOf(location.hash, this.start);
     this.settings.tell(this.chosen);
     const embed = Boolean(this.options.page) && asksToEmbed(location);
     this.ends.push(watchLayout(this.root, embed, (layout) => this.arrange(layout)));
@@ -273,7 +275,7 @@ export class HeatmapView {
       button("Picture (PNG)", () => this.savePicture(), { class: "button" }),
       button("Numbers (GeoJSON)", () => this.saveGeoJson(), { class: "button" }),
     );
-    const text = () => snippet(data.title, this.options.page ? pageAddress(location) : "", hashOf(this.chosen, true));
+    const text = () => snippet(data.title, this.options.page ? pageAddress(location) : "", hashOf(this.chosen, this.start, true));
     return el(
       "div",
       { class: "more" },
@@ -288,8 +290,8 @@ export class HeatmapView {
   private tellAddress(): void {
     if (!this.options.page) return this.frame.lead("");
     const address = pageAddress(location);
-    this.frame.lead(address && address + hashOf(this.chosen));
-    const hash = hashOf(this.chosen, new URLSearchParams(location.hash.slice(1)).has("embed"));
+    this.frame.lead(address && address + hashOf(this.chosen, this.start));
+    const hash = hashOf(this.chosen, this.start, new URLSearchParams(location.hash.slice(1)).has("embed"));
     if (window === window.top && hash !== location.hash) {
       history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
     }
@@ -297,7 +299,7 @@ export class HeatmapView {
 
   /** A link to another view, opened in the same window. */
   private followAddress(): void {
-    const follow = () => this.set(stateOf(location.hash));
+    const follow = () => this.set(stateOf(location.hash, this.start));
     window.addEventListener("hashchange", follow);
     this.ends.push(() => window.removeEventListener("hashchange", follow));
   }
@@ -319,10 +321,12 @@ export class HeatmapView {
     this.printing = true;
     this.showTheme();
     this.frame.print(this.snapshot());
+    this.frame.arrange("wide"); // whose parts are all there, in the order of every medium
   }
 
   private afterPrint(): void {
     this.frame.print(null);
+    this.frame.arrange(this.layout);
     this.printing = false;
     this.showTheme();
   }

@@ -38,6 +38,9 @@ export interface MapData {
   edges: number[];
   light: Theme;
   dark: Theme;
+  /** What a reader sees at first, who may choose otherwise; null: as the device. */
+  colours: "light" | "dark" | null;
+  style: "bands" | "smooth";
   legend: LegendWords;
   reading: ReadingWords;
   /** Of a map without signal: what is said across it. */

@@ -48,8 +48,9 @@ export class Frame {
   }
 
   arrange(layout: Layout): void {
-    this.root.setAttribute("data-layout", layout);
     this.root.style.setProperty("--room", `${this.root.clientHeight}px`);
+    if (this.root.getAttribute("data-layout") === layout) return;
+    this.root.setAttribute("data-layout", layout);
     if (layout === "wide") this.column.insertBefore(this.parts.more, this.facts);
     else this.sheet.hold(this.parts.more);
     this.parts.more.querySelector(".part-settings")?.toggleAttribute("open", layout !== "wide"); // what the sheet is opened for

@@ -7,6 +7,7 @@ import { type Part, WHOLE } from "./place";
 import type { State } from "./state";
 import type { DrawWater } from "./water";
 
+const SUREST = 50; // more makes no difference to a reader
 const MOST = 2048; // pixels of the canvas's longer side
 const LEAST = 64;
 const MARGIN = 0.5; // of the window's size, painted around it when it shows a part of the map
@@ -14,6 +15,7 @@ const [LINES_APART, LINES_WIDE] = [13, 1]; // pixels of the screen, of a map wit
 
 /** Where "how sure" has its bands: values known to about themselves, half, a quarter and a tenth. */
 export const SURE_EDGES = [1, 2, 4, 10];
+export const SURE_OPACITY = 0.9;
 
 export interface Fields {
   values: Grid;
@@ -35,6 +37,7 @@ export class Heat {
   part: Part = WHOLE;
   private painted = 0; // the width of the whole heat, in pixels of the screen, when it was painted
   private readonly clarity: Grid | null;
+  private readonly sureness: Grid | null;
   private readonly extents = new Map<number, Part>();
 
   constructor(
@@ -43,6 +46,7 @@ export class Heat {
     private readonly water: DrawWater | null,
   ) {
     this.clarity = fields.clarity && refined(fields.clarity);
+    this.sureness = surenessOf(data, fields);
   }
 
   /** Whether what is seen would look better if it were painted anew. */
@@ -100,9 +104,9 @@ export class Heat {
   private look({ show, smooth }: Pick<State, "show" | "smooth">, ink: Ink, pixel: number): Paint {
     const { edges, signed, hatch, values } = this.data;
     const theme = ink === "dark" ? this.data.dark : this.data.light;
-    if (show === "sure" && this.clarity) {
+    if (show === "sure" && this.sureness) {
       const bands = SURE[ink].map(rgbOf);
-      return { values: this.clarity, smooth: true, edges: SURE_EDGES, bands, fewer: [], opacity: bands.map(() => 0.9), gradient: null, clarity: null, hatch: null };
+      return { values: this.sureness, smooth: true, edges: SURE_EDGES, bands, fewer: [], opacity: bands.map(() => SURE_OPACITY), gradient: null, clarity: this.clarity, hatch: null };
     }
     return {
       values: this.fields.values,
@@ -132,6 +136,17 @@ export class Heat {
     }
     context.stroke();
   }
+}
+
+/** How many times half of its range a value is; null where ranges are not known. */
+export function surenessOf({ signed, smooth }: Pick<MapData, "signed" | "smooth">, { values, low, high }: Fields): Grid | null {
+  if (!low || !high) return null;
+  const { rows, columns } = low;
+  const sure = low.values.map((end, i) => {
+    const value = signed ? Math.abs(valueAt(values, ((i % columns) + 0.5) / columns, (Math.floor(i / columns) + 0.5) / rows, smooth)) : 1;
+    return Math.min((2 * value) / Math.max(high.values[i] - end, 1e-9), SUREST);
+  });
+  return refined({ values: sure, rows, columns });
 }
 
 /** The part to paint, the size of its picture, and how many of its pixels a pixel of the screen is. */

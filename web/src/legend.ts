@@ -1,7 +1,7 @@
 /** The legend: bands side by side with numbers on their edges, and in words what is bare, rough or outside. */
 import type { MapData, Theme } from "./data";
 import { el } from "./dom";
-import { SURE_EDGES } from "./heat";
+import { SURE_EDGES, SURE_OPACITY } from "./heat";
 import { type Ink, INKS, SURE } from "./inks";
 import type { Layout } from "./layout";
 import { words } from "./numbers";
@@ -40,7 +40,7 @@ export function legendParts(data: MapData, { show, smooth }: Pick<State, "show" 
   if (data.nothing) {
     return { title: legend.title, short: legend.short, boxes: [], under: "", less: "", more: "", rows: [row("lines", legend.bare), ...notes, ...outside] };
   }
-  if (show === "sure" && data.clarity) {
+  if (show === "sure" && data.low) {
     const title = "What is shown is likely off by at most";
     return { title, short: title, boxes: sureBoxes(ink), under: "can’t tell", less: "", more: "", rows: [row("bare", "Too few to tell from the noise"), ...outside] };
   }
@@ -89,7 +89,7 @@ function sureBoxes(ink: Ink): Box[] {
   const bands = SURE_EDGES.map((edge, i): Box => {
     const next = SURE_EDGES[i + 1];
     const told = next === undefined ? `off by ${share(edge)} or less` : `off by ${share(next)} to ${share(edge)}`;
-    const colour = over(rgbOf(SURE[ink][i]), 0.9, rgbOf(INKS[ink].land));
+    const colour = over(rgbOf(SURE[ink][i]), SURE_OPACITY, rgbOf(INKS[ink].land));
     return { colours: [colour, colour], tick: share(edge), at: "left", words: told };
   });
   return [{ colours: null, tick: "", at: "left", words: "can’t tell" }, ...bands];

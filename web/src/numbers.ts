@@ -15,9 +15,9 @@ export function single(value: number, signed = false): string {
   return written(value, Math.min(digits, 4), signed);
 }
 
-/** The least whole number that is not below a value, or with as many decimals as it takes to be of use. */
+/** The least whole number from 1 on that is not below a value, which a page knows to a thousandth. */
 export function upTo(value: number): string {
-  return written(Math.max(1, Math.ceil(value - 1e-9)), 0, false);
+  return written(Math.max(1, Math.ceil(0.999 * value)), 0, false);
 }
 
 /**

@@ -10,7 +10,7 @@ export class Settings {
   private readonly smooth: HTMLInputElement;
 
   constructor(data: MapData, change: (part: Partial<State>) => void) {
-    this.show = data.clarity && !data.nothing ? select([["heat", data.signed ? "Change" : "Heat"], ["sure", "How sure it is"]]) : null;
+    this.show = data.low && !data.nothing ? select([["heat", data.signed ? "Change" : "Heat"], ["sure", "How sure it is"]]) : null;
     this.theme = select([["auto", "As the device"], ["light", "Light"], ["dark", "Dark"]]);
     this.smooth = el("input", { type: "checkbox" });
     this.show?.addEventListener("change", () => change({ show: this.show?.value as State["show"] }));

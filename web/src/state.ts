@@ -1,4 +1,5 @@
 /** What a reader can choose, and what is seen at first. */
+import type { MapData } from "./data";
 
 export type ThemeChoice = "auto" | "light" | "dark";
 
@@ -18,7 +19,9 @@ export interface State {
   view: View | null;
 }
 
-export const START: State = { show: "heat", theme: "auto", smooth: false, view: null };
+export function startOf({ colours, style }: Pick<MapData, "colours" | "style">): State {
+  return { show: "heat", theme: colours ?? "auto", smooth: style === "smooth", view: null };
+}
 
 export function isDark(theme: ThemeChoice): boolean {
   return theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);

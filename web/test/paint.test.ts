@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Grid } from "../src/data";
 import { refined, valueAt } from "../src/grid";
-import { framed } from "../src/heat";
+import { framed, surenessOf } from "../src/heat";
 import { cover, gradientAt, paint, type Paint, rgbOf } from "../src/paint";
 import { WHOLE } from "../src/place";
 
@@ -97,4 +97,13 @@ test("the whole heat is painted while it fits, then what is seen and a margin", 
 
 test("colours are read from their digits", () => {
   assert.deepEqual(rgbOf("#F8DE96"), [248, 222, 150]);
+});
+
+test("how sure is how many times half its range a value is", () => {
+  const ends = { low: grid([[0.9, 0.9, 0.5, 0.5]]), high: grid([[1.1, 1.1, 1.5, 1.5]]), clarity: null };
+  const found = surenessOf({ signed: false, smooth: true }, { values: grid([[7, 7]]), ...ends });
+  assert.ok(found && Math.abs(valueAt(found, 0.01, 0.5) - 10) < 0.5 && Math.abs(valueAt(found, 0.99, 0.5) - 2) < 0.5);
+  const change = surenessOf({ signed: true, smooth: false }, { values: grid([[-4, 4]]), low: grid([[-5, 3]]), high: grid([[-3, 5]]), clarity: null });
+  assert.ok(change && Math.abs(valueAt(change, 0.5, 0.5) - 4) < 1e-6);
+  assert.equal(surenessOf({ signed: false, smooth: true }, { values: grid([[7]]), low: null, high: null, clarity: null }), null);
 });

@@ -9,7 +9,9 @@ import { legendParts } from "../src/legend";
 import { fill, range, single, upTo, words } from "../src/numbers";
 import { known, nearest } from "../src/reading";
 import { find } from "../src/search";
-import { START } from "../src/state";
+import { startOf } from "../src/state";
+
+const START = startOf({ colours: null, style: "bands" });
 
 test("ranges are whole numbers, outwards if they would be equal, with a decimal if they still are", () => {
   assert.deepEqual(range(82.6, 88.4), ["83", "88"]);
@@ -34,7 +36,7 @@ const DATA = {
   signed: false,
   nothing: null,
   edges: [1, 2, 5],
-  clarity: {},
+  low: {},
   values: { largest: 8 },
   light: { bands: ["#F8DE96", "#DF4548", "#47175F"], fewer: [], opacity: [0.7, 0.8, 0.9], swatches: ["#a", "#b", "#c"], fewerSwatches: [] },
   legend: { title: "T", short: "S", under: "under 1", bare: "Bare", rough: "Rough", outside: "Outside", notes: [], less: "", more: "" },
@@ -86,14 +88,21 @@ test("the layout goes by the room", () => {
 
 test("an address tells what is seen, and nothing else", () => {
   const state = { show: "sure", theme: "dark", smooth: true, view: { zoom: 12.345, lat: 40.71234567, lng: -74.01 } } as const;
-  const hash = hashOf(state);
+  const hash = hashOf(state, START);
   assert.equal(hash, "#map=12.35/40.71235/-74.01&show=sure&theme=dark&style=smooth");
-  assert.deepEqual(stateOf(hash), { ...state, view: { zoom: 12.35, lat: 40.71235, lng: -74.01 } });
-  assert.equal(hashOf(START), "");
-  assert.equal(hashOf(START, true), "#embed");
+  assert.deepEqual(stateOf(hash, START), { ...state, view: { zoom: 12.35, lat: 40.71235, lng: -74.01 } });
+  assert.equal(hashOf(START, START), "");
+  assert.equal(hashOf(START, START, true), "#embed");
   for (const nonsense of ["", "#", "#map=", "#map=1/2", "#map=a/b/c", "#map=1/95/3", "#theme=pink&show=all"]) {
-    assert.deepEqual(stateOf(nonsense), START);
+    assert.deepEqual(stateOf(nonsense, START), START);
   }
+});
+
+test("an address can undo what a map starts with", () => {
+  const start = startOf({ colours: "dark", style: "smooth" });
+  assert.equal(hashOf(START, start), "#theme=auto&style=bands");
+  assert.deepEqual(stateOf("#theme=auto&style=bands", start), START);
+  assert.deepEqual(stateOf("", start), start);
 });
 
 test("pages know when they are embedded, and where they are", () => {

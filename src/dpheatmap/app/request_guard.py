@@ -42,6 +42,7 @@ POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
+        "font-src data:",
         "img-src 'self' data: blob:",
         "connect-src 'self' blob:",  # a blob is a part of the page itself: MapLibre's worker
         "worker-src blob:",

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +8,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
-from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.web.page import page as page_of
-from dpheatmap.render.web.picture import Picture, picture_of
 from helpers.browser import Open, Opened, window
+from helpers.map_data import NOTHING, map_data, page_of
 
-MakeHeat = Callable[..., Heatmap]
+MakeData = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
@@ -30,15 +27,17 @@ def open_map(browser: Browser) -> Iterator[Open]:
         height: int = 700,
         scheme: Any = "light",
         ready: str = "#dpheatmap[data-ready]",
+        after: str = "",
+        **more: Any,
     ) -> Opened:
-        context = window(browser, width, height, scheme)
+        context = window(browser, width, height, scheme, **more)
         contexts.append(context)
         page = context.new_page()
         opened = Opened(page, path)
         page.on("console", lambda message: opened.said.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: opened.said.append(f"error: {error}"))
-        page.on("request", lambda request: opened.asked.append(request.url))
-        page.goto(path.as_uri())
+        page.on("request", lambda request: opened.asked.append(request.url.removesuffix(after)))
+        page.goto(path.as_uri() + after)
         page.wait_for_selector(ready)
         opened.settle()
         return opened
@@ -49,28 +48,30 @@ def open_map(browser: Browser) -> Iterator[Open]:
 
 
 @pytest.fixture
-def make_picture(make_heat: MakeHeat) -> Callable[..., Picture]:
-    """A map whose pixels all differ, each with a standard deviation of its own; the lower half is noise."""
+def make_data() -> MakeData:
+    """A map of cells that all differ, over all bands and below them; land lies under all of it."""
 
-    def make(domain: Domain, **changes: Any) -> Picture:
+    def make(domain: Domain, **changes: Any) -> dict[str, Any]:
         finest = domain.cells(domain.depth)
         count = finest.rows * finest.columns
         order = np.random.default_rng(3).permutation(count).reshape(finest.rows, finest.columns)
-        picture = picture_of(make_heat(domain, (order + 1.0) ** 2, sigma=1e-9 * domain.longer_side))
-        rows = np.arange(finest.rows)[:, None] < finest.rows / 2
-        std = 0.3 * picture.values[::-1, ::-1]
-        return replace(picture, std=std, clear=np.broadcast_to(rows, order.shape), quiet="within the noise", **changes)
+        values = 0.5 * 160.0 ** (order / (count - 1))
+        given: dict[str, Any] = {"relative": np.full(values.shape, 0.2), "clarity": np.full(values.shape, 5.0)}
+        if domain.geographic:
+            west, south, east, north = domain.bounds
+            given["basemap"] = NOTHING | {"window": [west - 3, south - 3, east + 3, north + 3]}
+        return map_data(domain, **({"values": values} | given | changes))
 
     return make
 
 
 @pytest.fixture
-def open_picture(open_map: Open, tmp_path: Path) -> Callable[..., Opened]:
-    """Writes a picture's page and opens it."""
+def open_data(open_map: Open, tmp_path: Path) -> Callable[..., Opened]:
+    """Writes the page of a map's data and opens it."""
 
-    def opening(picture: Picture, *, tiles: str | None = None, background: Path | None = None, **view: Any) -> Opened:
+    def opening(data: dict[str, Any], **view: Any) -> Opened:
         path = tmp_path / "map.html"
-        path.write_text(page_of(picture, tiles=tiles, background=background), encoding="utf-8")
+        path.write_text(page_of(data), encoding="utf-8")
         return open_map(path, **view)
 
     return opening

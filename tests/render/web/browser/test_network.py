@@ -8,46 +8,48 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Playwright, expect
 
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.web.page import page as page_of
-from dpheatmap.render.web.picture import Picture
 from helpers.browser import PATIENCE, Opened, launch
+from helpers.map_data import page_of
 
-MakePicture = Callable[..., Picture]
+MakeData = Callable[..., dict[str, Any]]
+OpenData = Callable[..., Opened]
 OCEAN = Domain.bbox(-40.0, 30.0, -39.0, 31.0, depth=12)
 CAPE = Domain.bbox(-9.7, 42.7, -8.9, 43.1, depth=12)
 
 
-def test_markup_in_words_stays_words(make_picture: MakePicture, open_picture: Callable[..., Opened]) -> None:
+def test_markup_in_words_stays_words(make_data: MakeData, open_data: OpenData) -> None:
     evil = "</script><script>console.error('run')</script><img src=x onerror=console.error('run')>"
-    label = {"who": evil}
-    picture = make_picture(OCEAN, title=evil, unit=evil, facts=(evil,), warnings=(evil,), label=label)
-    opened = open_picture(picture)
+    data = make_data(OCEAN, title=evil, takeaway=evil, facts=[evil], warnings=[evil], badge=evil, credits=[evil])
+    for part in ("legend", "reading"):
+        data[part] = {name: evil if isinstance(text, str) and text else text for name, text in data[part].items()}
+    data["label"] = [{"heading": evil, "text": evil}]
+    data["busiest"] = [{"name": evil, "lon": -39.5, "lat": 30.5, "low": 1, "high": 2}]
+    opened = open_data(data)
     opened.page.mouse.move(*opened.screen_of(3, 3))
-    opened.page.get_by_role("button", name="Privacy label").click()
-    assert opened.page.get_by_role("dialog").inner_text().count(evil) == 1
+    opened.page.locator(".badge").click()
+    assert opened.page.get_by_role("dialog").inner_text().count(evil) == 2
     assert opened.page.title() == evil
     assert opened.page.locator("img").count() == 0
     opened.check()
 
 
-def test_without_webgl_the_heat_is_still_shown(
-    make_picture: MakePicture, playwright: Playwright, tmp_path: Path
-) -> None:
+def test_without_webgl_the_heat_is_still_shown(make_data: MakeData, playwright: Playwright, tmp_path: Path) -> None:
     path = tmp_path / "map.html"
-    path.write_text(page_of(make_picture(OCEAN)), encoding="utf-8")
+    path.write_text(page_of(make_data(OCEAN)), encoding="utf-8")
     crippled = launch(playwright, "--disable-3d-apis")
     page = crippled.new_page()
     page.set_default_timeout(PATIENCE)
     page.goto(path.as_uri())
     page.wait_for_selector("#dpheatmap[data-ready]")
     expect(page.locator("canvas.plain")).to_be_visible()
-    expect(page.get_by_role("button", name="Privacy label")).to_be_visible()
+    expect(page.get_by_role("button", name="What this promises")).to_be_visible()
     crippled.close()
 
 
@@ -76,15 +78,17 @@ def tile_server() -> Iterator[str]:
 
 
 def test_tiles_are_asked_of_their_server_and_nobody_else(
-    make_picture: MakePicture, open_picture: Callable[..., Opened], tile_server: str
+    make_data: MakeData, open_data: OpenData, tile_server: str
 ) -> None:
-    opened = open_picture(make_picture(CAPE), tiles=f"{tile_server}/{{z}}/{{x}}/{{y}}.png")
+    tiles = {"url": f"{tile_server}/{{z}}/{{x}}/{{y}}.png", "credit": "Tiles: 127.0.0.1"}
+    opened = open_data(make_data(CAPE, tiles=tiles))
     opened.settle()
     assert not opened.said, opened.said
     elsewhere = {url for url in opened.asked if not url.startswith(("blob:", "file:"))}
     assert elsewhere
     assert all(re.fullmatch(re.escape(tile_server) + r"/\d+/\d+/\d+\.png", url) for url in elsewhere)
-    assert opened.pixels()[600, 20].tolist() == [0, 160, 60]
+    veiled = [0.45 * 255 + 0.55 * part for part in (0, 160, 60)]  # outside the box, the page's colour lies over it
+    assert opened.pixels()[600, 380].tolist() == pytest.approx(veiled, abs=2)
     assert "Tiles: 127.0.0.1" in opened.page.locator(".credits").inner_text()
     # The page's own policy stops anything else, whoever should try.
     tried = "fetch('http://127.0.0.2:9/').then(() => 'got through', () => 'stopped')"
