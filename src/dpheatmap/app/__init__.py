@@ -13,6 +13,7 @@
     jobs.py              releases in progress: cancelling, charging once, recovery after a crash
     release_shelf.py     releases that were made, one folder each
     map_drawing.py       maps, thumbnails, comparisons and files of a stored release
+    place_in_words.py    a box in words, before it is paid for: its size, its nearest town, whether there is land
     plan_preview.py      the expected map, shown on generated people
     recipe.py            the equivalent command line and Python code
     texts.json           every sentence, for the server and for the page (web/src/app)

@@ -67,7 +67,7 @@ def test_a_place_is_discovered_for_the_price_that_is_shown(visit: Visit, tmp_pat
     west, south, east, north = (
         Decimal(edge).quantize(Decimal("0.00001"), ROUND_HALF_UP).normalize() for edge in bounds
     )
-    expect(page.locator("dl")).to_contain_text(f"{west:f}° E to {east:f}° E, {south:f}° N to {north:f}° N")
+    expect(page.locator(".shown-place")).to_contain_text(f"{west:f}° E to {east:f}° E, {south:f}° N to {north:f}° N")
     expect(page.locator(".budget")).to_contain_text("This costs 1. Afterwards 1.5 will be left.")
 
 

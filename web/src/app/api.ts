@@ -30,6 +30,13 @@ export interface Inspection {
   private: { rows: number; columns: Record<string, Record<string, number | null>>; hints: string[] };
 }
 
+/** What is publicly known of a box. */
+export interface PlaceFacts {
+  town: string;
+  words: string;
+  warnings: string[];
+}
+
 export interface Plan {
   epsilon: string;
   odds: string;
@@ -120,6 +127,7 @@ export const api = {
   basemap: (bounds: number[]) => ask<Basemap>("GET", `/api/basemap?bounds=${bounds.join(",")}`),
   towns: (name: string) =>
     ask<{ name: string; near: string; lon: number; lat: number }[]>("GET", `/api/towns?name=${encodeURIComponent(name)}`),
+  place: (bounds: number[]) => ask<PlaceFacts>("GET", `/api/place?bounds=${bounds.join(",")}`),
   plan: (place: Place, epsilon: string, users: number) => ask<Plan>("POST", "/api/plan", { place, epsilon, users }),
   preview: (place: Place, epsilon: string, users: number) =>
     ask<Preview>("POST", "/api/preview", { place, epsilon, users }),

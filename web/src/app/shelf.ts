@@ -4,7 +4,7 @@ import { api, type Release } from "./api";
 import { isUnderWay } from "./follow";
 import { spendingChart } from "./chart";
 import { go, Problem } from "./parts";
-import { placeInWords } from "./steps/release";
+import { placeInWords } from "./placewords";
 import { fill, moment, t } from "./texts";
 
 export function shelf(root: HTMLElement): void {

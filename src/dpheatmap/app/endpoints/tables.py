@@ -12,6 +12,7 @@ from starlette.routing import Route
 from dpheatmap.app import place_picker as places
 from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.place_in_words import describe
 from dpheatmap.app.release_request import source_of
 from dpheatmap.curator import inspect_table
 from dpheatmap.render.web.page import basemap_around
@@ -32,6 +33,7 @@ class Tables:
             Route("/api/inspect", self.inspect, methods=["POST"]),
             Route("/api/basemap", self.basemap, methods=["GET"]),
             Route("/api/towns", self.towns, methods=["GET"]),
+            Route("/api/place", self.place, methods=["GET"]),
         ]
 
     async def upload(self, request: Request) -> Response:
@@ -78,3 +80,8 @@ class Tables:
     async def towns(self, request: Request) -> Response:
         """Serve towns by the start of their names."""
         return JSONResponse(await run_in_threadpool(places.towns, request.query_params.get("name", "")[:100]))
+
+    async def place(self, request: Request) -> Response:
+        """Serve a box in words, from the box alone: the request has nothing else."""
+        bounds = places.bounds_of(request.query_params.get("bounds", ""))
+        return JSONResponse(await run_in_threadpool(describe, bounds))

@@ -7,8 +7,8 @@ import { wanted } from "../draft";
 import { follow, isUnderWay } from "../follow";
 import { maps } from "../maps";
 import { go, input, labelled, Problem, soon } from "../parts";
+import { placeInWords } from "../placewords";
 import { count, fill, moment, short, t } from "../texts";
-import { placeInWords } from "./release";
 
 const STEPS = 48; // of the slider for smoothing
 
