@@ -15,6 +15,7 @@
     map_drawing.py       maps, thumbnails, comparisons and files of a stored release
     place_in_words.py    a box in words, before it is paid for: its size, its nearest town, whether there is land
     plan_preview.py      the expected map, shown on generated people
+    file_names.py        names of downloads, which tell what is public
     recipe.py            the equivalent command line and Python code
     texts.json           every sentence, for the server and for the page (web/src/app)
 """

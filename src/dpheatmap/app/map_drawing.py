@@ -57,14 +57,15 @@ class Drawing:
         return kept.read_bytes()
 
     def file(self, id: str, suffix: str, sigma: float | None, folder: Path) -> Path:
-        """Write a file to download, in the format of a suffix."""
+        """Write a file to download, in the format of a suffix, with the map's title and look."""
         if suffix == RELEASE_SUFFIX:
             self._shelf.release(id)
             return self._shelf.release_path(id)
         if suffix not in FORMATS:
             raise ParameterError(say("no_format", formats=", ".join([RELEASE_SUFFIX, *FORMATS])))
         path = folder / f"map{suffix}"
-        self._worker.run(pictures.file_of, self._shelf.release_path(id), self._background(id), sigma, path)
+        record, release = self._shelf.get(id), self._shelf.release_path(id)
+        self._worker.run(pictures.file_of, release, self._background(id), sigma, record.title, record.look, path)
         return path
 
     def sigma(self, id: str) -> dict[str, Any]:

@@ -23,7 +23,8 @@ THUMBNAIL = 320
 
 def map_of(release: Path, background: Path | None, sigma: float | None) -> str:
     """The data of a map for the page, as JSON."""
-    return _data(picture_of(_heat(release, sigma)), background)
+    picture = picture_of(_heat(release, sigma))
+    return _data(picture, background, stands_out=stands_out(picture))
 
 
 def change_of(after: Path, before: Path) -> str:
@@ -36,15 +37,35 @@ def thumbnail_of(release: Path) -> bytes:
     return thumbnail(picture_of(_heat(release, None)), THUMBNAIL)
 
 
-def file_of(release: Path, background: Path | None, sigma: float | None, path: Path) -> None:
+def file_of(
+    release: Path, background: Path | None, sigma: float | None, title: str, look: dict[str, Any], path: Path
+) -> None:
     """Write a file to download; its suffix is the format."""
-    fits = background is not None and "background" in options_of(path)
-    look: dict[str, Any] = {"background": background} if fits else {}
-    _heat(release, sigma).save(path, **look)
+    wanted = {"background": background, "title": title or None, **save_options_of(look)}
+    taken = options_of(path)
+    options = {name: value for name, value in wanted.items() if value is not None and name in taken}
+    _heat(release, sigma).save(path, **options)
 
 
-def _data(picture: Picture, background: Path | None) -> str:
-    return data_of(picture.at_most(SIDE), surroundings(picture, background=background))
+def save_options_of(look: dict[str, Any]) -> dict[str, Any]:
+    """The options of `Heatmap.save` that correspond to how the page showed a map; each format takes some of them.
+
+    >>> save_options_of({"axis": "log", "opacity": 0.5})
+    {'scale': 'log'}
+    """
+    return {"scale": look["axis"]} if look.get("axis") in ("linear", "log") else {}
+
+
+def stands_out(picture: Picture) -> bool:
+    """Whether any place rises above the noise. It follows from the noisy release alone, which is public and paid for.
+
+    The number of rows inside the place would tell more, and is nobody's to publish.
+    """
+    return picture.clear is None or bool(picture.clear.any())
+
+
+def _data(picture: Picture, background: Path | None, **more: object) -> str:
+    return data_of(picture.at_most(SIDE), {**surroundings(picture, background=background), **more})
 
 
 @lru_cache(maxsize=8)

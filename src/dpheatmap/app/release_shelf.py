@@ -49,6 +49,12 @@ class Record:
     """The coming or past charge: population, epsilon, time, and the number of the ledger's entry."""
     message: str = ""
     result: dict[str, Any] = field(default_factory=dict)
+    title: str = ""
+    """The title of the map in its owner's words; empty for the default one."""
+    sigma: float | None = None
+    """The smoothing that was chosen last; None for the default one."""
+    look: dict[str, Any] = field(default_factory=dict)
+    """How the map was shown last, in the page's own terms."""
 
 
 def public_fields(record: Record) -> dict[str, Any]:
@@ -87,10 +93,10 @@ class Shelf:
             same = [r for r in self._records.values() if hmac.compare_digest(r.fingerprint, fingerprint)]
             return next((record for record in same if record.state in (DONE, *UNDER_WAY)), None)
 
-    def add(self, kind: str, file: str, wanted: dict[str, Any], fingerprint: str) -> Record:
+    def add(self, kind: str, file: str, wanted: dict[str, Any], fingerprint: str, title: str = "") -> Record:
         """Add a new record, on disk."""
         made = datetime.now(UTC).replace(microsecond=0).isoformat()
-        record = Record(secrets.token_hex(8), kind, UNDER_WAY[0], made, file, wanted, fingerprint)
+        record = Record(secrets.token_hex(8), kind, UNDER_WAY[0], made, file, wanted, fingerprint, title=title)
         (self._folder / record.id).mkdir(mode=0o700)
         return self._write(record)
 

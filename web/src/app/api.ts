@@ -1,6 +1,7 @@
 /** What the page asks the server: `dpheatmap.app.endpoints` in Python answers. */
 import type { Basemap, MapData } from "../data";
 import { shown } from "./key";
+import type { Look } from "./look";
 import { t } from "./texts";
 
 export type Place =
@@ -76,6 +77,9 @@ export interface Release {
   wanted: { columns: Columns; place: Place; epsilon: string; population: string };
   message: string;
   result: { place?: Place; words?: string };
+  title: string;
+  sigma: number | null;
+  look: Look;
   part?: number;
   private?: Record<string, number> | null;
   repeated?: boolean;
@@ -88,8 +92,12 @@ export interface Wanted {
   picture: string | null;
   epsilon: string;
   population: string;
+  title?: string;
   after?: string;
 }
+
+/** A map, and whether any place stands out from the noise. */
+export type AppMap = MapData & { stands_out: boolean };
 
 export interface About {
   formats: { suffix: string; refusal: string }[];
@@ -139,12 +147,13 @@ export const api = {
   discover: (wanted: Wanted) => ask<Release>("POST", "/api/discover", wanted),
   state: (id: string) => ask<Release>("GET", one(id)),
   cancel: (id: string) => ask<Release>("POST", `${one(id)}/cancel`),
+  change: (id: string, appearance: { title: string; sigma: number | null; look: Look }) => ask<Release>("PATCH", one(id), appearance),
   remove: (id: string) => ask<object>("DELETE", one(id)),
   restore: (id: string) => ask<Release>("POST", `${one(id)}/restore`),
-  map: (id: string, sigma: number | null) => ask<MapData>("GET", `${one(id)}/map${smoothed(sigma)}`),
+  map: (id: string, sigma: number | null) => ask<AppMap>("GET", `${one(id)}/map${smoothed(sigma)}`),
   about: (id: string, sigma: number | null) => ask<About>("GET", `${one(id)}/about${smoothed(sigma)}`),
   minus: (after: string, before: string) => ask<MapData>("GET", `${one(after)}/minus/${before}`),
-  file: (id: string, suffix: string, sigma: number | null) => `${one(id)}/file/${suffix}${smoothed(sigma)}`,
+  file: (id: string, suffix: string, sigma: number | null) => `${one(id)}/file/${suffix}${suffix === ".dph.parquet" ? "" : smoothed(sigma)}`,
   thumbnail: (id: string) => `${one(id)}/thumbnail`,
 };
 

@@ -29,7 +29,7 @@ export function shelf(root: HTMLElement): void {
         undo.replaceChildren();
         api.restore(release.id).then(load, (error: unknown) => problem.show(error));
       });
-      undo.replaceChildren(fill(t.shelf.deleted, { name: release.file }), " ", back);
+      undo.replaceChildren(fill(t.shelf.deleted, { name: release.title || release.file }), " ", back);
       await load();
       back.focus();
     } catch (error) {
@@ -54,12 +54,13 @@ export function shelf(root: HTMLElement): void {
 
 function card(release: Release, chosen: Set<string>, changed: () => void, remove: (release: Release) => void): HTMLElement {
   const { id, file, made, wanted, state, message } = release;
+  const name = release.title || file;
   const done = state === "done";
   const parts: HTMLElement[] = [];
-  if (done) parts.push(el("img", { src: api.thumbnail(id), alt: fill(t.shelf.thumbnail, { name: file }), loading: "lazy" }));
+  if (done) parts.push(el("img", { src: api.thumbnail(id), alt: fill(t.shelf.thumbnail, { name }), loading: "lazy" }));
   parts.push(
-    el("h2", {}, file),
-    el("p", {}, `${moment(made)}, ${t.shelf.states[state]}`),
+    el("h2", {}, name),
+    el("p", {}, `${release.title ? `${file}, ` : ""}${moment(made)}, ${t.shelf.states[state]}`),
     el("p", {}, fill(t.shelf.facts, { epsilon: wanted.epsilon, population: wanted.population })),
     el("p", { class: "note" }, placeInWords(wanted.place)),
   );
@@ -73,12 +74,12 @@ function card(release: Release, chosen: Set<string>, changed: () => void, remove
       else chosen.delete(id);
       changed();
     });
-    tick.setAttribute("aria-label", fill(t.shelf.choose, { name: file, made: moment(made) }));
+    tick.setAttribute("aria-label", fill(t.shelf.choose, { name, made: moment(made) }));
     row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.open), el("label", { class: "tick" }, tick, el("span", { "aria-hidden": "true" }, t.shelf.compare)));
   }
   if (isUnderWay(release)) row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.watch));
   const gone = button(t.shelf.delete, () => remove(release));
-  gone.setAttribute("aria-label", `${t.shelf.delete}: ${file}, ${moment(made)}`);
+  gone.setAttribute("aria-label", `${t.shelf.delete}: ${name}, ${moment(made)}`);
   if (!isUnderWay(release)) row.append(gone);
   return el("li", { class: "card" }, ...parts, row);
 }

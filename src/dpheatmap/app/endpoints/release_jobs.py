@@ -16,12 +16,14 @@ from dpheatmap.app.release_request import (
     Charge,
     Columns,
     Source,
+    appearance_of,
     body_of,
     charge_of,
     columns_of,
     domain_of,
     source_of,
     text_of,
+    title_of,
 )
 from dpheatmap.app.release_shelf import MAP, Record, public_fields
 from dpheatmap.curator import Ledger
@@ -45,6 +47,7 @@ class Releases:
             Route("/api/discover", self.discover, methods=["POST"]),
             Route(ONE, self.state, methods=["GET"]),
             Route(ONE, self.delete, methods=["DELETE"]),
+            Route(ONE, self.change, methods=["PATCH"]),
             Route(f"{ONE}/cancel", self.cancel, methods=["POST"]),
             Route(f"{ONE}/restore", self.restore, methods=["POST"]),
         ]
@@ -68,7 +71,7 @@ class Releases:
         }
         after = None if body.get("after") is None else self._shelf.get(text_of(body, "after")).id
         warning = self._warning(source, charge)
-        record, repeated = self._jobs.release(source, columns, domain, charge, wanted, after, picture)
+        record, repeated = self._jobs.release(source, columns, domain, charge, wanted, title_of(body), after, picture)
         return {**self._summary(record), "repeated": repeated, "warning": warning}
 
     async def discover(self, request: Request) -> Response:
@@ -102,6 +105,11 @@ class Releases:
     async def cancel(self, request: Request) -> Response:
         """Cancel a release, if it is not charged yet."""
         return JSONResponse(self._summary(self._jobs.cancel(request.path_params["id"])))
+
+    async def change(self, request: Request) -> Response:
+        """Change a map's title, smoothing or look, which costs nothing."""
+        changes = appearance_of(await json_of(request))
+        return JSONResponse(self._summary(self._shelf.change(request.path_params["id"], **changes)))
 
     async def delete(self, request: Request) -> Response:
         """Delete a release from the shelf."""

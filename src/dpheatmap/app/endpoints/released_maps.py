@@ -14,6 +14,7 @@ from starlette.routing import Route
 from dpheatmap.app.endpoints.release_jobs import ONE
 from dpheatmap.app.endpoints.request_parsing import sigma_of
 from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.file_names import public_name
 from dpheatmap.app.recipe import recipe
 
 
@@ -64,5 +65,4 @@ class Maps:
         except BaseException:
             folder.cleanup()
             raise
-        name = f"{Path(record.file).name.partition('.')[0] or 'map'}{suffix}"
-        return FileResponse(path, filename=name, background=BackgroundTask(folder.cleanup))
+        return FileResponse(path, filename=public_name(record, suffix), background=BackgroundTask(folder.cleanup))

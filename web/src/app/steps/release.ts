@@ -1,8 +1,8 @@
 /** The fifth step: what it costs, and the release itself. */
 import { button, el } from "../../dom";
 import { api, Refusal } from "../api";
-import { draft, wanted } from "../draft";
-import { go, instead, Problem } from "../parts";
+import { change, draft, wanted } from "../draft";
+import { go, input, instead, labelled, Problem } from "../parts";
 import { ShownPlace } from "../shownplace";
 import { fill, t } from "../texts";
 import { BudgetPart } from "./budget";
@@ -35,6 +35,7 @@ export function releaseStep(root: HTMLElement): () => void {
   };
   const begin = button(fill(t.release.start, { epsilon: draft.epsilon }), () => void start(), { class: "primary" });
 
+  const title = input({ type: "text", dir: "auto", autocomplete: "off", maxlength: "120", value: draft.title, placeholder: t.map.untitled }, (words) => change({ title: words.trim() }), "input");
   const summary: [string, string][] = [
     [t.release.file, source.name],
     [t.release.columns, `${columns.user ?? t.release.none}, ${columns.x}, ${columns.y}${columns.weight ? `, ${columns.weight}` : ""}`],
@@ -47,7 +48,7 @@ export function releaseStep(root: HTMLElement): () => void {
     el(
       "div",
       { class: "beside" },
-      budget.element,
+      el("div", {}, labelled(t.map.title, title, t.map.title_note), budget.element),
       el("section", {}, el("h2", {}, t.release.summary), el("dl", {}, ...summary.flatMap(([name, words]) => [el("dt", {}, name), el("dd", {}, words)])), where.element),
     ),
     el("div", { class: "steps-row" }, el("a", { class: "button", href: "#strength" }, t.shell.back), begin),
