@@ -34,6 +34,10 @@ BACKGROUND = "background"
 """The name of the file, in a release's folder, of the picture that people looked at."""
 
 
+class AlreadyRunning(DpheatmapError):  # noqa: N818
+    """Raised for a folder that another app uses."""
+
+
 @dataclass(frozen=True)
 class Record:
     """The journal of one release, or of one discovery of a place."""
@@ -192,7 +196,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error:
         lock.close()
-        raise DpheatmapError(say("already_running", folder=folder)) from None
+        raise AlreadyRunning(say("already_running", folder=folder)) from None
     try:
         yield
     finally:

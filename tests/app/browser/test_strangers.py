@@ -288,6 +288,7 @@ def test_who_has_no_session_reads_why(browser: Browser, served: Served) -> None:
     page = context.new_page()
     page.goto(served.origin)
     expect(page.locator("main")).to_have_text(
-        "This browser has not opened the link that dpheatmap app printed. Open it, or start the app again."
+        "This browser has not opened the link that dpheatmap app printed. "
+        "Start dpheatmap app again: it opens the one that is running."
     )
     context.close()
