@@ -12,6 +12,7 @@
     endpoints/           the endpoints of the page, a module a topic, thin over the rest
     release_request.py   requests of the page, read from JSON and checked
     uploads.py           files that the browser sends, in a private folder, removed on exit
+    example.py           invented people, to try the app with
     jobs.py              releases in progress: cancelling, charging once, recovery after a crash
     release_shelf.py     releases that were made, one folder each
     map_drawing.py       maps, thumbnails, comparisons and files of a stored release

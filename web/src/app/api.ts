@@ -40,6 +40,8 @@ export interface PlaceFacts {
 
 export interface Plan {
   epsilon: string;
+  /** A stronger one, itself, and a weaker one, to look at side by side. */
+  beside: [string, string, string];
   odds: string;
   chance: number;
   caution: string | null;
@@ -109,17 +111,19 @@ export interface About {
 /** What the server said instead of an answer: a sentence for people. */
 export class Refusal extends Error {}
 
-async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const headers = new Headers([shown()]);
-  const request: RequestInit = { method, headers };
+  const request: RequestInit = { method, headers, signal: signal ?? null };
   if (body !== undefined) {
     request.body = JSON.stringify(body);
     headers.set("Content-Type", "application/json");
   }
   const response = await fetch(path, request).catch(() => {
+    signal?.throwIfAborted();
     throw new Refusal(t.shell.offline);
   });
   const answer: unknown = await response.json().catch(() => ({}));
+  signal?.throwIfAborted();
   if (!response.ok) throw new Refusal((answer as { error?: string }).error ?? t.shell.offline);
   return answer as T;
 }
@@ -137,8 +141,9 @@ export const api = {
     ask<{ name: string; near: string; lon: number; lat: number }[]>("GET", `/api/towns?name=${encodeURIComponent(name)}`),
   place: (bounds: number[]) => ask<PlaceFacts>("GET", `/api/place?bounds=${bounds.join(",")}`),
   plan: (place: Place, epsilon: string, users: number) => ask<Plan>("POST", "/api/plan", { place, epsilon, users }),
-  preview: (place: Place, epsilon: string, users: number) =>
-    ask<Preview>("POST", "/api/preview", { place, epsilon, users }),
+  preview: (place: Place, epsilon: string, users: number, signal: AbortSignal) =>
+    ask<Preview>("POST", "/api/preview", { place, epsilon, users }, signal),
+  example: () => ask<{ upload: string; name: string; place: Place; users: number }>("POST", "/api/example"),
   budget: () => ask<Budget>("GET", "/api/budget"),
   limit: (population: string, epsilon: string) => ask<Budget>("POST", "/api/limit", { population, epsilon }),
   charged: (source: Source) => ask<{ populations: string[] }>("POST", "/api/charged", source),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from fractions import Fraction
 from typing import Any
 
@@ -18,12 +19,15 @@ from dpheatmap.curator import Ledger
 from dpheatmap.design.shares import exact_text, read_epsilon
 from dpheatmap.place.domain import Domain
 
+_NOBODY_WAITS = 499
+
 
 class PlanAndBudget:
     """The endpoints of plans and budgets."""
 
     def __init__(self, parts: Parts) -> None:
         self._ledger, self._worker, self._uploads = parts.ledger, parts.worker, parts.uploads
+        self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
         """The routes of the endpoints."""
@@ -40,9 +44,12 @@ class PlanAndBudget:
         return JSONResponse(plan_preview.plan_in_words(*await _plan_inputs(request)))
 
     async def preview(self, request: Request) -> Response:
-        """Serve the plan as pictures of generated people."""
+        """Serve the plan as pictures of generated people; one at a time, and none that nobody waits for any more."""
         domain, epsilon, users = await _plan_inputs(request)
-        return JSONResponse(await run_in_threadpool(self._worker.run, plan_preview.preview, domain, epsilon, users))
+        async with self._turn:
+            if await request.is_disconnected():
+                return Response(status_code=_NOBODY_WAITS)
+            return JSONResponse(await run_in_threadpool(self._worker.run, plan_preview.preview, domain, epsilon, users))
 
     async def budget(self, request: Request) -> Response:
         """Serve the spending of every population, with times and limits."""

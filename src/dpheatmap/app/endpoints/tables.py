@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from dpheatmap.app import example
 from dpheatmap.app import place_picker as places
 from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
@@ -28,6 +30,7 @@ class Tables:
         """The routes of the endpoints."""
         return [
             Route("/api/uploads", self.upload, methods=["PUT"]),
+            Route("/api/example", self.example, methods=["POST"]),
             Route("/api/uploads/{id}", self.forget, methods=["DELETE"]),
             Route("/api/uploads/{id}/picture", self.picture, methods=["GET"]),
             Route("/api/inspect", self.inspect, methods=["POST"]),
@@ -43,6 +46,15 @@ class Tables:
         name = request.query_params.get("name", "")
         found = await self._uploads.receive(name, size, request.stream())
         return JSONResponse({"upload": found.id, "name": found.name, "size": found.size})
+
+    async def example(self, request: Request) -> Response:
+        """Serve a table of invented people, as if it had been uploaded, and choices that go with it."""
+
+        async def content() -> AsyncIterator[bytes]:
+            yield await run_in_threadpool(example.invented_table)
+
+        found = await self._uploads.receive(example.NAME, None, content())
+        return JSONResponse({"upload": found.id, "name": found.name, **example.settings()})
 
     async def forget(self, request: Request) -> Response:
         """Remove an upload."""
