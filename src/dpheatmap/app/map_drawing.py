@@ -47,6 +47,11 @@ class Drawing:
         """The data of the map of the difference between two releases."""
         return self._worker.run(pictures.change_of, *(self._shelf.release_path(id) for id in (after, before)))
 
+    def pair(self, first: str, second: str) -> str:
+        """The data of two maps on one scale."""
+        paths = [self._shelf.release_path(id) for id in (first, second)]
+        return self._worker.run(pictures.pair_of, *paths, (self._background(first), self._background(second)))
+
     def thumbnail(self, id: str) -> bytes:
         """A small picture of the heat, cached."""
         kept = self._shelf.path(id, "thumbnail.png")

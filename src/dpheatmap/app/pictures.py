@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from dpheatmap.render import options_of
 from dpheatmap.render.figure.thumbnail import thumbnail
 from dpheatmap.render.web.page import data_of, surroundings
 from dpheatmap.render.web.picture import Picture, picture_of, picture_of_difference
+from dpheatmap.render.wording import unit_of_density
 
 SIDE = 724
 """Pixels on the longer side of a map in the page; files have all pixels."""
@@ -30,6 +33,27 @@ def map_of(release: Path, background: Path | None, sigma: float | None) -> str:
 def change_of(after: Path, before: Path) -> str:
     """The data of the map of the difference between two releases."""
     return _data(picture_of_difference(difference(_release(after), _release(before))), None)
+
+
+def pair_of(first: Path, second: Path, backgrounds: tuple[Path | None, Path | None]) -> str:
+    """The data of two maps to look at side by side, as a JSON list."""
+    both = on_one_scale([_heat(first, None), _heat(second, None)])
+    data = [_data(picture, background) for picture, background in zip(both, backgrounds, strict=True)]
+    return f"[{','.join(data)}]"
+
+
+def on_one_scale(heats: Sequence[Heatmap]) -> list[Picture]:
+    """Maps in one unit and with one top of their colours, the largest of all: equal colours are equal densities."""
+    hottest = max(float(heat.density.max()) for heat in heats)
+    shown = []
+    for heat in heats:
+        picture = picture_of(heat)
+        factor, unit = unit_of_density(heat.domain, hottest)
+        ratio = factor / unit_of_density(heat.domain, float(heat.density.max()))[0]
+        std = None if picture.std is None else picture.std * ratio
+        values = picture.values * ratio
+        shown.append(replace(picture, values=values, std=std, unit=unit, top=hottest * factor))
+    return shown
 
 
 def thumbnail_of(release: Path) -> bytes:

@@ -38,26 +38,35 @@ _SLACK = 0.02
 @lru_cache(maxsize=256)
 def describe(box: Bounds) -> dict[str, Any]:
     """The town that a box is called by, sentences about it, and warnings if it is an unlikely place for people."""
-    towns = _towns()
-    lon, lat = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    far = _distances(lon, lat, towns.lon, towns.lat)
-    inside = (towns.lon >= box.x0) & (towns.lon <= box.x1) & (towns.lat >= box.y0) & (towns.lat <= box.y1)
-    nearest = int(far.argmin())
-    width, height = _size(box)
-    words = [say("box_size", width=_kilometres(width), height=_kilometres(height))]
-    if inside.any():
-        largest = int(np.flatnonzero(inside)[0])  # towns are sorted by their size
-        town, words_of_town = largest, say("box_around", town=towns.name(largest), near=towns.beside(largest))
-    else:
-        distance = _kilometres(float(far[nearest]))
-        town = nearest
-        words_of_town = say("box_far", town=towns.name(nearest), near=towns.beside(nearest), distance=distance)
+    towns, (width, height) = _towns(), _size(box)
+    town, far = _nearest(box)
+    name, near, distance = towns.name(town), towns.beside(town), _kilometres(far)
+    size = say("box_size", width=_kilometres(width), height=_kilometres(height))
+    of_town = (
+        say("box_far", town=name, near=near, distance=distance) if far else say("box_around", town=name, near=near)
+    )
     warnings = []
     if not has_land(box):
         warnings.append(say("box_in_the_sea"))
-    elif not inside.any() and far[nearest] > FAR + math.hypot(width, height) / 2:
-        warnings.append(say("box_remote", distance=_kilometres(float(far[nearest]))))
-    return {"town": towns.name(town), "words": " ".join([*words, words_of_town]), "warnings": warnings}
+    elif far > FAR + math.hypot(width, height) / 2:
+        warnings.append(say("box_remote", distance=distance))
+    return {"town": name, "words": f"{size} {of_town}", "warnings": warnings}
+
+
+def town_of(box: Bounds) -> str:
+    """The town that a box is called by: the largest inside, or else the nearest to its middle."""
+    return _towns().name(_nearest(box)[0])
+
+
+@lru_cache(maxsize=256)
+def _nearest(box: Bounds) -> tuple[int, float]:
+    """The town of a box, and how far it is from the middle in km; 0 for the largest town inside."""
+    towns = _towns()
+    inside = (towns.lon >= box.x0) & (towns.lon <= box.x1) & (towns.lat >= box.y0) & (towns.lat <= box.y1)
+    if inside.any():
+        return int(inside.argmax()), 0.0  # towns are sorted by their size
+    far = _distances((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, towns.lon, towns.lat)
+    return int(far.argmin()), float(far.min())
 
 
 def has_land(box: Bounds) -> bool:

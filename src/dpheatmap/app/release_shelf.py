@@ -77,14 +77,9 @@ class Shelf:
         shutil.rmtree(self._trash, ignore_errors=True)
         self._trash.mkdir(mode=0o700)
         self._secret = _secret_of(folder / "secret")
-        self._records = {record.id: record for record in self._read()}
-
-    def _read(self) -> Iterator[Record]:
-        for journal in self._folder.glob("*/job.json"):
-            with suppress(ValueError, TypeError, OSError):  # a damaged folder, as of a failed disk, is skipped
-                record = Record(**json.loads(journal.read_text(encoding="utf-8")))
-                if record.id == journal.parent.name:
-                    yield record
+        self._deleted = folder / "deleted"
+        self._deleted.mkdir(mode=0o700, exist_ok=True)
+        self._records = {r.id: r for journal in self._folder.glob("*/job.json") for r in _read(journal)}
 
     def fingerprint(self, wanted: object) -> str:
         """The identity of a request. It is keyed: without the secret, nobody can test guesses about a file."""
@@ -148,8 +143,15 @@ class Shelf:
         with self._lock:
             if self.get(id).state in UNDER_WAY:
                 raise DataError(say("still_running"))
+            if self.get(id).charge is not None:
+                shutil.copyfile(self.path(id, "job.json"), self._deleted / f"{id}.json")
             (self._folder / id).replace(self._trash / id)
             del self._records[id]
+
+    def deleted(self) -> list[Record]:
+        """The journals of deleted releases that were charged: what was bought is known as long as the charge is."""
+        with self._lock:
+            return [record for journal in self._deleted.glob("*.json") for record in _read(journal)]
 
     def restore(self, id: str) -> Record:
         """Undo a deletion."""
@@ -157,7 +159,8 @@ class Shelf:
             if re.fullmatch(r"[0-9a-f]{16}", id) is None or not (self._trash / id).is_dir():
                 raise DataError(say("no_release"))
             (self._trash / id).replace(self._folder / id)
-            self._records |= {record.id: record for record in self._read() if record.id == id}
+            self._records |= {record.id: record for record in _read(self._folder / id / "job.json")}
+            (self._deleted / f"{id}.json").unlink(missing_ok=True)
             return self.get(id)
 
     def empty_trash(self) -> None:
@@ -169,6 +172,14 @@ class Shelf:
 def _load(path: Path, stamp: int) -> Release:
     """Load a release file, cached with its posterior."""
     return load(path)
+
+
+def _read(journal: Path) -> Iterator[Record]:
+    """The record of a journal; none if it is damaged, as of a failed disk, or not where it belongs."""
+    with suppress(ValueError, TypeError, OSError):
+        record = Record(**json.loads(journal.read_text(encoding="utf-8")))
+        if record.id in (journal.parent.name, journal.stem):
+            yield record
 
 
 def _secret_of(path: Path) -> bytes:

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from dpheatmap.app.endpoints.account import Account
 from dpheatmap.app.endpoints.login import Login
 from dpheatmap.app.endpoints.plan_and_budget import PlanAndBudget
 from dpheatmap.app.endpoints.release_jobs import Releases
@@ -26,7 +27,7 @@ from dpheatmap.errors import DpheatmapError, PrivacyRefusal
 
 def application(parts: Parts) -> Starlette:
     """The app, without its guard."""
-    topics = (Login(parts), Tables(parts), PlanAndBudget(parts), Releases(parts), Maps(parts))
+    topics = (Login(parts), Tables(parts), PlanAndBudget(parts), Releases(parts), Maps(parts), Account(parts))
     handlers: dict[Any, Any] = {DpheatmapError: _library_error, HTTPException: _http_error, Exception: _server_error}
 
     @asynccontextmanager

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.place_in_words import town_of
 from dpheatmap.app.release_request import (
     Charge,
     Columns,
@@ -28,6 +29,7 @@ from dpheatmap.app.release_request import (
 from dpheatmap.app.release_shelf import MAP, Record, public_fields
 from dpheatmap.curator import Ledger
 from dpheatmap.design.shares import exact_text
+from dpheatmap.place.domain import Bounds
 from dpheatmap.render.figure.background import background_of
 
 ONE = "/api/releases/{id}"
@@ -123,4 +125,12 @@ class Releases:
     def _summary(self, record: Record) -> dict[str, Any]:
         job = self._jobs.progress(record.id)
         more = {} if job is None else {"part": job.part, "seconds": job.seconds, "private": job.private}
-        return {**public_fields(record), **more}
+        return {**public_fields(record), **more, "town": _town_of(record)}
+
+
+def _town_of(record: Record) -> str:
+    """The town that the place of a map is called by; empty if it is not on the ground."""
+    place = record.wanted.get("place", {})
+    if place.get("kind") != "bbox":
+        return ""
+    return town_of(Bounds(*place["bounds"]))

@@ -31,6 +31,7 @@ class Maps:
             Route(f"{ONE}/about", self.about, methods=["GET"]),
             Route(f"{ONE}/thumbnail", self.thumbnail, methods=["GET"]),
             Route(f"{ONE}/minus/{{before}}", self.change, methods=["GET"]),
+            Route(f"{ONE}/beside/{{other}}", self.pair, methods=["GET"]),
             Route(f"{ONE}/file/{{suffix}}", self.file, methods=["GET"]),
         ]
 
@@ -55,6 +56,11 @@ class Maps:
         """Serve the data of the map of a difference."""
         after, before = request.path_params["id"], request.path_params["before"]
         return Response(await run_in_threadpool(self._drawing.change, after, before), media_type="application/json")
+
+    async def pair(self, request: Request) -> Response:
+        """Serve the data of two maps on one scale."""
+        first, second = request.path_params["id"], request.path_params["other"]
+        return Response(await run_in_threadpool(self._drawing.pair, first, second), media_type="application/json")
 
     async def file(self, request: Request) -> Response:
         """Serve a file to download."""

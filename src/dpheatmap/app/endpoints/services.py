@@ -8,6 +8,7 @@ from dpheatmap.app.jobs import Jobs, recover
 from dpheatmap.app.map_drawing import Drawing
 from dpheatmap.app.release_shelf import Shelf
 from dpheatmap.app.session import Session
+from dpheatmap.app.settings import Settings
 from dpheatmap.app.uploads import Uploads
 from dpheatmap.app.worker import Worker
 
@@ -20,6 +21,7 @@ class Parts:
         self.ledger = ledger
         self.uploads = Uploads(folder / "uploads", limit)
         self.shelf = Shelf(folder)
+        self.settings = Settings(folder)
         self.notices = recover(self.shelf, ledger)
         self.worker = Worker()
         self.drawing = Drawing(self.shelf, self.worker)
