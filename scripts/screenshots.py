@@ -105,7 +105,7 @@ def release(album: Album, population: str, before: str = "") -> None:
     page.locator(".following progress").wait_for()
     album.take(f"{before}progress")
     page.wait_for_selector(".map-frame[data-ready=first]", timeout=120_000)
-    page.locator(".recipes pre").first.wait_for()
+    page.wait_for_selector(".label-card")
     album.take(f"{before}map")
 
 
@@ -137,13 +137,13 @@ def again(album: Album, table: Path) -> None:
     for tick in (ticks[0], ticks[2]):
         tick.check()
     page.get_by_role("button", name="Compare", exact=True).click()
-    page.locator(".map-frame[data-ready]").nth(2).wait_for(timeout=120_000)
+    page.wait_for_selector(".map-frame[data-ready]", timeout=120_000)
     album.take("compare")
     page.go_back()
     page.wait_for_selector(".cards[data-ready='3']")
     page.get_by_role("link", name="Open").first.click()
     page.wait_for_selector(".map-frame[data-ready=first]", timeout=120_000)
-    page.locator(".recipes pre").first.wait_for()
+    page.wait_for_selector(".label-card")
     page.emulate_media(media="print")
     album.take("label-printed")
     page.emulate_media(media="screen")

@@ -84,9 +84,7 @@ def test_appearance_is_stored_and_costs_nothing(served: Served, client: httpx.Cl
         {"sigma": -1},
         {"sigma": "wide"},
         {"look": []},
-        {"look": {"a": {}}},
-        {"look": {"a": "x" * 200}},
-        {"look": {str(k): k for k in range(21)}},
+        {"look": {"a": "x" * 2000}},
     ],
 )
 def test_what_is_no_appearance_is_refused(client: httpx.Client, made: dict[str, Any], body: dict[str, Any]) -> None:

@@ -1,17 +1,20 @@
 """What each charge bought, for whoever answers for the budget: the ledger's entries beside the shelf's releases.
 
-Nothing here comes from people's data. The ledger has names, prices and times; the shelf knows which request was charged.
+Nothing here comes from people's data. The ledger has names, prices and times; the shelf knows the requests that were
+charged.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+from fractions import Fraction
 from typing import Any
 
 from dpheatmap.app.release_shelf import PLACE, Record, Shelf
 from dpheatmap.app.texts import say
 from dpheatmap.curator import Ledger
+from dpheatmap.design.shares import exact_text
 
 
 def entries_in_words(ledger: Ledger, shelf: Shelf) -> list[dict[str, Any]]:
@@ -23,7 +26,7 @@ def entries_in_words(ledger: Ledger, shelf: Shelf) -> list[dict[str, Any]]:
             "number": row.number,
             "made": row.made,
             "population": row.population,
-            "epsilon": row.epsilon,
+            "epsilon": exact_text(Fraction(row.epsilon)),
             "kind": row.kind,
             "bought": bought.get(key, ""),
             "id": ids.get(key),

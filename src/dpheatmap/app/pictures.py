@@ -43,7 +43,12 @@ def pair_of(first: Path, second: Path, backgrounds: tuple[Path | None, Path | No
 
 
 def on_one_scale(heats: Sequence[Heatmap]) -> list[Picture]:
-    """Maps in one unit and with one top of their colours, the largest of all: equal colours are equal densities."""
+    """Maps in one unit and with one top of their colours, the largest of all: equal colours are equal densities.
+
+    Maps of places of different kinds, as of a city and of an image, keep their own scales.
+    """
+    if len({heat.domain.kind for heat in heats}) > 1:
+        return [picture_of(heat) for heat in heats]
     hottest = max(float(heat.density.max()) for heat in heats)
     shown = []
     for heat in heats:

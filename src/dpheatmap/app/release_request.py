@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -21,7 +22,7 @@ from dpheatmap.place.domain import Domain
 
 MOST_PREVIEWED = 10**9
 LONGEST_TITLE = 120
-MOST_LOOKS = 20
+LARGEST_LOOK = 2000
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,7 @@ def appearance_of(body: Mapping[str, Any]) -> dict[str, Any]:
         changes["sigma"] = body["sigma"]
     if "look" in body:
         look = body_of(body["look"])
-        plain = all(isinstance(value, str | int | float | None) and len(str(value)) <= 100 for value in look.values())
-        if len(look) > MOST_LOOKS or not plain:
+        if len(json.dumps(look)) > LARGEST_LOOK:
             raise ParameterError(say("missing", name="look"))
         changes["look"] = dict(look)
     return changes

@@ -90,6 +90,8 @@ def test_the_next_start_says_what_a_kill_cost(browser: Browser, tmp_path: Path) 
         expect(told).to_have_count(0)
         page.get_by_role("link", name="Shelf").click()
         expect(page.locator(".card")).to_contain_text("was interrupted after its charge")
+        page.get_by_role("link", name="Account").click()
+        expect(page.locator(".entries tbody tr").first).to_contain_text("Map of trips.csv")
         expect(page.locator(".chart figcaption")).to_have_text("What was spent on riders: 1 of 3")
         assert served.charges("riders") == 1
 

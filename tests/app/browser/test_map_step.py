@@ -26,7 +26,7 @@ def test_title_and_look_outlast_smoothing_leaving_and_downloads(visit: Visit, tm
     page.get_by_role("button", name="Release for epsilon 1").click()
     page.wait_for_selector(READY)
     expect(page.locator(".map-frame h1")).to_have_text("Riders in June")
-    page.locator(".recipes pre").first.wait_for()
+    page.wait_for_selector(".label-card")
 
     page.evaluate("dpheatmap.set({opacity: 0.4, theme: 'dark'}); dpheatmap.map.map.jumpTo({zoom: 11.5})")
     slider = page.get_by_label("Smoothing")

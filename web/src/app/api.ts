@@ -68,6 +68,17 @@ export interface Budget {
   populations: Population[];
 }
 
+/** An entry of the ledger, and what it bought, as far as the app knows. */
+export interface Entry {
+  number: number;
+  made: string;
+  population: string;
+  epsilon: string;
+  kind: "limit" | "change" | "charge";
+  bought: string;
+  id: string | null;
+}
+
 export type Phase = "waiting" | "reading" | "charging" | "drawing" | "done" | "failed" | "cancelled" | "stopped" | "lost";
 
 export interface Release {
@@ -82,6 +93,8 @@ export interface Release {
   title: string;
   sigma: number | null;
   look: Look;
+  /** The town that its place is called by; empty if it is not on the ground. */
+  town: string;
   part?: number;
   private?: Record<string, number> | null;
   repeated?: boolean;
@@ -111,6 +124,20 @@ export interface About {
 /** What the server said instead of an answer: a sentence for people. */
 export class Refusal extends Error {}
 
+async function answered(path: string, request: RequestInit): Promise<Response> {
+  return fetch(path, request).catch(() => {
+    request.signal?.throwIfAborted();
+    throw new Refusal(t.shell.offline);
+  });
+}
+
+/** Text that the browser must not fetch by itself: it would not show the key. */
+async function text(path: string): Promise<string> {
+  const response = await answered(path, { headers: [shown()] });
+  if (!response.ok) throw new Refusal(t.shell.offline);
+  return response.text();
+}
+
 async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const headers = new Headers([shown()]);
   const request: RequestInit = { method, headers, signal: signal ?? null };
@@ -118,10 +145,7 @@ async function ask<T>(method: string, path: string, body?: unknown, signal?: Abo
     request.body = JSON.stringify(body);
     headers.set("Content-Type", "application/json");
   }
-  const response = await fetch(path, request).catch(() => {
-    signal?.throwIfAborted();
-    throw new Refusal(t.shell.offline);
-  });
+  const response = await answered(path, request);
   const answer: unknown = await response.json().catch(() => ({}));
   signal?.throwIfAborted();
   if (!response.ok) throw new Refusal((answer as { error?: string }).error ?? t.shell.offline);
@@ -146,6 +170,11 @@ export const api = {
   example: () => ask<{ upload: string; name: string; place: Place; users: number }>("POST", "/api/example"),
   budget: () => ask<Budget>("GET", "/api/budget"),
   limit: (population: string, epsilon: string) => ask<Budget>("POST", "/api/limit", { population, epsilon }),
+  entries: () => ask<Entry[]>("GET", "/api/ledger"),
+  verify: () => ask<{ words: string }>("POST", "/api/ledger/verify"),
+  exported: () => text("/api/ledger/export"),
+  settings: () => ask<{ publisher: string }>("GET", "/api/settings"),
+  publish: (publisher: string) => ask<{ publisher: string }>("POST", "/api/settings", { publisher }),
   charged: (source: Source) => ask<{ populations: string[] }>("POST", "/api/charged", source),
   releases: () => ask<Release[]>("GET", "/api/releases"),
   release: (wanted: Wanted) => ask<Release>("POST", "/api/releases", wanted),
@@ -157,6 +186,7 @@ export const api = {
   restore: (id: string) => ask<Release>("POST", `${one(id)}/restore`),
   map: (id: string, sigma: number | null) => ask<AppMap>("GET", `${one(id)}/map${smoothed(sigma)}`),
   about: (id: string, sigma: number | null) => ask<About>("GET", `${one(id)}/about${smoothed(sigma)}`),
+  beside: (first: string, second: string) => ask<[MapData, MapData]>("GET", `${one(first)}/beside/${second}`),
   minus: (after: string, before: string) => ask<MapData>("GET", `${one(after)}/minus/${before}`),
   file: (id: string, suffix: string, sigma: number | null) => `${one(id)}/file/${suffix}${suffix === ".dph.parquet" ? "" : smoothed(sigma)}`,
   thumbnail: (id: string) => `${one(id)}/thumbnail`,

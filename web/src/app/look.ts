@@ -2,7 +2,7 @@
 import type { HeatmapView } from "../component";
 
 /** The component's state, as it is stored: names and plain values, which another edition may not know. */
-export type Look = Record<string, string | number | boolean | null>;
+export type Look = Record<string, unknown>;
 
 export interface Camera {
   getCenter(): { lng: number; lat: number };

@@ -1,8 +1,7 @@
-/** Earlier releases: open, compare two, delete with an undo; and what was spent on whom. */
+/** Earlier releases: open, compare two, delete with an undo. */
 import { button, el } from "../dom";
 import { api, type Release } from "./api";
 import { isUnderWay } from "./follow";
-import { spendingChart } from "./chart";
 import { go, Problem } from "./parts";
 import { placeInWords } from "./placewords";
 import { fill, moment, t } from "./texts";
@@ -11,7 +10,6 @@ export function shelf(root: HTMLElement): void {
   const problem = new Problem();
   const list = el("ul", { class: "cards" });
   const undo = el("div", { class: "undo", role: "status" });
-  const spending = el("section", {}, el("h2", {}, t.shelf.spending));
   const chosen = new Set<string>();
   const compare = button(t.shelf.compare, () => go(`compare/${[...chosen].join("/")}`), { disabled: "" });
 
@@ -36,10 +34,6 @@ export function shelf(root: HTMLElement): void {
       problem.show(error);
     }
   };
-  const spent = async (): Promise<void> => {
-    const { populations } = await api.budget();
-    spending.append(...(populations.length ? populations.map(spendingChart) : [el("p", { class: "note" }, t.shelf.nothing)]));
-  };
   root.append(
     el("h1", { tabindex: "-1" }, t.shelf.heading),
     el("p", { class: "lead" }, t.shelf.lead),
@@ -47,9 +41,8 @@ export function shelf(root: HTMLElement): void {
     el("div", { class: "buttons" }, compare, el("span", { class: "note" }, t.shelf.compare_note)),
     undo,
     list,
-    spending,
   );
-  Promise.all([load(), spent()]).catch((error: unknown) => problem.show(error));
+  load().catch((error: unknown) => problem.show(error));
 }
 
 function card(release: Release, chosen: Set<string>, changed: () => void, remove: (release: Release) => void): HTMLElement {
@@ -62,7 +55,7 @@ function card(release: Release, chosen: Set<string>, changed: () => void, remove
     el("h2", {}, name),
     el("p", {}, `${release.title ? `${file}, ` : ""}${moment(made)}, ${t.shelf.states[state]}`),
     el("p", {}, fill(t.shelf.facts, { epsilon: wanted.epsilon, population: wanted.population })),
-    el("p", { class: "note" }, placeInWords(wanted.place)),
+    el("p", { class: "note" }, `${release.town ? `${fill(t.shelf.near, { town: release.town })}, ` : ""}${placeInWords(wanted.place)}`),
   );
   if (message) parts.push(el("p", { class: "note" }, message));
   const row = el("div", { class: "buttons" });

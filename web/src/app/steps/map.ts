@@ -1,13 +1,14 @@
 /** The last step: what happened, the map to play with, files to take away, the label, and the same without the app. */
 import { button, el } from "../../dom";
-import { api, type About, type AppMap, Refusal, type Release } from "../api";
+import { api, type About, type AppMap, type Population, Refusal, type Release } from "../api";
 import { wanted } from "../draft";
 import { follow, isUnderWay } from "../follow";
+import { LabelCard } from "../labelcard";
 import { MapFrame } from "../mapframe";
 import { maps } from "../maps";
 import { outcome } from "../outcome";
 import { input, labelled, Problem } from "../parts";
-import { factsOf, placeInWords } from "../placewords";
+import { factsOf } from "../placewords";
 import { smoothing } from "../smoothing";
 import { count, fill, t } from "../texts";
 
@@ -41,7 +42,7 @@ export function mapStep(root: HTMLElement, id: string, repeated: boolean): () =>
     if (over || !data) return;
     const account = budget?.populations.find(({ population }) => population === release.wanted.population);
     above.append(outcome({ release, data, repeated, account, facts }, problem), shown.titleField());
-    below.append(...shown.afterwards(about, data));
+    below.append(...shown.afterwards(about, data, account));
   };
   lead.hidden = true;
   root.append(heading, lead, problem.element, status, above, frames, below);
@@ -73,6 +74,7 @@ class ShownMap {
   private title: string;
   private sigma: number | null;
   private kept: string;
+  private label: LabelCard | null = null;
 
   constructor(private readonly release: Release, private readonly problem: Problem) {
     ({ title: this.title, sigma: this.sigma } = release);
@@ -101,18 +103,20 @@ class ShownMap {
   titleField(): HTMLElement {
     const field = input({ type: "text", dir: "auto", autocomplete: "off", maxlength: "120", value: this.title, placeholder: t.map.untitled }, (title) => {
       this.title = title.trim();
+      this.label?.call(this.title);
       Promise.all([this.keep(), this.frame.call(this.title)]).catch((error: unknown) => this.problem.show(error));
     });
     return labelled(t.map.title, field, t.map.title_note);
   }
 
   /** Everything below the map. */
-  afterwards(about: About, data: AppMap): HTMLElement[] {
+  afterwards(about: About, data: AppMap, account: Population | undefined): HTMLElement[] {
+    this.label = new LabelCard(this.release, data, account, this.problem);
     const files = el("ul", { class: "files" });
-    const recipes = el("section", { class: "recipes" });
+    const recipes = el("details", { class: "recipes" });
     const show = (now: About): void => {
       files.replaceChildren(...now.formats.map((format) => this.fileOf(format)));
-      recipes.replaceChildren(el("h2", {}, t.map.same), code(t.map.command, now.command), code(t.map.python, now.python));
+      recipes.replaceChildren(el("summary", {}, t.map.same), code(t.map.command, now.command), code(t.map.python, now.python));
     };
     show(about);
     const changed = (value: number): void => {
@@ -123,7 +127,7 @@ class ShownMap {
     return [
       smoothing(about, this.sigma, changed),
       ...eyes(this.release),
-      el("div", { class: "beside" }, el("section", {}, el("h2", {}, t.map.downloads), el("p", { class: "note" }, t.map.downloads_note), files), label(this.release, data)),
+      el("div", { class: "beside" }, el("section", {}, el("h2", {}, t.map.downloads), el("p", { class: "note" }, t.map.downloads_note), files), this.label.element),
       recipes,
     ];
   }
@@ -155,19 +159,6 @@ function eyes({ private: found }: Release): HTMLElement[] {
   const words = Object.fromEntries(Object.entries(found).map(([name, value]) => [name, count(value)]));
   const nobody = found.rows && !found.inside ? [el("p", { class: "over" }, t.map.nobody)] : [];
   return [el("section", { class: "private" }, el("h2", {}, t.columns.eyes), el("p", {}, fill(t.map.eyes, words)), ...nobody)];
-}
-
-/** What a map promises; printed, it says by its place and date which map it goes with. */
-function label({ wanted: { place } }: Release, data: AppMap): HTMLElement {
-  return el(
-    "section",
-    { class: "label-card" },
-    el("h2", {}, t.map.label),
-    ...data.warnings.map((text) => el("p", { class: "over" }, text)),
-    ...data.label.flatMap(({ heading, text }) => [el("h3", {}, heading), el("p", {}, text)]),
-    el("p", { class: "note" }, [placeInWords(place), ...data.facts].join(" · ")),
-    button(t.map.print, () => window.print()),
-  );
 }
 
 function code(name: string, text: string): HTMLElement {
