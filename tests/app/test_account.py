@@ -1,4 +1,4 @@
-"""For whoever answers for the budget: what each charge bought, whether the ledger is whole, and all of it as a table."""
+"""For whoever answers for the budget: what each charge bought, whether the ledger is whole, and all as a table."""
 
 from __future__ import annotations
 

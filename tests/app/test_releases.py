@@ -224,10 +224,13 @@ def test_what_is_refused_costs_nothing(served: Served, client: httpx.Client, pop
     ):  # fmt: skip
         answer = client.post("/api/releases", json=body)
         assert (answer.status_code, words in answer.json()["error"]) == (status, True), answer.text
+        assert "--" not in answer.text
+        assert "dpheatmap " not in answer.text
     failed = released(client, wanted(source, population, columns={**COLUMNS, "x": "nothing"}))
     assert failed["state"] == "failed"
     assert "There is no coordinate column 'nothing' in trips.csv" in failed["message"]
     assert failed["message"].endswith("Nothing was charged.")
+    assert "dpheatmap inspect" not in failed["message"]
     assert served.charges(population) == 0
 
 

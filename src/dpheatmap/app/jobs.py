@@ -40,7 +40,7 @@ from dpheatmap.app.release_shelf import (
     Record,
     Shelf,
 )
-from dpheatmap.app.texts import say
+from dpheatmap.app.texts import say, without_commands
 from dpheatmap.curator import Ledger, RowReport, discover, release
 from dpheatmap.errors import DpheatmapError
 from dpheatmap.place.domain import Domain
@@ -195,7 +195,7 @@ class Jobs:
         except _Cancelled:
             change(id, state=CANCELLED, message=say("cancelled"))
         except DpheatmapError as error:
-            self._end(id, str(error))
+            self._end(id, without_commands(str(error)))
         except Exception as error:
             log_error(error)
             self._end(id, say("unexpected"))

@@ -10,7 +10,7 @@ from dpheatmap._util.files import replace_whole
 from dpheatmap.app import pictures
 from dpheatmap.app.pages import edition
 from dpheatmap.app.release_shelf import BACKGROUND, MAP, Record, Shelf
-from dpheatmap.app.texts import say
+from dpheatmap.app.texts import say, without_commands
 from dpheatmap.app.worker import Worker
 from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.heatmap.smoothing import default_sigma
@@ -97,7 +97,7 @@ def _refusal(domain: Domain, suffix: str) -> str:
     try:
         refuse(domain, f"map{suffix}")
     except DpheatmapError as error:
-        return str(error)
+        return without_commands(str(error))
     if package is not None and importlib.util.find_spec(package) is None:
         return say("needs_package", package=package)
     return ""

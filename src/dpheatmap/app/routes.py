@@ -21,6 +21,7 @@ from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.endpoints.tables import Tables
 from dpheatmap.app.jobs import log_error
 from dpheatmap.app.request_guard import refusal
+from dpheatmap.app.texts import without_commands
 from dpheatmap.app.uploads import TooLarge
 from dpheatmap.errors import DpheatmapError, PrivacyRefusal
 
@@ -41,9 +42,10 @@ def application(parts: Parts) -> Starlette:
 
 async def _library_error(request: Request, error: Exception) -> Response:
     """Turn an error of the library into an answer."""
+    answer = {"error": without_commands(str(error))}
     if isinstance(error, TooLarge):
-        return JSONResponse({"error": str(error)}, 413, headers={"connection": "close"})
-    return JSONResponse({"error": str(error)}, 409 if isinstance(error, PrivacyRefusal) else 400)
+        return JSONResponse(answer, 413, headers={"connection": "close"})
+    return JSONResponse(answer, 409 if isinstance(error, PrivacyRefusal) else 400)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

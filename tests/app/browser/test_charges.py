@@ -105,7 +105,7 @@ def test_a_form_that_is_out_of_date_says_the_limit_that_there_is(visit: Visit, t
     expect(page.locator(".budget")).to_contain_text("Afterwards 39 will be left.")
     ledger.limit("riders", 1)
     page.get_by_role("button", name="Release for epsilon 1").click()
-    expect(page.get_by_role("alert")).to_contain_text("'riders' has a limit of 1 in")
+    expect(page.get_by_role("alert")).to_contain_text("riders has a limit of 1 already, and a limit is set once.")
     expect(page.locator(".budget")).to_contain_text("Spent so far: 0 of 1. Left: 1.")
     expect(page.get_by_label("All releases about them together")).to_be_hidden()
     assert [row.kind for row in ledger.entries()] == ["limit"]

@@ -15,8 +15,10 @@ from dpheatmap.app import plan_preview
 from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.release_request import domain_of, source_of, text_of, users_of
+from dpheatmap.app.texts import say
 from dpheatmap.curator import Ledger
 from dpheatmap.design.shares import exact_text, read_epsilon
+from dpheatmap.errors import PrivacyRefusal
 from dpheatmap.place.domain import Domain
 
 _NOBODY_WAITS = 499
@@ -58,8 +60,12 @@ class PlanAndBudget:
     async def limit(self, request: Request) -> Response:
         """Set the limit of a population, once; a limit is not changed here."""
         body = await json_of(request)
-        ledger = Ledger(self._ledger)
-        await run_in_threadpool(ledger.limit, text_of(body, "population").strip(), body.get("epsilon"))
+        ledger, population = Ledger(self._ledger), text_of(body, "population").strip()
+        try:
+            await run_in_threadpool(ledger.limit, population, body.get("epsilon"))
+        except PrivacyRefusal:
+            limit = (await run_in_threadpool(ledger.accounts))[population].limit or Fraction(0)
+            raise PrivacyRefusal(say("limit_is_set", population=population, limit=exact_text(limit))) from None
         return JSONResponse(await run_in_threadpool(_spent_budgets, ledger))
 
     async def populations(self, request: Request) -> Response:

@@ -16,6 +16,7 @@ from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.place_in_words import describe
 from dpheatmap.app.release_request import source_of
+from dpheatmap.app.texts import without_commands
 from dpheatmap.curator import inspect_table
 from dpheatmap.render.web.page import basemap_around
 
@@ -70,9 +71,9 @@ class Tables:
             "name": source.name,
             "columns": dict(found.columns),
             "guesses": {role: list(names) for role, names in found.guesses.items()},
-            "problems": list(found.schema_problems),
+            "problems": [without_commands(problem) for problem in found.schema_problems],
             "unfit_for_ids": list(found.unfit_for_ids),
-            "private": dict(found.private),
+            "private": {**found.private, "hints": [without_commands(hint) for hint in found.private["hints"]]},
         }
         return JSONResponse(json.loads(json.dumps(answer, default=str)))
 
