@@ -16,7 +16,7 @@
     jobs.py              releases in progress: cancelling, charging once, recovery after a crash
     release_shelf.py     releases that were made, one folder each
     account_book.py      what each charge bought, verification and export of the ledger
-    settings.py          the publisher's name
+    app_settings.py      the publisher's name
     map_drawing.py       maps, thumbnails, comparisons and files of a stored release
     place_in_words.py    a box in words, before it is paid for: its size, its nearest town, whether there is land
     plan_preview.py      the expected map, shown on generated people

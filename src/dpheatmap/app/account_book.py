@@ -41,7 +41,9 @@ def purchases(shelf: Shelf) -> dict[tuple[int, str, str], str]:
     """What charges bought, by the entry's number, time and population: another ledger has other entries."""
     there = {key: in_words(record) for record in shelf.all() if (key := _key(record))}
     gone = {
-        key: say("bought_and_deleted", what=in_words(record)) for record in shelf.deleted() if (key := _key(record))
+        key: say("bought_and_deleted", what=in_words(record))
+        for record in shelf.deleted_records()
+        if (key := _key(record))
     }
     return gone | there
 

@@ -148,7 +148,7 @@ class Shelf:
             (self._folder / id).replace(self._trash / id)
             del self._records[id]
 
-    def deleted(self) -> list[Record]:
+    def deleted_records(self) -> list[Record]:
         """The journals of deleted releases that were charged: what was bought is known as long as the charge is."""
         with self._lock:
             return [record for journal in self._deleted.glob("*.json") for record in _read(journal)]

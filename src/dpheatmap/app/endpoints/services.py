@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpheatmap.app.app_settings import Settings
 from dpheatmap.app.jobs import Jobs, recover
 from dpheatmap.app.map_drawing import Drawing
 from dpheatmap.app.release_shelf import Shelf
 from dpheatmap.app.session import Session
-from dpheatmap.app.settings import Settings
 from dpheatmap.app.uploads import Uploads
 from dpheatmap.app.worker import Worker
 
