@@ -39,13 +39,9 @@ def entries_in_words(ledger: Ledger, shelf: Shelf) -> list[dict[str, Any]]:
 
 def purchases(shelf: Shelf) -> dict[tuple[int, str, str], str]:
     """What charges bought, by the entry's number, time and population: another ledger has other entries."""
-    there = {key: in_words(record) for record in shelf.all() if (key := _key(record))}
-    gone = {
-        key: say("bought_and_deleted", what=in_words(record))
-        for record in shelf.deleted_records()
-        if (key := _key(record))
-    }
-    return gone | there
+    there = {_key(record): in_words(record) for record in shelf.all()}
+    gone = {_key(r): say("bought_and_deleted", what=in_words(r)) for r in shelf.deleted_records()}
+    return {key: words for key, words in (gone | there).items() if key is not None}
 
 
 def in_words(record: Record) -> str:
