@@ -16,7 +16,7 @@ from helpers.served import BOX, serving, trips
 from helpers.visits import Visit, visiting
 
 DOCS = Path(__file__).parent.parent / "docs/images/app"
-DOCUMENTED = {"wide-place": 1250, "wide-protection": 960, "wide-map": 1010, "wide-shelf": 1010}
+DOCUMENTED = {"wide-place": 1250, "wide-protection": 960, "wide-map": 1010, "wide-shelf": 1010, "wide-account": 1010}
 """Pictures of docs/guides/app.md, and how much of them, from the top, is shown there."""
 
 
@@ -100,12 +100,15 @@ def release(album: Album, population: str, before: str = "") -> None:
     """From the price to the map."""
     page = album.page
     page.get_by_label("Who are these people?").fill(population)
+    page.get_by_label("Title of the map").fill(f"Where our {population} are")
+    page.locator(".boxmap.small[data-ready], .shown-place .picture img").wait_for()
+    page.wait_for_timeout(1500)
     album.take(f"{before}price")
     page.get_by_role("button", name="Release for epsilon").click()
     page.locator(".following progress").wait_for()
     album.take(f"{before}progress")
     page.wait_for_selector(".map-frame[data-ready=first]", timeout=120_000)
-    page.locator(".recipes pre").first.wait_for()
+    page.wait_for_selector(".label-card")
     album.take(f"{before}map")
 
 
@@ -133,17 +136,22 @@ def again(album: Album, table: Path) -> None:
     page.get_by_role("button", name="Undo").click()
     page.wait_for_selector(".cards[data-ready='3']")
     album.take("shelf")
+    page.get_by_role("link", name="Account").click()
+    page.locator(".entries[data-ready]").wait_for()
+    album.take("account")
+    page.get_by_role("link", name="Shelf").click()
+    page.wait_for_selector(".cards[data-ready='3']")
     ticks = page.get_by_role("checkbox").all()
     for tick in (ticks[0], ticks[2]):
         tick.check()
     page.get_by_role("button", name="Compare", exact=True).click()
-    page.locator(".map-frame[data-ready]").nth(2).wait_for(timeout=120_000)
+    page.wait_for_selector(".map-frame[data-ready]", timeout=120_000)
     album.take("compare")
     page.go_back()
     page.wait_for_selector(".cards[data-ready='3']")
     page.get_by_role("link", name="Open").first.click()
     page.wait_for_selector(".map-frame[data-ready=first]", timeout=120_000)
-    page.locator(".recipes pre").first.wait_for()
+    page.wait_for_selector(".label-card")
     page.emulate_media(media="print")
     album.take("label-printed")
     page.emulate_media(media="screen")

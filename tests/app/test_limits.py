@@ -22,8 +22,7 @@ def test_a_form_that_is_out_of_date_changes_no_limit(served: Served, client: htt
     dph.Ledger(served.ledger).limit("stale", 1)
     answer = limit(client, "stale", "40")
     assert answer.status_code == 409
-    assert "'stale' has a limit of 1 in test.ledger already, and a limit is set once." in answer.json()["error"]
-    assert "dpheatmap ledger change-limit LEDGER --population stale --from 1 --to 40" in answer.json()["error"]
+    assert answer.json()["error"].startswith("stale has a limit of 1 already, and a limit is set once.")
     assert limit(client, " stale ", "40").status_code == 409
     before = dph.Ledger(served.ledger).entries()
     assert limit(client, "stale", "1.0").status_code == 200  # the one that there is, as from a second tab

@@ -89,7 +89,8 @@ def test_exact_numbers_are_for_the_data_holder_only(served: Served, made: dict[s
 def test_every_format_can_be_taken_away(client: httpx.Client, made: dict[str, Any], suffix: str) -> None:
     answer = client.get(f"/api/releases/{made['id']}/file/{suffix}")
     assert answer.status_code == 200
-    assert f"my%20trips{suffix}" in answer.headers["content-disposition"]
+    kind = "release" if suffix == RELEASE_SUFFIX else "map"
+    assert answer.headers["content-disposition"].endswith(f'filename="public-{kind}_my-trips_epsilon-1{suffix}"')
     assert len(answer.content) > 1000
     formats = client.get(f"/api/releases/{made['id']}/about").json()["formats"]
     listed = {entry["suffix"]: entry["refusal"] for entry in formats}
@@ -160,13 +161,13 @@ def test_the_recipes_do_the_same(served: Served, client: httpx.Client, populatio
     assert first == "dpheatmap"
     command = [sys.executable, "-m", "dpheatmap", *words]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
-    by_command = dph.load(tmp_path / "my trips.dph.parquet")
-    (tmp_path / "my trips.dph.parquet").unlink()
+    by_command = dph.load(tmp_path / "public-release_my-trips_epsilon-0.5.dph.parquet")
+    (tmp_path / "public-release_my-trips_epsilon-0.5.dph.parquet").unlink()
     subprocess.run([sys.executable, "-c", about["python"]], cwd=tmp_path, env=environment, check=True)
-    by_python = dph.load(tmp_path / "my trips.dph.parquet")
+    by_python = dph.load(tmp_path / "public-release_my-trips_epsilon-0.5.dph.parquet")
     assert by_command.domain == by_python.domain == dph.Domain.bbox(*BOX)
     assert by_command.epsilon == by_python.epsilon == Fraction(1, 2)
-    assert (tmp_path / "my trips.html").stat().st_size > 500_000
+    assert (tmp_path / "public-map_my-trips_epsilon-0.5.html").stat().st_size > 500_000
     assert served.charges(population) == 3
 
 
@@ -223,10 +224,13 @@ def test_what_is_refused_costs_nothing(served: Served, client: httpx.Client, pop
     ):  # fmt: skip
         answer = client.post("/api/releases", json=body)
         assert (answer.status_code, words in answer.json()["error"]) == (status, True), answer.text
+        assert "--" not in answer.text
+        assert "dpheatmap " not in answer.text
     failed = released(client, wanted(source, population, columns={**COLUMNS, "x": "nothing"}))
     assert failed["state"] == "failed"
     assert "There is no coordinate column 'nothing' in trips.csv" in failed["message"]
     assert failed["message"].endswith("Nothing was charged.")
+    assert "dpheatmap inspect" not in failed["message"]
     assert served.charges(population) == 0
 
 

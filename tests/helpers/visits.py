@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 from playwright.sync_api import Browser, BrowserContext, Page
 
+import dpheatmap as dph
+from dpheatmap.app.request_guard import KEY
 from helpers import ROOT
 from helpers.browser import window
-from helpers.served import BOX, Served
+from helpers.served import BOX, Served, ended, wanted
 
 AXE = ROOT / "web/node_modules/axe-core/axe.min.js"
 
@@ -51,6 +54,12 @@ class Visit:
         serious = [fault for fault in found if fault["impact"] in ("serious", "critical")]
         assert serious == [], json.dumps([(f["id"], [n["html"] for n in f["nodes"]]) for f in serious], indent=1)
         assert self.page.evaluate("document.documentElement.scrollWidth") <= self.width
+
+    def client(self) -> httpx.Client:
+        """A client with this browser's session."""
+        cookies = {cookie["name"]: cookie["value"] for cookie in self.context.cookies()}
+        key = self.page.evaluate("localStorage['dpheatmap-key']")
+        return self.served.client(cookies=cookies, headers={"Origin": self.served.origin, KEY: key})
 
     def heading(self, text: str) -> None:
         """Wait for a step."""
@@ -91,3 +100,12 @@ def type_box(page: Page, box: tuple[float, ...] = BOX) -> None:
     for name, edge in zip(("West", "South", "East", "North"), box, strict=True):
         page.get_by_label(name, exact=True).fill(str(edge))
     page.get_by_label("North", exact=True).press("Tab")
+
+
+def release_directly(visit: Visit, table: Path, population: str = "riders", **changes: Any) -> dict[str, Any]:
+    """Release a table without going through the steps; the population has a limit of 5."""
+    dph.Ledger(visit.served.ledger).limit(population, 5)
+    with visit.client() as client:
+        begun = client.post("/api/releases", json=wanted({"path": str(table)}, population, **changes))
+        assert begun.status_code == 200, begun.text
+        return ended(client, begun.json()["id"])

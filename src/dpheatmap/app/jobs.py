@@ -40,7 +40,7 @@ from dpheatmap.app.release_shelf import (
     Record,
     Shelf,
 )
-from dpheatmap.app.texts import say
+from dpheatmap.app.texts import say, without_commands
 from dpheatmap.curator import Ledger, RowReport, discover, release
 from dpheatmap.errors import DpheatmapError
 from dpheatmap.place.domain import Domain
@@ -125,18 +125,22 @@ class Jobs:
         domain: Domain,
         charge: Charge,
         wanted: dict[str, Any],
+        title: str = "",
         after: str | None = None,
         picture: Path | None = None,
     ) -> tuple[Record, bool]:
-        """Start a release, or return the one that the same request made before; also returns whether it existed."""
-        return self._begin(MAP, source, wanted, after, _Release(source, columns, domain, charge, picture))
+        """Start a release, or return the one that the same request made before; also returns whether it existed.
+
+        The title is no part of the request: a map is not paid for again to be called otherwise.
+        """
+        return self._begin(MAP, source, wanted, title, after, _Release(source, columns, domain, charge, picture))
 
     def discover(self, source: Source, columns: Columns, charge: Charge, wanted: dict[str, Any]) -> tuple[Record, bool]:
         """Start a search for a place, or return the one that the same request made before."""
-        return self._begin(PLACE, source, wanted, None, _Discovery(source, columns, charge))
+        return self._begin(PLACE, source, wanted, "", None, _Discovery(source, columns, charge))
 
     def _begin(
-        self, kind: str, source: Source, wanted: dict[str, Any], after: str | None, work: _Work
+        self, kind: str, source: Source, wanted: dict[str, Any], title: str, after: str | None, work: _Work
     ) -> tuple[Record, bool]:
         fingerprint = self._shelf.fingerprint([kind, source.identity, wanted, after])
         with self._lock:
@@ -144,7 +148,7 @@ class Jobs:
             if before is not None:
                 return before, True
             Ledger(self._ledger).check(work.charge.population, work.charge.epsilon)
-            record = self._shelf.add(kind, source.name, wanted, fingerprint)
+            record = self._shelf.add(kind, source.name, wanted, fingerprint, title)
             self._jobs[record.id] = Job()
             used = ExitStack()  # held from now on, also while the job waits
             used.enter_context(source.used())
@@ -191,7 +195,7 @@ class Jobs:
         except _Cancelled:
             change(id, state=CANCELLED, message=say("cancelled"))
         except DpheatmapError as error:
-            self._end(id, str(error))
+            self._end(id, without_commands(str(error)))
         except Exception as error:
             log_error(error)
             self._end(id, say("unexpected"))

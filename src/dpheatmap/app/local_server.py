@@ -10,12 +10,14 @@ from pathlib import Path
 import uvicorn
 
 from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.idle_connections import hurried_protocol
 from dpheatmap.app.release_shelf import hold_folder
 from dpheatmap.app.request_guard import Guard
 from dpheatmap.app.routes import application
 from dpheatmap.app.session import Session
 from dpheatmap.app.texts import say
 from dpheatmap.app.uploads import LIMIT
+from dpheatmap.app.way_back import leave_address
 from dpheatmap.errors import DpheatmapError, ParameterError, PrivacyRefusal
 
 LOOPBACK = "127.0.0.1"
@@ -47,7 +49,10 @@ def serve(
     port: int = 0,
     password: str | None = None,
 ) -> None:
-    """Run until stopped. ``ready`` is called with the address to open, which works once."""
+    """Run until stopped. ``ready`` is called with the address to open, which works once.
+
+    Raises `AlreadyRunning` if another app uses the folder; `fresh_link` then gives an address of that one.
+    """
     with hold_folder(folder), _listening_socket(host, port) as listening:
         port = listening.getsockname()[1]
         session = Session(port, password)
@@ -58,14 +63,17 @@ def serve(
         guarded = Guard(application(parts), session, hosts)
         config = uvicorn.Config(
             guarded,
+            http=hurried_protocol(),
+            ws="none",
             access_log=False,  # it would contain the link
             log_level="critical",  # tracebacks may quote data
             server_header=False,
             timeout_graceful_shutdown=1,
-            limit_concurrency=500,
         )
-        ready(f"http://{here}:{port}/open?token={session.link}")
-        uvicorn.Server(config).run(sockets=[listening])
+        origin = f"http://{here}:{port}"
+        with leave_address(folder, origin, session.owner):
+            ready(f"{origin}/open?token={session.link}")
+            uvicorn.Server(config).run(sockets=[listening])
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:

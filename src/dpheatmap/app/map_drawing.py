@@ -10,7 +10,7 @@ from dpheatmap._util.files import replace_whole
 from dpheatmap.app import pictures
 from dpheatmap.app.pages import edition
 from dpheatmap.app.release_shelf import BACKGROUND, MAP, Record, Shelf
-from dpheatmap.app.texts import say
+from dpheatmap.app.texts import say, without_commands
 from dpheatmap.app.worker import Worker
 from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.heatmap.smoothing import default_sigma
@@ -47,6 +47,11 @@ class Drawing:
         """The data of the map of the difference between two releases."""
         return self._worker.run(pictures.change_of, *(self._shelf.release_path(id) for id in (after, before)))
 
+    def pair(self, first: str, second: str) -> str:
+        """The data of two maps on one scale."""
+        paths = [self._shelf.release_path(id) for id in (first, second)]
+        return self._worker.run(pictures.pair_of, *paths, (self._background(first), self._background(second)))
+
     def thumbnail(self, id: str) -> bytes:
         """A small picture of the heat, cached."""
         kept = self._shelf.path(id, "thumbnail.png")
@@ -57,14 +62,15 @@ class Drawing:
         return kept.read_bytes()
 
     def file(self, id: str, suffix: str, sigma: float | None, folder: Path) -> Path:
-        """Write a file to download, in the format of a suffix."""
+        """Write a file to download, in the format of a suffix, with the map's title and look."""
         if suffix == RELEASE_SUFFIX:
             self._shelf.release(id)
             return self._shelf.release_path(id)
         if suffix not in FORMATS:
             raise ParameterError(say("no_format", formats=", ".join([RELEASE_SUFFIX, *FORMATS])))
         path = folder / f"map{suffix}"
-        self._worker.run(pictures.file_of, self._shelf.release_path(id), self._background(id), sigma, path)
+        record, release = self._shelf.get(id), self._shelf.release_path(id)
+        self._worker.run(pictures.file_of, release, self._background(id), sigma, record.title, record.look, path)
         return path
 
     def sigma(self, id: str) -> dict[str, Any]:
@@ -91,7 +97,7 @@ def _refusal(domain: Domain, suffix: str) -> str:
     try:
         refuse(domain, f"map{suffix}")
     except DpheatmapError as error:
-        return str(error)
+        return without_commands(str(error))
     if package is not None and importlib.util.find_spec(package) is None:
         return say("needs_package", package=package)
     return ""

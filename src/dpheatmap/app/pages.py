@@ -64,7 +64,7 @@ def password_page(link: str, *, wrong: bool = False) -> str:
     """The page that asks for the password."""
     note = f"<p>{html.escape(say('wrong_password'))}</p>" if wrong else ""
     return _page(
-        f'{note}<form method="post" action="/open"><input type="hidden" name="token" value="{html.escape(link)}">'
+        f'{note}<form method="post" action="/open?token={html.escape(link)}">'
         f'<label>{html.escape(say("password"))} <input type="password" name="password" autofocus></label> '
         f"<button>{html.escape(say('go_on'))}</button></form>"
     )

@@ -13,8 +13,9 @@ from dpheatmap.releases.release import Release, load
 from dpheatmap.render import options_of
 from dpheatmap.render.content.changes import picture_of_difference
 from dpheatmap.render.content.look import Look
-from dpheatmap.render.content.picture import Picture, picture_of
+from dpheatmap.render.content.picture import Picture, on_one_scale, picture_of
 from dpheatmap.render.figure.thumbnail import thumbnail
+from dpheatmap.render.palette import THEMES
 from dpheatmap.render.web.page import around_heat, data_of
 
 SIDE = 724
@@ -26,7 +27,8 @@ THUMBNAIL = 320
 def map_of(release: Path, background: Path | None, sigma: float | None) -> str:
     """The data of a map for the page, as JSON."""
     look = Look(background=background)
-    return _data(picture_of(_heat(release, sigma), look), look)
+    picture = picture_of(_heat(release, sigma), look)
+    return _data(picture, look, stands_out=picture.painted)
 
 
 def change_of(after: Path, before: Path) -> str:
@@ -34,20 +36,40 @@ def change_of(after: Path, before: Path) -> str:
     return _data(picture_of_difference(difference(_release(after), _release(before))), Look())
 
 
+def pair_of(first: Path, second: Path, backgrounds: tuple[Path | None, Path | None]) -> str:
+    """The data of two maps to look at side by side, on one scale if they can have one, as a JSON list."""
+    looks = [Look(background=background) for background in backgrounds]
+    both = on_one_scale([_heat(first, None), _heat(second, None)], looks)
+    return f"[{','.join(_data(picture, look) for picture, look in zip(both, looks, strict=True))}]"
+
+
 def thumbnail_of(release: Path) -> bytes:
     """A small picture of the heat."""
     return thumbnail(picture_of(_heat(release, None)), THUMBNAIL)
 
 
-def file_of(release: Path, background: Path | None, sigma: float | None, path: Path) -> None:
+def file_of(
+    release: Path, background: Path | None, sigma: float | None, title: str, look: dict[str, Any], path: Path
+) -> None:
     """Write a file to download; its suffix is the format."""
-    fits = background is not None and "background" in options_of(path)
-    look: dict[str, Any] = {"background": background} if fits else {}
-    _heat(release, sigma).save(path, **look)
+    wanted = {"background": background, "title": title or None, **save_options_of(look)}
+    taken = options_of(path)
+    options = {name: value for name, value in wanted.items() if value is not None and name in taken}
+    _heat(release, sigma).save(path, **options)
 
 
-def _data(picture: Picture, look: Look) -> str:
-    return data_of(picture.at_most(SIDE), around_heat(picture, look))
+def save_options_of(look: dict[str, Any]) -> dict[str, Any]:
+    """The options of `Heatmap.save` that correspond to how the page showed a map; each format takes some of them.
+
+    >>> save_options_of({"smooth": True, "theme": "dark", "layer": "values"})
+    {'style': 'smooth', 'colours': 'dark'}
+    """
+    style = {"style": "smooth"} if look.get("smooth") is True else {}
+    return style | ({"colours": look["theme"]} if look.get("theme") in THEMES else {})
+
+
+def _data(picture: Picture, look: Look, **more: object) -> str:
+    return data_of(picture.at_most(SIDE), {**around_heat(picture, look), **more})
 
 
 @lru_cache(maxsize=8)

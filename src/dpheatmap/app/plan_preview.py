@@ -1,4 +1,8 @@
-"""Preview of a release on generated people of the stated number: no data is read."""
+"""Preview of a release on generated people of the stated number: no data is read.
+
+A preview of people's own rows would be a release, at three epsilons three of them, and nobody would have paid. So its
+people are invented from the place and a stated number alone; no function here takes a table.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,9 @@ MOST = 50_000
 MOST_SIGNAL = 20_000
 """The most people times epsilon that is drawn: beyond, a map is good anyway and takes ever longer to compute."""
 
+BESIDE = 5
+"""The factor by which the epsilons beside the chosen one are stronger and weaker."""
+
 SIDE = 256
 DRAWS = 40  # of the posterior: enough for one typical number
 
@@ -38,6 +45,7 @@ def plan_in_words(domain: Domain, epsilon: Fraction, users: int) -> dict[str, An
     made = plan(domain, epsilon=epsilon, users=users)
     return {
         "epsilon": exact_text(epsilon),
+        "beside": [exact_text(each) for each in (epsilon / BESIDE, epsilon, epsilon * BESIDE)],
         "odds": odds_in_words(epsilon),
         "chance": float(1 / (1 + np.exp(-min(float(epsilon), 700.0)))),
         "caution": made.caution,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Any
 
+from dpheatmap.app.file_names import public_name
 from dpheatmap.app.release_shelf import Record
 
 
@@ -25,7 +25,8 @@ def command(record: Record, sigma: float | None) -> str:
     words += _place(wanted["place"])
     words += [f"--population={wanted['population']}"]
     words += ["--sigma", f"{sigma:g}"] if sigma is not None else []
-    words += ["-o", f"{_stem(record)}.dph.parquet", "-o", f"{_stem(record)}.html"]
+    words += [f"--title={record.title}"] if record.title else []
+    words += ["-o", public_name(record, ".dph.parquet"), "-o", public_name(record, ".html")]
     return shlex.join(words)
 
 
@@ -35,6 +36,7 @@ def python(record: Record, sigma: float | None) -> str:
     columns = "".join(f", {name}={value!r}" for name, value in _columns(wanted).items())
     columns += ", each_row_is_a_person=True" if wanted["columns"]["user"] is None else ""
     columns += ", bad_lines='skip'" if _is_text(record) else ""
+    title = f", title={record.title!r}" if record.title else ""
     smoothing = "" if sigma is None else f"sigma={sigma:g}"
     return "\n".join(
         [
@@ -45,8 +47,8 @@ def python(record: Record, sigma: float | None) -> str:
             f"    {_file(record)!r}, domain, epsilon={wanted['epsilon']!r}{columns},",
             f"    ledger=dph.Ledger.default_place(), population={wanted['population']!r},",
             ")",
-            f"release.save({_stem(record) + '.dph.parquet'!r})",
-            f"release.heatmap({smoothing}).save({_stem(record) + '.html'!r})",
+            f"release.save({public_name(record, '.dph.parquet')!r})",
+            f"release.heatmap({smoothing}).save({public_name(record, '.html')!r}{title})",
             "",
         ]
     )
@@ -64,10 +66,6 @@ def _file(record: Record) -> str:
 
 def _is_text(record: Record) -> bool:
     return not record.file.lower().endswith((".parquet", ".pq"))
-
-
-def _stem(record: Record) -> str:
-    return Path(record.file).name.partition(".")[0] or "map"
 
 
 def _place(place: dict[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -20,6 +21,8 @@ from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.place.domain import Domain
 
 MOST_PREVIEWED = 10**9
+LONGEST_TITLE = 120
+LARGEST_LOOK = 2000
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,31 @@ def charge_of(body: Mapping[str, Any]) -> Charge:
     population = text_of(body, "population").strip()
     check(population=population)
     return Charge(read_epsilon(text_of(body, "epsilon").strip()), population)
+
+
+def title_of(body: Mapping[str, Any]) -> str:
+    """Read the title of a map: a line of text, which may be missing."""
+    title = " ".join(str(body.get("title") or "").split())
+    if len(title) > LONGEST_TITLE or not title.isprintable():
+        raise ParameterError(say("bad_title", most=LONGEST_TITLE))
+    return title
+
+
+def appearance_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the changes of a map's appearance: its title, its smoothing, and its look, which the page understands."""
+    changes: dict[str, Any] = {}
+    if "title" in body:
+        changes["title"] = title_of(body)
+    if "sigma" in body:
+        if body["sigma"] is not None:
+            check(sigma=body["sigma"])
+        changes["sigma"] = body["sigma"]
+    if "look" in body:
+        look = body_of(body["look"])
+        if len(json.dumps(look)) > LARGEST_LOOK:
+            raise ParameterError(say("missing", name="look"))
+        changes["look"] = dict(look)
+    return changes
 
 
 def users_of(body: Mapping[str, Any]) -> int:

@@ -34,6 +34,10 @@ BACKGROUND = "background"
 """The name of the file, in a release's folder, of the picture that people looked at."""
 
 
+class AlreadyRunning(DpheatmapError):  # noqa: N818
+    """Raised for a folder that another app uses."""
+
+
 @dataclass(frozen=True)
 class Record:
     """The journal of one release, or of one discovery of a place."""
@@ -49,6 +53,12 @@ class Record:
     """The coming or past charge: population, epsilon, time, and the number of the ledger's entry."""
     message: str = ""
     result: dict[str, Any] = field(default_factory=dict)
+    title: str = ""
+    """The title of the map in its owner's words; empty for the default one."""
+    sigma: float | None = None
+    """The smoothing that was chosen last; None for the default one."""
+    look: dict[str, Any] = field(default_factory=dict)
+    """How the map was shown last, in the page's own terms."""
 
 
 def public_fields(record: Record) -> dict[str, Any]:
@@ -67,14 +77,9 @@ class Shelf:
         shutil.rmtree(self._trash, ignore_errors=True)
         self._trash.mkdir(mode=0o700)
         self._secret = _secret_of(folder / "secret")
-        self._records = {record.id: record for record in self._read()}
-
-    def _read(self) -> Iterator[Record]:
-        for journal in self._folder.glob("*/job.json"):
-            with suppress(ValueError, TypeError, OSError):  # a damaged folder, as of a failed disk, is skipped
-                record = Record(**json.loads(journal.read_text(encoding="utf-8")))
-                if record.id == journal.parent.name:
-                    yield record
+        self._deleted = folder / "deleted"
+        self._deleted.mkdir(mode=0o700, exist_ok=True)
+        self._records = {r.id: r for journal in self._folder.glob("*/job.json") for r in _read(journal)}
 
     def fingerprint(self, wanted: object) -> str:
         """The identity of a request. It is keyed: without the secret, nobody can test guesses about a file."""
@@ -87,10 +92,10 @@ class Shelf:
             same = [r for r in self._records.values() if hmac.compare_digest(r.fingerprint, fingerprint)]
             return next((record for record in same if record.state in (DONE, *UNDER_WAY)), None)
 
-    def add(self, kind: str, file: str, wanted: dict[str, Any], fingerprint: str) -> Record:
+    def add(self, kind: str, file: str, wanted: dict[str, Any], fingerprint: str, title: str = "") -> Record:
         """Add a new record, on disk."""
         made = datetime.now(UTC).replace(microsecond=0).isoformat()
-        record = Record(secrets.token_hex(8), kind, UNDER_WAY[0], made, file, wanted, fingerprint)
+        record = Record(secrets.token_hex(8), kind, UNDER_WAY[0], made, file, wanted, fingerprint, title=title)
         (self._folder / record.id).mkdir(mode=0o700)
         return self._write(record)
 
@@ -138,8 +143,15 @@ class Shelf:
         with self._lock:
             if self.get(id).state in UNDER_WAY:
                 raise DataError(say("still_running"))
+            if self.get(id).charge is not None:
+                shutil.copyfile(self.path(id, "job.json"), self._deleted / f"{id}.json")
             (self._folder / id).replace(self._trash / id)
             del self._records[id]
+
+    def deleted_records(self) -> list[Record]:
+        """The journals of deleted releases that were charged: what was bought is known as long as the charge is."""
+        with self._lock:
+            return [record for journal in self._deleted.glob("*.json") for record in _read(journal)]
 
     def restore(self, id: str) -> Record:
         """Undo a deletion."""
@@ -147,7 +159,8 @@ class Shelf:
             if re.fullmatch(r"[0-9a-f]{16}", id) is None or not (self._trash / id).is_dir():
                 raise DataError(say("no_release"))
             (self._trash / id).replace(self._folder / id)
-            self._records |= {record.id: record for record in self._read() if record.id == id}
+            self._records |= {record.id: record for record in _read(self._folder / id / "job.json")}
+            (self._deleted / f"{id}.json").unlink(missing_ok=True)
             return self.get(id)
 
     def empty_trash(self) -> None:
@@ -159,6 +172,14 @@ class Shelf:
 def _load(path: Path, stamp: int) -> Release:
     """Load a release file, cached with its posterior."""
     return load(path)
+
+
+def _read(journal: Path) -> Iterator[Record]:
+    """The record of a journal; none if it is damaged, as of a failed disk, or not where it belongs."""
+    with suppress(ValueError, TypeError, OSError):
+        record = Record(**json.loads(journal.read_text(encoding="utf-8")))
+        if record.id in (journal.parent.name, journal.stem):
+            yield record
 
 
 def _secret_of(path: Path) -> bytes:
@@ -186,7 +207,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error:
         lock.close()
-        raise DpheatmapError(say("already_running", folder=folder)) from None
+        raise AlreadyRunning(say("already_running", folder=folder)) from None
     try:
         yield
     finally:

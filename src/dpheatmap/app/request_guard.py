@@ -14,6 +14,11 @@ any action either, and by DNS rebinding it could even read. So there are these c
 
 Other users of the machine can see the link in the list of programs while it opens the browser. Their requests for it
 are refused, as far as the system says who owns a connection.
+
+A fresh link is given to the user who runs the app, at an address that no browser may ask (`way_back.py`): the first
+check holds for it, then any header that browsers add is refused, then a wrong secret, then other users. Who owns a
+connection is looked up last, and only for the right link or secret: it takes the system so long that hundreds of
+strangers' requests would keep the owner waiting.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ import re
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,6 +35,7 @@ from dpheatmap.app.connection_owner import is_another_users
 from dpheatmap.app.pages import page_of
 from dpheatmap.app.session import Session
 from dpheatmap.app.texts import say
+from dpheatmap.app.way_back import AGAIN, SECRET
 
 OPEN = "/open"
 """The one address that needs no cookie."""
@@ -90,6 +96,10 @@ class Guard:
             opening and scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
         ):
             return refusal(403, "other_site")
+        if scope["path"] == AGAIN:
+            browser = any(name == "origin" or name.startswith("sec-fetch-") for name in headers)
+            owner = not browser and self._session.is_owner(headers.get(SECRET, "")) and not _is_strangers(scope)
+            return None if owner else refusal(401, "no_session")
         origin = headers.get("origin")
         if origin is None and scope["method"] not in ("GET", "HEAD"):
             return refusal(403, "other_site")
@@ -97,8 +107,7 @@ class Guard:
             return refusal(403, "other_site")
         if not opening and not self._session.holds(_cookie(headers, self._session.cookie)):
             return refusal(401, "no_session")
-        near, far = scope.get("client"), scope.get("server")
-        if opening and near and far and is_another_users((near[0], near[1]), (far[0], far[1] or 0)):
+        if opening and self._session.knows(link_in(scope)) and _is_strangers(scope):
             return refusal(401, "no_session")
         unlocked = scope["method"] in ("GET", "HEAD") and _WITHOUT_KEY.fullmatch(scope["path"])
         if not opening and not unlocked and not self._session.has_key(headers.get(KEY, "")):
@@ -117,6 +126,17 @@ class Refused(JSONResponse):
 def refusal(status: int, key: str, /, **values: object) -> Refused:
     """A refusal with one of the app's texts."""
     return Refused(status, say(key, **values))
+
+
+def link_in(scope: Scope) -> str:
+    """The secret part of the opening URL of a request; empty if it has none."""
+    return QueryParams(scope["query_string"]).get("token", "")
+
+
+def _is_strangers(scope: Scope) -> bool:
+    """Whether a request is known to come from another user of this machine."""
+    near, far = scope.get("client"), scope.get("server")
+    return bool(near and far and is_another_users((near[0], near[1]), (far[0], far[1] or 0)))
 
 
 def _cookie(headers: Headers, name: str) -> str | None:

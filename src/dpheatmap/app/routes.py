@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
+from dpheatmap.app.endpoints.account import Account
 from dpheatmap.app.endpoints.login import Login
 from dpheatmap.app.endpoints.plan_and_budget import PlanAndBudget
 from dpheatmap.app.endpoints.release_jobs import Releases
@@ -20,13 +21,14 @@ from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.endpoints.tables import Tables
 from dpheatmap.app.jobs import log_error
 from dpheatmap.app.request_guard import refusal
+from dpheatmap.app.texts import without_commands
 from dpheatmap.app.uploads import TooLarge
 from dpheatmap.errors import DpheatmapError, PrivacyRefusal
 
 
 def application(parts: Parts) -> Starlette:
     """The app, without its guard."""
-    topics = (Login(parts), Tables(parts), PlanAndBudget(parts), Releases(parts), Maps(parts))
+    topics = (Login(parts), Tables(parts), PlanAndBudget(parts), Releases(parts), Maps(parts), Account(parts))
     handlers: dict[Any, Any] = {DpheatmapError: _library_error, HTTPException: _http_error, Exception: _server_error}
 
     @asynccontextmanager
@@ -40,9 +42,10 @@ def application(parts: Parts) -> Starlette:
 
 async def _library_error(request: Request, error: Exception) -> Response:
     """Turn an error of the library into an answer."""
+    answer = {"error": without_commands(str(error))}
     if isinstance(error, TooLarge):
-        return JSONResponse({"error": str(error)}, 413, headers={"connection": "close"})
-    return JSONResponse({"error": str(error)}, 409 if isinstance(error, PrivacyRefusal) else 400)
+        return JSONResponse(answer, 413, headers={"connection": "close"})
+    return JSONResponse(answer, 409 if isinstance(error, PrivacyRefusal) else 400)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -2,7 +2,9 @@
 
 The user who started the app reads the link on their terminal. Nobody in the network knows it, and nobody else on the
 machine can use it (`request_guard.py`). It works once, so that a link left in a history or a log opens nothing. Beyond
-loopback a password is required as well, and a few wrong ones void the link.
+loopback a password is required as well, and a few wrong ones void the link. After the browser was closed, its owner
+gets another link (`way_back.py`). Each link that is used brings a cookie and a key of its own, and voids those before:
+one browser at a time has the app.
 
 A browser sends a cookie to every server at this address, on any port: also to one that another user of the machine
 runs, if one of its pages is opened. So the cookie alone permits nothing. The page keeps a key, in a storage that no
@@ -26,8 +28,19 @@ class Session:
         self._link: str | None = secrets.token_urlsafe(32)
         self._secret = secrets.token_urlsafe(32)
         self.key = secrets.token_urlsafe(32)
+        self.owner = secrets.token_urlsafe(32)
+        """The secret for which the app gives another link."""
         self._password = password
         self._wrong = 0
+
+    def renew(self) -> str:
+        """Make another link, instead of the one before. The browser that has the app keeps it until this is used."""
+        self._link, self._wrong = secrets.token_urlsafe(32), 0
+        return self._link
+
+    def is_owner(self, secret: str) -> bool:
+        """Whether a request with this secret comes from the user who runs the app."""
+        return _is_same(secret, self.owner)
 
     @property
     def link(self) -> str | None:
@@ -53,6 +66,7 @@ class Session:
                 self._link = None
             return None
         self._link = None
+        self._secret, self.key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         return self._secret
 
     def holds(self, cookie: str | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from functools import cache
 from importlib import resources
@@ -23,6 +24,23 @@ def say(key: str, /, **values: Any) -> str:
     'There is nothing at this address. Go back to the start.'
     """
     return _texts()["server"][key].format(**{name: isolate(str(value)) for name, value in values.items()})
+
+
+_SENTENCES = re.compile(r"(?<=[.?!]) (?=[A-Z])")
+_OPTION = re.compile(r" \(--[a-z][^)]*\)")
+_COMMAND = re.compile(r"\bdpheatmap [a-z]|(?<!\w)--[a-z]|\bpip install\b")
+
+
+def without_commands(message: str) -> str:
+    """A message of the library without advice for the command line, which nobody has on a page.
+
+    >>> without_commands("There is no column 'x'. Run dpheatmap inspect to see what fits.")
+    "There is no column 'x'."
+    >>> without_commands("Mend the line, or leave it out (--bad-lines skip).")
+    'Mend the line, or leave it out.'
+    """
+    first, *more = _SENTENCES.split(_OPTION.sub("", message))
+    return " ".join([first, *(sentence for sentence in more if _COMMAND.search(sentence) is None)])
 
 
 def isolate(name: str) -> str:

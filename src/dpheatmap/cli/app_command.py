@@ -31,11 +31,14 @@ PASSWORD = "DPHEATMAP_APP_PASSWORD"
 def command(port: int, no_open: bool, folder: str | None, host: str, allow_network: bool) -> None:
     """From a file to a published map, in the browser. Nothing leaves this machine.
 
-    The address is printed; it works once. Ctrl-C ends the app and removes what was uploaded.
+    The address is printed; it works once. If the app runs already, this opens it again, as after closing the browser.
+    Ctrl-C ends the app and removes what was uploaded.
     """
     for package in ("starlette", "uvicorn"):
         import_extra(package, "app", "The app")
     from dpheatmap.app.local_server import check_address, serve
+    from dpheatmap.app.release_shelf import AlreadyRunning
+    from dpheatmap.app.way_back import fresh_link
 
     password = _password(host, allow_network)
     check_address(host, allowed=allow_network, password=password)
@@ -44,12 +47,19 @@ def command(port: int, no_open: bool, folder: str | None, host: str, allow_netwo
     def ready(address: str) -> None:
         click.echo(address)
         sys.stdout.flush()
-        say("This address works once, in one browser. Ctrl-C ends the app and removes what was uploaded.")
+        say("This address works once, in one browser. Run this command again for another one.")
         if not no_open:
             click.launch(address)
 
     place = data_folder() / "app" if folder is None else Path(folder)
-    serve(place, Ledger.default_place(), ready, host=host, port=port, password=password)
+    try:
+        serve(place, Ledger.default_place(), ready, host=host, port=port, password=password)
+    except AlreadyRunning:
+        address = fresh_link(place)
+        if address is None:
+            raise
+        say("The app is running already, and goes on where it was started. This is a new way into it.")
+        ready(address)
 
 
 def _password(host: str, allow_network: bool) -> str | None:

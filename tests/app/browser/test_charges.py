@@ -67,7 +67,7 @@ def test_a_place_is_discovered_for_the_price_that_is_shown(visit: Visit, tmp_pat
     west, south, east, north = (
         Decimal(edge).quantize(Decimal("0.00001"), ROUND_HALF_UP).normalize() for edge in bounds
     )
-    expect(page.locator("dl")).to_contain_text(f"{west:f}° E to {east:f}° E, {south:f}° N to {north:f}° N")
+    expect(page.locator(".shown-place")).to_contain_text(f"{west:f}° E to {east:f}° E, {south:f}° N to {north:f}° N")
     expect(page.locator(".budget")).to_contain_text("This costs 1. Afterwards 1.5 will be left.")
 
 
@@ -90,6 +90,8 @@ def test_the_next_start_says_what_a_kill_cost(browser: Browser, tmp_path: Path) 
         expect(told).to_have_count(0)
         page.get_by_role("link", name="Shelf").click()
         expect(page.locator(".card")).to_contain_text("was interrupted after its charge")
+        page.get_by_role("link", name="Account").click()
+        expect(page.locator(".entries tbody tr").first).to_contain_text("Map of trips.csv")
         expect(page.locator(".chart figcaption")).to_have_text("What was spent on riders: 1 of 3")
         assert served.charges("riders") == 1
 
@@ -103,7 +105,7 @@ def test_a_form_that_is_out_of_date_says_the_limit_that_there_is(visit: Visit, t
     expect(page.locator(".budget")).to_contain_text("Afterwards 39 will be left.")
     ledger.limit("riders", 1)
     page.get_by_role("button", name="Release for epsilon 1").click()
-    expect(page.get_by_role("alert")).to_contain_text("'riders' has a limit of 1 in")
+    expect(page.get_by_role("alert")).to_contain_text("riders has a limit of 1 already, and a limit is set once.")
     expect(page.locator(".budget")).to_contain_text("Spent so far: 0 of 1. Left: 1.")
     expect(page.get_by_label("All releases about them together")).to_be_hidden()
     assert [row.kind for row in ledger.entries()] == ["limit"]

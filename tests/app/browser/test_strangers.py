@@ -278,7 +278,7 @@ def test_names_that_run_to_the_left_leave_numbers_where_they_are(visit: Visit) -
     ledger = dph.Ledger(visit.served.ledger)
     ledger.limit(name, 3)
     ledger.charge(name, 1)
-    visit.page.get_by_role("link", name="Shelf").click()
+    visit.page.get_by_role("link", name="Account").click()
     expect(visit.page.locator(".chart figcaption")).to_have_text(f"What was spent on \u2068{name}\u2069: 1 of 3")
 
 
@@ -288,6 +288,7 @@ def test_who_has_no_session_reads_why(browser: Browser, served: Served) -> None:
     page = context.new_page()
     page.goto(served.origin)
     expect(page.locator("main")).to_have_text(
-        "This browser has not opened the link that dpheatmap app printed. Open it, or start the app again."
+        "This browser has not opened the link that dpheatmap app printed. "
+        "Start dpheatmap app again: it opens the one that is running."
     )
     context.close()

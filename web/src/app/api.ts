@@ -1,6 +1,7 @@
 /** What the page asks the server: `dpheatmap.app.endpoints` in Python answers. */
 import type { Basemap, MapData } from "../data";
 import { shown } from "./key";
+import type { Look } from "./look";
 import { t } from "./texts";
 
 export type Place =
@@ -30,8 +31,17 @@ export interface Inspection {
   private: { rows: number; columns: Record<string, Record<string, number | null>>; hints: string[] };
 }
 
+/** What is publicly known of a box. */
+export interface PlaceFacts {
+  town: string;
+  words: string;
+  warnings: string[];
+}
+
 export interface Plan {
   epsilon: string;
+  /** A stronger one, itself, and a weaker one, to look at side by side. */
+  beside: [string, string, string];
   odds: string;
   chance: number;
   caution: string | null;
@@ -58,6 +68,17 @@ export interface Budget {
   populations: Population[];
 }
 
+/** An entry of the ledger, and what it bought, as far as the app knows. */
+export interface Entry {
+  number: number;
+  made: string;
+  population: string;
+  epsilon: string;
+  kind: "limit" | "change" | "charge";
+  bought: string;
+  id: string | null;
+}
+
 export type Phase = "waiting" | "reading" | "charging" | "drawing" | "done" | "failed" | "cancelled" | "stopped" | "lost";
 
 export interface Release {
@@ -69,6 +90,11 @@ export interface Release {
   wanted: { columns: Columns; place: Place; epsilon: string; population: string };
   message: string;
   result: { place?: Place; words?: string };
+  title: string;
+  sigma: number | null;
+  look: Look;
+  /** The town that its place is called by; empty if it is not on the ground. */
+  town: string;
   part?: number;
   private?: Record<string, number> | null;
   repeated?: boolean;
@@ -81,8 +107,12 @@ export interface Wanted {
   picture: string | null;
   epsilon: string;
   population: string;
+  title?: string;
   after?: string;
 }
+
+/** A map, and whether any place stands out from the noise. */
+export type AppMap = MapData & { stands_out: boolean };
 
 export interface About {
   formats: { suffix: string; refusal: string }[];
@@ -94,17 +124,30 @@ export interface About {
 /** What the server said instead of an answer: a sentence for people. */
 export class Refusal extends Error {}
 
-async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function answered(path: string, request: RequestInit): Promise<Response> {
+  return fetch(path, request).catch(() => {
+    request.signal?.throwIfAborted();
+    throw new Refusal(t.shell.offline);
+  });
+}
+
+/** Text that the browser must not fetch by itself: it would not show the key. */
+async function text(path: string): Promise<string> {
+  const response = await answered(path, { headers: [shown()] });
+  if (!response.ok) throw new Refusal(t.shell.offline);
+  return response.text();
+}
+
+async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const headers = new Headers([shown()]);
-  const request: RequestInit = { method, headers };
+  const request: RequestInit = { method, headers, signal: signal ?? null };
   if (body !== undefined) {
     request.body = JSON.stringify(body);
     headers.set("Content-Type", "application/json");
   }
-  const response = await fetch(path, request).catch(() => {
-    throw new Refusal(t.shell.offline);
-  });
+  const response = await answered(path, request);
   const answer: unknown = await response.json().catch(() => ({}));
+  signal?.throwIfAborted();
   if (!response.ok) throw new Refusal((answer as { error?: string }).error ?? t.shell.offline);
   return answer as T;
 }
@@ -120,23 +163,32 @@ export const api = {
   basemap: (bounds: number[]) => ask<Basemap>("GET", `/api/basemap?bounds=${bounds.join(",")}`),
   towns: (name: string) =>
     ask<{ name: string; near: string; lon: number; lat: number }[]>("GET", `/api/towns?name=${encodeURIComponent(name)}`),
+  place: (bounds: number[]) => ask<PlaceFacts>("GET", `/api/place?bounds=${bounds.join(",")}`),
   plan: (place: Place, epsilon: string, users: number) => ask<Plan>("POST", "/api/plan", { place, epsilon, users }),
-  preview: (place: Place, epsilon: string, users: number) =>
-    ask<Preview>("POST", "/api/preview", { place, epsilon, users }),
+  preview: (place: Place, epsilon: string, users: number, signal: AbortSignal) =>
+    ask<Preview>("POST", "/api/preview", { place, epsilon, users }, signal),
+  example: () => ask<{ upload: string; name: string; place: Place; users: number }>("POST", "/api/example"),
   budget: () => ask<Budget>("GET", "/api/budget"),
   limit: (population: string, epsilon: string) => ask<Budget>("POST", "/api/limit", { population, epsilon }),
+  entries: () => ask<Entry[]>("GET", "/api/ledger"),
+  verify: () => ask<{ words: string }>("POST", "/api/ledger/verify"),
+  exported: () => text("/api/ledger/export"),
+  settings: () => ask<{ publisher: string }>("GET", "/api/settings"),
+  publish: (publisher: string) => ask<{ publisher: string }>("POST", "/api/settings", { publisher }),
   charged: (source: Source) => ask<{ populations: string[] }>("POST", "/api/charged", source),
   releases: () => ask<Release[]>("GET", "/api/releases"),
   release: (wanted: Wanted) => ask<Release>("POST", "/api/releases", wanted),
   discover: (wanted: Wanted) => ask<Release>("POST", "/api/discover", wanted),
   state: (id: string) => ask<Release>("GET", one(id)),
   cancel: (id: string) => ask<Release>("POST", `${one(id)}/cancel`),
+  change: (id: string, appearance: { title: string; sigma: number | null; look: Look }) => ask<Release>("PATCH", one(id), appearance),
   remove: (id: string) => ask<object>("DELETE", one(id)),
   restore: (id: string) => ask<Release>("POST", `${one(id)}/restore`),
-  map: (id: string, sigma: number | null) => ask<MapData>("GET", `${one(id)}/map${smoothed(sigma)}`),
+  map: (id: string, sigma: number | null) => ask<AppMap>("GET", `${one(id)}/map${smoothed(sigma)}`),
   about: (id: string, sigma: number | null) => ask<About>("GET", `${one(id)}/about${smoothed(sigma)}`),
+  beside: (first: string, second: string) => ask<[MapData, MapData]>("GET", `${one(first)}/beside/${second}`),
   minus: (after: string, before: string) => ask<MapData>("GET", `${one(after)}/minus/${before}`),
-  file: (id: string, suffix: string, sigma: number | null) => `${one(id)}/file/${suffix}${smoothed(sigma)}`,
+  file: (id: string, suffix: string, sigma: number | null) => `${one(id)}/file/${suffix}${suffix === ".dph.parquet" ? "" : smoothed(sigma)}`,
   thumbnail: (id: string) => `${one(id)}/thumbnail`,
 };
 

@@ -9,7 +9,7 @@ export type Box = [west: number, south: number, east: number, north: number];
 type Point = { lng: number; lat: number };
 
 const NORTHERNMOST = 85.05;
-const ACCENT = "#1f5fbf";
+const ACCENT = "#1f5fa8";
 
 export interface BoxMapOptions {
   name: string;
@@ -57,12 +57,12 @@ export class BoxMap {
     this.listen();
   }
 
-  /** Show a box, or none. */
-  show(wanted: Box | null, fit: boolean): void {
+  /** Show a box, or none; with a margin in pixels, the map goes there. */
+  show(wanted: Box | null, margin: number | null): void {
     const box = wanted && isOnTheMap(wanted) ? wanted : null;
     this.box = box;
     this.sketch(box);
-    if (box && fit) this.map.fitBounds([[box[0], box[1]], [box[2], box[3]]], { padding: 40, animate: false });
+    if (box && margin !== null) this.map.fitBounds([[box[0], box[1]], [box[2], box[3]]], { padding: margin, animate: false });
   }
 
   /** Draw an outline, which is no box yet. */

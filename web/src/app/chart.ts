@@ -19,17 +19,8 @@ function svg(tag: string, attributes: Record<string, string | number>, text = ""
 
 export function spendingChart(account: Population): HTMLElement {
   const limit = account.limit === null ? null : value(account.limit);
-  const words = fill(t.shelf.chart, { population: account.population, spent: account.spent, limit: account.limit ?? t.shelf.no_limit });
-  const rows = account.history.map(([made, spent]) => el("tr", {}, el("td", {}, moment(made)), el("td", {}, short(spent))));
-  const head = el("tr", {}, el("th", { scope: "col" }, t.shelf.when), el("th", { scope: "col" }, t.shelf.total));
-  const table = el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows));
-  return el(
-    "figure",
-    { class: "chart" },
-    el("figcaption", {}, words),
-    drawn(account.history, limit, words) as unknown as HTMLElement,
-    el("details", {}, el("summary", {}, t.shelf.table), table),
-  );
+  const words = fill(t.account.chart, { population: account.population, spent: account.spent, limit: account.limit ?? t.account.no_limit });
+  return el("figure", { class: "chart" }, el("figcaption", {}, words), drawn(account.history, limit, words) as unknown as HTMLElement);
 }
 
 function drawn(history: Population["history"], limit: number | null, words: string): SVGElement {

@@ -17,6 +17,7 @@ export interface Draft {
   epsilon: string;
   users: number;
   population: string;
+  title: string;
 }
 
 const NAME = "dpheatmap-draft";
@@ -29,6 +30,7 @@ const EMPTY: Draft = {
   epsilon: "1",
   users: 5000,
   population: "",
+  title: "",
 };
 
 export const draft: Draft = { ...EMPTY, ...stored() };
@@ -46,9 +48,9 @@ export function change(part: Partial<Draft>): void {
   sessionStorage.setItem(NAME, JSON.stringify(draft));
 }
 
-/** A new map, about the same people perhaps. */
+/** A new map. Of another file it is asked anew whom it is about: charges to the wrong people can't be taken back. */
 export function begin(): void {
-  change({ ...EMPTY, epsilon: draft.epsilon, users: draft.users, population: draft.population });
+  change({ ...EMPTY, epsilon: draft.epsilon });
 }
 
 export function columnsComplete({ columns }: Draft): boolean {
@@ -64,8 +66,8 @@ export function sourceOf({ source }: Draft): Source | null {
 
 /** What is asked of the server for all that was chosen; null while something is missing. */
 export function wanted(population: string, place = draft.place): Wanted | null {
-  const { columns, picture, epsilon } = draft;
+  const { columns, picture, epsilon, title } = draft;
   const source = sourceOf(draft);
   if (!source || !columns || !place || !columnsComplete(draft)) return null;
-  return { source, columns, place, picture: picture?.upload ?? null, epsilon, population };
+  return { source, columns, place, picture: picture?.upload ?? null, epsilon, population, title };
 }

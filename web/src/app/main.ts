@@ -2,6 +2,7 @@
 import "./app.css";
 import { button, el } from "../dom";
 import { api, type Release } from "./api";
+import { account } from "./account";
 import { compare } from "./compare";
 import { columnsComplete, draft } from "./draft";
 import { maps } from "./maps";
@@ -25,6 +26,7 @@ const VIEWS: Record<string, View> = {
   release: releaseStep,
   map: (root, [id, again]) => mapStep(root, id ?? "", again === "again"),
   shelf,
+  account,
   compare: (root, [first, second]) => compare(root, first ?? "", second ?? ""),
 };
 
@@ -40,7 +42,7 @@ function reachable(step: Step): boolean {
 const content = el("main", { id: "content" });
 const trail = el("ol", {});
 const nav = el("nav", { class: "trail", "aria-label": t.shell.steps }, trail);
-const links = { new: el("a", { href: "#file" }, t.shell.new), shelf: el("a", { href: "#shelf" }, t.shell.shelf) };
+const links = { new: el("a", { href: "#file" }, t.shell.new), shelf: el("a", { href: "#shelf" }, t.shell.shelf), account: el("a", { href: "#account" }, t.shell.account) };
 let end: void | (() => void);
 let visits = 0;
 
@@ -55,7 +57,8 @@ function show(): void {
   nav.hidden = !inTrail;
   if (inTrail) showTrail(known as Step);
   links.new.toggleAttribute("aria-current", inTrail);
-  links.shelf.toggleAttribute("aria-current", !inTrail);
+  links.shelf.toggleAttribute("aria-current", known === "shelf" || known === "compare");
+  links.account.toggleAttribute("aria-current", known === "account");
   const heading = content.querySelector("h1");
   document.title = heading ? `${heading.textContent} · ${t.shell.title}` : t.shell.title;
   if (visits++) heading?.focus();
@@ -89,7 +92,7 @@ function build(): void {
   const told = el("div", {});
   document.body.replaceChildren(
     skip,
-    el("header", {}, el("a", { class: "brand", href: "#file" }, t.shell.title), el("p", {}, t.shell.tagline), el("nav", { "aria-label": t.shell.title }, links.new, links.shelf)),
+    el("header", {}, el("a", { class: "brand", href: "#file" }, t.shell.title), el("p", {}, t.shell.tagline), el("nav", { "aria-label": t.shell.title }, links.new, links.shelf, links.account)),
     nav,
     told,
     content,

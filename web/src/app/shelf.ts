@@ -1,17 +1,15 @@
-/** Earlier releases: open, compare two, delete with an undo; and what was spent on whom. */
+/** Earlier releases: open, compare two, delete with an undo. */
 import { button, el } from "../dom";
 import { api, type Release } from "./api";
 import { isUnderWay } from "./follow";
-import { spendingChart } from "./chart";
 import { go, Problem } from "./parts";
-import { placeInWords } from "./steps/release";
+import { placeInWords } from "./placewords";
 import { fill, moment, t } from "./texts";
 
 export function shelf(root: HTMLElement): void {
   const problem = new Problem();
   const list = el("ul", { class: "cards" });
   const undo = el("div", { class: "undo", role: "status" });
-  const spending = el("section", {}, el("h2", {}, t.shelf.spending));
   const chosen = new Set<string>();
   const compare = button(t.shelf.compare, () => go(`compare/${[...chosen].join("/")}`), { disabled: "" });
 
@@ -29,16 +27,12 @@ export function shelf(root: HTMLElement): void {
         undo.replaceChildren();
         api.restore(release.id).then(load, (error: unknown) => problem.show(error));
       });
-      undo.replaceChildren(fill(t.shelf.deleted, { name: release.file }), " ", back);
+      undo.replaceChildren(fill(t.shelf.deleted, { name: release.title || release.file }), " ", back);
       await load();
       back.focus();
     } catch (error) {
       problem.show(error);
     }
-  };
-  const spent = async (): Promise<void> => {
-    const { populations } = await api.budget();
-    spending.append(...(populations.length ? populations.map(spendingChart) : [el("p", { class: "note" }, t.shelf.nothing)]));
   };
   root.append(
     el("h1", { tabindex: "-1" }, t.shelf.heading),
@@ -47,21 +41,21 @@ export function shelf(root: HTMLElement): void {
     el("div", { class: "buttons" }, compare, el("span", { class: "note" }, t.shelf.compare_note)),
     undo,
     list,
-    spending,
   );
-  Promise.all([load(), spent()]).catch((error: unknown) => problem.show(error));
+  load().catch((error: unknown) => problem.show(error));
 }
 
 function card(release: Release, chosen: Set<string>, changed: () => void, remove: (release: Release) => void): HTMLElement {
   const { id, file, made, wanted, state, message } = release;
+  const name = release.title || file;
   const done = state === "done";
   const parts: HTMLElement[] = [];
-  if (done) parts.push(el("img", { src: api.thumbnail(id), alt: fill(t.shelf.thumbnail, { name: file }), loading: "lazy" }));
+  if (done) parts.push(el("img", { src: api.thumbnail(id), alt: fill(t.shelf.thumbnail, { name }), loading: "lazy" }));
   parts.push(
-    el("h2", {}, file),
-    el("p", {}, `${moment(made)}, ${t.shelf.states[state]}`),
+    el("h2", {}, name),
+    el("p", {}, `${release.title ? `${file}, ` : ""}${moment(made)}, ${t.shelf.states[state]}`),
     el("p", {}, fill(t.shelf.facts, { epsilon: wanted.epsilon, population: wanted.population })),
-    el("p", { class: "note" }, placeInWords(wanted.place)),
+    el("p", { class: "note" }, `${release.town ? `${fill(t.shelf.near, { town: release.town })}, ` : ""}${placeInWords(wanted.place)}`),
   );
   if (message) parts.push(el("p", { class: "note" }, message));
   const row = el("div", { class: "buttons" });
@@ -73,12 +67,12 @@ function card(release: Release, chosen: Set<string>, changed: () => void, remove
       else chosen.delete(id);
       changed();
     });
-    tick.setAttribute("aria-label", fill(t.shelf.choose, { name: file, made: moment(made) }));
+    tick.setAttribute("aria-label", fill(t.shelf.choose, { name, made: moment(made) }));
     row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.open), el("label", { class: "tick" }, tick, el("span", { "aria-hidden": "true" }, t.shelf.compare)));
   }
   if (isUnderWay(release)) row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.watch));
   const gone = button(t.shelf.delete, () => remove(release));
-  gone.setAttribute("aria-label", `${t.shelf.delete}: ${file}, ${moment(made)}`);
+  gone.setAttribute("aria-label", `${t.shelf.delete}: ${name}, ${moment(made)}`);
   if (!isUnderWay(release)) row.append(gone);
   return el("li", { class: "card" }, ...parts, row);
 }

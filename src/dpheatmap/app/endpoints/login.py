@@ -6,7 +6,7 @@ import asyncio
 from threading import Thread
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from dpheatmap import __version__
@@ -14,7 +14,8 @@ from dpheatmap.app.endpoints.request_parsing import form_of
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.pages import page_after_link, password_page, static_file
 from dpheatmap.app.release_shelf import public_fields
-from dpheatmap.app.request_guard import OPEN, refusal
+from dpheatmap.app.request_guard import OPEN, link_in, refusal
+from dpheatmap.app.way_back import AGAIN
 
 
 class Login:
@@ -29,6 +30,7 @@ class Login:
         """The routes of the endpoints."""
         return [
             Route(OPEN, self.open, methods=["GET", "POST"]),
+            Route(AGAIN, self.again, methods=["POST"]),
             Route("/", self.page, methods=["GET"]),
             Route("/static/{name}", self.page, methods=["GET"]),
             Route("/api/start", self.start, methods=["GET"]),
@@ -36,13 +38,11 @@ class Login:
 
     async def open(self, request: Request) -> Response:
         """Exchange the one-time link, and a password where one is needed, for the cookie and the page's key."""
-        if request.method == "GET":
-            link, password = request.query_params.get("token", ""), None
-            if self._session.needs_password and self._session.knows(link):
+        link, password = link_in(request.scope), None
+        if self._session.needs_password and self._session.knows(link):
+            if request.method == "GET":
                 return HTMLResponse(password_page(link))
-        else:
-            form = await form_of(request)
-            link, password = form.get("token", ""), form.get("password", "")
+            password = (await form_of(request)).get("password", "")  # strangers are not waited for: they lack the link
             await asyncio.sleep(1)  # so that guessing is slow
         cookie = self._session.exchange(link, password)
         if cookie is None:
@@ -51,6 +51,10 @@ class Login:
         answer = HTMLResponse(page_after_link(f"/#key={self._session.key}"))  # no browser sends the part after "#"
         answer.set_cookie(self._session.cookie, cookie, httponly=True, samesite="strict", path="/")
         return answer
+
+    async def again(self, request: Request) -> Response:
+        """Give the owner a fresh link; the guard has checked who asks."""
+        return PlainTextResponse(f"{request.base_url}{OPEN.removeprefix('/')}?token={self._session.renew()}")
 
     async def page(self, request: Request) -> Response:
         """Serve the page itself, or one of its files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +15,13 @@ from dpheatmap.app import plan_preview
 from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.release_request import domain_of, source_of, text_of, users_of
+from dpheatmap.app.texts import say
 from dpheatmap.curator import Ledger
 from dpheatmap.design.shares import exact_text, read_epsilon
+from dpheatmap.errors import PrivacyRefusal
 from dpheatmap.place.domain import Domain
+
+_NOBODY_WAITS = 499
 
 
 class PlanAndBudget:
@@ -24,6 +29,7 @@ class PlanAndBudget:
 
     def __init__(self, parts: Parts) -> None:
         self._ledger, self._worker, self._uploads = parts.ledger, parts.worker, parts.uploads
+        self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
         """The routes of the endpoints."""
@@ -40,9 +46,12 @@ class PlanAndBudget:
         return JSONResponse(plan_preview.plan_in_words(*await _plan_inputs(request)))
 
     async def preview(self, request: Request) -> Response:
-        """Serve the plan as pictures of generated people."""
+        """Serve the plan as pictures of generated people; one at a time, and none that nobody waits for any more."""
         domain, epsilon, users = await _plan_inputs(request)
-        return JSONResponse(await run_in_threadpool(self._worker.run, plan_preview.preview, domain, epsilon, users))
+        async with self._turn:
+            if await request.is_disconnected():
+                return Response(status_code=_NOBODY_WAITS)
+            return JSONResponse(await run_in_threadpool(self._worker.run, plan_preview.preview, domain, epsilon, users))
 
     async def budget(self, request: Request) -> Response:
         """Serve the spending of every population, with times and limits."""
@@ -51,8 +60,12 @@ class PlanAndBudget:
     async def limit(self, request: Request) -> Response:
         """Set the limit of a population, once; a limit is not changed here."""
         body = await json_of(request)
-        ledger = Ledger(self._ledger)
-        await run_in_threadpool(ledger.limit, text_of(body, "population").strip(), body.get("epsilon"))
+        ledger, population = Ledger(self._ledger), text_of(body, "population").strip()
+        try:
+            await run_in_threadpool(ledger.limit, population, body.get("epsilon"))
+        except PrivacyRefusal:
+            limit = (await run_in_threadpool(ledger.accounts))[population].limit or Fraction(0)
+            raise PrivacyRefusal(say("limit_is_set", population=population, limit=exact_text(limit))) from None
         return JSONResponse(await run_in_threadpool(_spent_budgets, ledger))
 
     async def populations(self, request: Request) -> Response:

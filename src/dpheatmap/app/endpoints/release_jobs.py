@@ -12,20 +12,24 @@ from starlette.routing import Route
 
 from dpheatmap.app.endpoints.request_parsing import json_of
 from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.place_in_words import town_of
 from dpheatmap.app.release_request import (
     Charge,
     Columns,
     Source,
+    appearance_of,
     body_of,
     charge_of,
     columns_of,
     domain_of,
     source_of,
     text_of,
+    title_of,
 )
 from dpheatmap.app.release_shelf import MAP, Record, public_fields
 from dpheatmap.curator import Ledger
 from dpheatmap.design.shares import exact_text
+from dpheatmap.place.domain import Bounds
 from dpheatmap.render.figure.background import background_of
 
 ONE = "/api/releases/{id}"
@@ -45,6 +49,7 @@ class Releases:
             Route("/api/discover", self.discover, methods=["POST"]),
             Route(ONE, self.state, methods=["GET"]),
             Route(ONE, self.delete, methods=["DELETE"]),
+            Route(ONE, self.change, methods=["PATCH"]),
             Route(f"{ONE}/cancel", self.cancel, methods=["POST"]),
             Route(f"{ONE}/restore", self.restore, methods=["POST"]),
         ]
@@ -68,7 +73,7 @@ class Releases:
         }
         after = None if body.get("after") is None else self._shelf.get(text_of(body, "after")).id
         warning = self._warning(source, charge)
-        record, repeated = self._jobs.release(source, columns, domain, charge, wanted, after, picture)
+        record, repeated = self._jobs.release(source, columns, domain, charge, wanted, title_of(body), after, picture)
         return {**self._summary(record), "repeated": repeated, "warning": warning}
 
     async def discover(self, request: Request) -> Response:
@@ -103,6 +108,11 @@ class Releases:
         """Cancel a release, if it is not charged yet."""
         return JSONResponse(self._summary(self._jobs.cancel(request.path_params["id"])))
 
+    async def change(self, request: Request) -> Response:
+        """Change a map's title, smoothing or look, which costs nothing."""
+        changes = appearance_of(await json_of(request))
+        return JSONResponse(self._summary(self._shelf.change(request.path_params["id"], **changes)))
+
     async def delete(self, request: Request) -> Response:
         """Delete a release from the shelf."""
         self._shelf.delete(request.path_params["id"])
@@ -115,4 +125,12 @@ class Releases:
     def _summary(self, record: Record) -> dict[str, Any]:
         job = self._jobs.progress(record.id)
         more = {} if job is None else {"part": job.part, "seconds": job.seconds, "private": job.private}
-        return {**public_fields(record), **more}
+        return {**public_fields(record), **more, "town": _town_of(record)}
+
+
+def _town_of(record: Record) -> str:
+    """The town that the place of a map is called by; empty if it is not on the ground."""
+    place = record.wanted.get("place", {})
+    if place.get("kind") != "bbox":
+        return ""
+    return town_of(Bounds(*place["bounds"]))

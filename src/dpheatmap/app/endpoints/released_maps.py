@@ -14,6 +14,7 @@ from starlette.routing import Route
 from dpheatmap.app.endpoints.release_jobs import ONE
 from dpheatmap.app.endpoints.request_parsing import sigma_of
 from dpheatmap.app.endpoints.services import Parts
+from dpheatmap.app.file_names import public_name
 from dpheatmap.app.recipe import recipe
 
 
@@ -30,6 +31,7 @@ class Maps:
             Route(f"{ONE}/about", self.about, methods=["GET"]),
             Route(f"{ONE}/thumbnail", self.thumbnail, methods=["GET"]),
             Route(f"{ONE}/minus/{{before}}", self.change, methods=["GET"]),
+            Route(f"{ONE}/beside/{{other}}", self.pair, methods=["GET"]),
             Route(f"{ONE}/file/{{suffix}}", self.file, methods=["GET"]),
         ]
 
@@ -55,6 +57,11 @@ class Maps:
         after, before = request.path_params["id"], request.path_params["before"]
         return Response(await run_in_threadpool(self._drawing.change, after, before), media_type="application/json")
 
+    async def pair(self, request: Request) -> Response:
+        """Serve the data of two maps on one scale."""
+        first, second = request.path_params["id"], request.path_params["other"]
+        return Response(await run_in_threadpool(self._drawing.pair, first, second), media_type="application/json")
+
     async def file(self, request: Request) -> Response:
         """Serve a file to download."""
         record, suffix = self._shelf.get(request.path_params["id"]), request.path_params["suffix"]
@@ -64,5 +71,4 @@ class Maps:
         except BaseException:
             folder.cleanup()
             raise
-        name = f"{Path(record.file).name.partition('.')[0] or 'map'}{suffix}"
-        return FileResponse(path, filename=name, background=BackgroundTask(folder.cleanup))
+        return FileResponse(path, filename=public_name(record, suffix), background=BackgroundTask(folder.cleanup))

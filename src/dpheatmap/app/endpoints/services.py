@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpheatmap.app.app_settings import Settings
 from dpheatmap.app.jobs import Jobs, recover
 from dpheatmap.app.map_drawing import Drawing
 from dpheatmap.app.release_shelf import Shelf
@@ -20,6 +21,7 @@ class Parts:
         self.ledger = ledger
         self.uploads = Uploads(folder / "uploads", limit)
         self.shelf = Shelf(folder)
+        self.settings = Settings(folder)
         self.notices = recover(self.shelf, ledger)
         self.worker = Worker()
         self.drawing = Drawing(self.shelf, self.worker)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import fspath
 from typing import TYPE_CHECKING
@@ -103,8 +103,21 @@ class Picture:
         return replace(self, values=average(self.values, *size))
 
 
-def picture_of(heat: Heatmap, look: Look | None = None) -> Picture:
-    """A heatmap as it is shown: of every so many people, how many per area."""
+def on_one_scale(heats: Sequence[Heatmap], looks: Sequence[Look]) -> list[Picture]:
+    """Maps with the bands of the one with the highest value; each is bare and hatched by its own noise.
+
+    Maps of places of different kinds, as of a city and of an image, keep their own bands.
+    """
+    alone = [picture_of(heat, look) for heat, look in zip(heats, looks, strict=True)]
+    if len({picture.unit.subject.title for picture in alone}) > 1:
+        return alone
+    highest = max(alone, key=lambda picture: max(picture.edges) / picture.unit.factor)
+    scale = highest.unit, list(highest.edges)
+    return [picture_of(heat, look, scale) for heat, look in zip(heats, looks, strict=True)]
+
+
+def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[float]] | None = None) -> Picture:
+    """A heatmap as it is shown: of every so many people, how many per area; ``scale`` is that of another map."""
     look = look or Look()
     subject = subject_of(heat.domain, look.background)
     clarity = clarity_of(heat)
@@ -112,13 +125,13 @@ def picture_of(heat: Heatmap, look: Look | None = None) -> Picture:
     rows, columns = density.shape
     told = np.ones(density.shape, bool) if clarity is None else resize(clarity, columns, rows) >= TOLD
     top = float(density[told].max()) if told.any() else float(density.max())
-    unit, edges = _bands(subject, top, noise_floor(heat, clarity), look)
+    unit, edges = scale or _bands(subject, top, noise_floor(heat, clarity), look)
     values = density * unit.factor
     painted = (values >= edges[0]) & told
     firm = painted if clarity is None else painted & (resize(clarity, columns, rows) >= FIRM)
     rough = clarity is not None and bool((painted & ~firm).any())
     # With limits for a series of maps, a map may lie below the first edge, which is not the same as noise.
-    few = bool((firm if look.limits is None else told).mean() < _FIRM_PART)
+    few = bool((firm if look.limits is None and scale is None else told).mean() < _FIRM_PART)
     spots = busiest(heat, clarity) if told.any() else ()
     nothing = None if told.any() else _nothing(heat)
     words = Words(

@@ -42,6 +42,11 @@ export function fileStep(root: HTMLElement): () => void {
       throw error;
     });
   };
+  const tryExample = async (over: AbortSignal): Promise<void> => {
+    const { upload, name, place, users } = await api.example();
+    await open({ upload }, name, over);
+    change({ place, users, population: t.file.example_people, title: t.file.example_title });
+  };
   const attempt = (work: (over: AbortSignal) => Promise<void>): void => {
     now.abort();
     now = new AbortController();
@@ -96,6 +101,7 @@ export function fileStep(root: HTMLElement): () => void {
     problem.element,
     zone,
     progress,
+    el("section", { class: "example" }, el("h2", {}, t.file.example), el("p", { class: "note" }, t.file.example_note), button(t.file.example_start, () => attempt(tryExample))),
     form,
     el("p", { class: "note" }, t.file.private),
   );

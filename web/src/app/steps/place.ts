@@ -5,6 +5,7 @@ import type { Box, BoxMap } from "../boxmap";
 import { change, draft } from "../draft";
 import { maps } from "../maps";
 import { goIfPlanned, input, instead, labelled, Problem, radios, soon, steps } from "../parts";
+import { factsInWords, factsOf } from "../placewords";
 import { fill, percent, t } from "../texts";
 import { discoverPanel } from "./discover";
 
@@ -12,6 +13,7 @@ type Kind = Place["kind"] | "discover";
 
 const TOWN = 10; // km from the middle of a town to the edge of its box
 const DEGREE = 111.32; // km on the equator
+const MARGIN = 40; // pixels around a box on the map
 
 /** The place step; what it returns ends it. */
 export function placeStep(root: HTMLElement): () => void {
@@ -76,7 +78,7 @@ function boxPanel(root: HTMLElement, problem: Problem): () => void {
   const edges = names.map(() => input({ type: "number", step: "any", inputmode: "decimal" }, () => typed()));
   const resolution = input({ type: "number", min: "0", step: "any", inputmode: "decimal" }, () => store(now()));
   const undo = button(t.place.undo, () => {
-    if (history.length) show(history.pop() ?? null, true);
+    if (history.length) show(history.pop() ?? null, MARGIN);
   });
   const place = draft.place;
   if (place?.kind === "bbox" && place.resolution) resolution.value = String(place.resolution);
@@ -85,35 +87,44 @@ function boxPanel(root: HTMLElement, problem: Problem): () => void {
     const detail = resolution.value === "" ? {} : { resolution: Number(resolution.value) };
     change({ place: box && { kind: "bbox", bounds: box, ...detail } });
   };
-  const show = (box: Box | null, fit: boolean): void => {
+  /** Tell the town and what looks wrong, from the box alone. */
+  const tell = soon(() => {
+    const asked = draft.place;
+    const known = asked ? factsOf(asked).catch(() => null) : Promise.resolve(null); // the next step tells what is no box
+    void known.then((facts) => !over && asked === draft.place && about.replaceChildren(...(facts ? factsInWords(facts) : [])));
+  });
+  const show = (box: Box | null, margin: number | null): void => {
     store(box);
     edges.forEach((edge, i) => (edge.value = box ? String(box[i]) : ""));
-    map?.show(box, fit);
+    map?.show(box, margin);
+    tell();
     undo.disabled = history.length === 0;
     problem.clear();
   };
-  const set = (box: Box, fit: boolean): void => {
+  const set = (box: Box, margin: number | null): void => {
     history.push(now());
-    show(box, fit);
+    show(box, margin);
   };
   const typed = (): void => {
     const values = edges.map((edge) => (edge.value === "" ? NaN : Number(edge.value)));
-    if (values.every(Number.isFinite)) set(values as Box, true);
+    if (values.every(Number.isFinite)) set(values as Box, MARGIN);
   };
 
   const draw = button(t.place.draw, () => map?.draw(draw.getAttribute("aria-pressed") !== "true"), { "aria-pressed": "false" });
   const hint = el("p", { class: "status", role: "status" });
   const frame = el("div", { class: "boxmap" });
+  const about = el("div", { class: "about-place", "aria-live": "polite" });
   root.append(
-    townField((lon, lat) => set(around(lon, lat), true), problem),
-    el("div", { class: "buttons" }, draw, button(t.place.view, () => map && set(map.view(), false)), undo),
+    townField((lon, lat) => set(around(lon, lat), MARGIN), problem),
+    el("div", { class: "buttons" }, draw, button(t.place.view, () => map && set(map.view(), null)), undo),
     hint,
     frame,
     el("p", { class: "credit" }, t.place.credit),
+    about,
     el("div", { class: "grid four" }, ...edges.map((edge, i) => labelled(names[i], edge))),
     labelled(t.place.resolution, resolution, t.place.resolution_note),
   );
-  show(now(), false);
+  show(now(), null);
 
   const build = async (): Promise<void> => {
     const [{ BoxMap }, basemap] = await Promise.all([maps(), api.basemap([-180, -85, 180, 85])]);
@@ -122,7 +133,7 @@ function boxPanel(root: HTMLElement, problem: Problem): () => void {
       name: t.place.map,
       basemap,
       detail: (bounds) => api.basemap(bounds),
-      drawn: (box) => set(box, false),
+      drawn: (box) => set(box, null),
       drawing: (active) => {
         draw.setAttribute("aria-pressed", String(active));
         hint.textContent = active ? t.place.drawing : "";
@@ -130,7 +141,7 @@ function boxPanel(root: HTMLElement, problem: Problem): () => void {
     });
     await map.ready;
     Object.assign(frame, { boxmap: map });
-    map.show(now(), true);
+    map.show(now(), MARGIN);
     frame.setAttribute("data-ready", "true");
   };
   build().catch((error: unknown) => problem.show(error));

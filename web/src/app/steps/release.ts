@@ -1,15 +1,20 @@
 /** The fifth step: what it costs, and the release itself. */
 import { button, el } from "../../dom";
-import { api, type Place, Refusal } from "../api";
-import { draft, wanted } from "../draft";
-import { go, instead, Problem } from "../parts";
+import { api, Refusal } from "../api";
+import { change, draft, wanted } from "../draft";
+import { go, input, instead, labelled, Problem } from "../parts";
+import { ShownPlace } from "../shownplace";
 import { fill, t } from "../texts";
 import { BudgetPart } from "./budget";
 
-export function releaseStep(root: HTMLElement): void {
+export function releaseStep(root: HTMLElement): () => void {
   const { source, columns, place } = draft;
-  if (!source || !columns || !place || !wanted("")) return instead("file");
+  if (!source || !columns || !place || !wanted("")) {
+    instead("file");
+    return () => undefined;
+  }
   const problem = new Problem();
+  const where = new ShownPlace(place, draft.picture, problem);
   const budget = new BudgetPart(() => draft.epsilon);
   budget.load().catch((error: unknown) => problem.show(error));
 
@@ -17,6 +22,7 @@ export function releaseStep(root: HTMLElement): void {
     problem.clear();
     begin.disabled = true;
     try {
+      if (await where.isDoubtful()) throw new Refusal(t.release.place_doubtful);
       const asked = wanted(await budget.ready());
       if (!asked) throw new Refusal(t.release.incomplete);
       const begun = await api.release(asked);
@@ -29,10 +35,10 @@ export function releaseStep(root: HTMLElement): void {
   };
   const begin = button(fill(t.release.start, { epsilon: draft.epsilon }), () => void start(), { class: "primary" });
 
+  const title = input({ type: "text", dir: "auto", autocomplete: "off", maxlength: "120", value: draft.title, placeholder: t.map.untitled }, (words) => change({ title: words.trim() }), "input");
   const summary: [string, string][] = [
     [t.release.file, source.name],
     [t.release.columns, `${columns.user ?? t.release.none}, ${columns.x}, ${columns.y}${columns.weight ? `, ${columns.weight}` : ""}`],
-    [t.release.place, placeInWords(place)],
     [t.release.epsilon, draft.epsilon],
   ];
   root.append(
@@ -42,19 +48,10 @@ export function releaseStep(root: HTMLElement): void {
     el(
       "div",
       { class: "beside" },
-      budget.element,
-      el("section", {}, el("h2", {}, t.release.summary), el("dl", {}, ...summary.flatMap(([name, words]) => [el("dt", {}, name), el("dd", {}, words)]))),
+      el("div", {}, labelled(t.map.title, title, t.map.title_note), budget.element),
+      el("section", {}, el("h2", {}, t.release.summary), el("dl", {}, ...summary.flatMap(([name, words]) => [el("dt", {}, name), el("dd", {}, words)])), where.element),
     ),
     el("div", { class: "steps-row" }, el("a", { class: "button", href: "#strength" }, t.shell.back), begin),
   );
+  return () => where.end();
 }
-
-export function placeInWords(place: Place): string {
-  if (place.kind === "unit") return t.place.unit;
-  if (place.kind === "image") return fill(t.place.pixels, { width: place.size[0], height: place.size[1] });
-  const [west, south, east, north] = place.bounds;
-  return fill(t.place.box, { west: degrees(west, "EW"), east: degrees(east, "EW"), south: degrees(south, "NS"), north: degrees(north, "NS") });
-}
-
-/** To a metre or so. */
-const degrees = (value: number, letters: string): string => `${Number(Math.abs(value).toFixed(5))}°\u00a0${letters[value < 0 ? 1 : 0]}`;

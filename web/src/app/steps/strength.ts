@@ -17,25 +17,31 @@ export function strengthStep(root: HTMLElement): () => void {
   const problem = new Problem();
   const words = el("div", { class: "plan" });
   const pictures = el("div", { class: "previews", "aria-live": "polite" });
-  let asked = 0;
+  let now = new AbortController(); // of what was asked for last: each ends the one before, and leaving ends all
 
   const refresh = async (): Promise<void> => {
-    const turn = ++asked;
+    now.abort();
+    now = new AbortController();
+    const { signal } = now;
     problem.clear();
     pictures.setAttribute("aria-busy", "true");
     if (!pictures.childElementCount) pictures.append(el("p", { class: "status" }, t.strength.drawing));
     try {
-      const plan = await api.plan(place, draft.epsilon, draft.users);
-      if (turn !== asked) return;
+      const { epsilon, users } = draft;
+      const plan = await api.plan(place, epsilon, users);
+      if (signal.aborted) return;
       words.replaceChildren(...planned(plan, null));
-      const preview = await api.preview(place, draft.epsilon, draft.users);
-      if (turn !== asked) return;
-      words.replaceChildren(...planned(plan, preview));
-      pictures.replaceChildren(figure(preview.truth, t.strength.truth), figure(preview.shown, t.strength.shown));
+      const [stronger, chosen, weaker] = plan.beside;
+      const drawn = new Map<string, Preview>();
+      for (const each of [chosen, stronger, weaker]) {
+        drawn.set(each, await api.preview(place, each, users, signal));
+        if (each === chosen) words.replaceChildren(...planned(plan, drawn.get(chosen) ?? null));
+        pictures.replaceChildren(...sideBySide(plan.beside, drawn));
+      }
       pictures.removeAttribute("aria-busy");
-      pictures.setAttribute("data-ready", draft.epsilon);
+      pictures.setAttribute("data-ready", epsilon);
     } catch (error) {
-      if (turn !== asked) return;
+      if (signal.aborted) return;
       problem.show(error);
       words.replaceChildren();
       pictures.replaceChildren();
@@ -73,13 +79,13 @@ export function strengthStep(root: HTMLElement): () => void {
         labelled(t.strength.epsilon, exact, t.strength.epsilon_note),
         el("div", { class: "slide" }, el("span", { "aria-hidden": "true" }, t.strength.strong), slide, el("span", { "aria-hidden": "true" }, t.strength.weak)),
         labelled(t.strength.users, users, t.strength.users_note),
-        words,
       ),
-      el("section", {}, el("h2", {}, t.strength.preview), el("p", { class: "note" }, t.strength.preview_note), pictures),
+      words,
     ),
+    el("section", {}, el("h2", {}, t.strength.preview), el("p", { class: "note" }, t.strength.preview_note), pictures),
     steps("place", { text: t.shell.next, action: () => goIfPlanned("release", place, draft.epsilon, problem) }),
   );
-  return () => void (asked = -1);
+  return () => now.abort();
 }
 
 /** Which of the common ones is nearest, as a ratio. */
@@ -98,6 +104,16 @@ function planned(plan: Plan, preview: Preview | null): HTMLElement[] {
     el("h2", {}, t.strength.expect),
     el("ul", {}, ...lines.map((line) => el("li", {}, line))),
   ];
+}
+
+/** Generated people as they are, and as maps at three epsilons show them. */
+function sideBySide(epsilons: Plan["beside"], drawn: Map<string, Preview>): HTMLElement[] {
+  const first = [...drawn.values()][0];
+  const maps = epsilons.flatMap((epsilon, i) => {
+    const preview = drawn.get(epsilon);
+    return preview ? [figure(preview.shown, fill([t.strength.stronger, t.strength.chosen, t.strength.weaker][i], { epsilon }))] : [];
+  });
+  return [figure(first.truth, t.strength.truth), ...maps];
 }
 
 function figure(source: string, words: string): HTMLElement {

@@ -1,0 +1,85 @@
+"""What each charge bought, for whoever answers for the budget: the ledger's entries beside the shelf's releases.
+
+Nothing here comes from people's data. The ledger has names, prices and times; the shelf knows the requests that were
+charged.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from fractions import Fraction
+from typing import Any
+
+from dpheatmap.app.release_shelf import PLACE, Record, Shelf
+from dpheatmap.app.texts import say
+from dpheatmap.curator import Ledger
+from dpheatmap.design.shares import exact_text
+
+
+def entries_in_words(ledger: Ledger, shelf: Shelf) -> list[dict[str, Any]]:
+    """Every entry of the ledger, the newest first, with what it bought as far as this app knows."""
+    bought = purchases(shelf)
+    ids = {_key(record): record.id for record in shelf.all()}
+    rows = [
+        {
+            "number": row.number,
+            "made": row.made,
+            "population": row.population,
+            "epsilon": exact_text(Fraction(row.epsilon)),
+            "kind": row.kind,
+            "bought": bought.get(key, ""),
+            "id": ids.get(key),
+        }
+        for row in ledger.entries()
+        for key in [(row.number, row.made, row.population)]
+    ]
+    return rows[::-1]
+
+
+def purchases(shelf: Shelf) -> dict[tuple[int, str, str], str]:
+    """What charges bought, by the entry's number, time and population: another ledger has other entries."""
+    there = {_key(record): in_words(record) for record in shelf.all()}
+    gone = {_key(r): say("bought_and_deleted", what=in_words(r)) for r in shelf.deleted_records()}
+    return {key: words for key, words in (gone | there).items() if key is not None}
+
+
+def in_words(record: Record) -> str:
+    """What a request was for.
+
+    >>> in_words(Record("0", "map", "done", "", "trips.csv", {}, "", title="June"))
+    'Map “June” of trips.csv'
+    """
+    if record.kind == PLACE:
+        return say("bought_place", file=record.file)
+    return (
+        say("bought_title", title=record.title, file=record.file) if record.title else say("bought", file=record.file)
+    )
+
+
+def _key(record: Record) -> tuple[int, str, str] | None:
+    charge = record.charge or {}
+    return (charge["entry"], charge["made"], charge["population"]) if "entry" in charge else None
+
+
+def verify(ledger: Ledger, shelf: Shelf) -> str:
+    """Check that the ledger is whole and has the charges of all releases on the shelf; returns the result in words."""
+    there = [record for record in shelf.all() if shelf.release_path(record.id).is_file()]
+    releases = {f"{in_words(record)} ({record.id})": shelf.release(record.id) for record in there}
+    count = ledger.verify(releases)
+    return say("ledger_whole", entries=f"{count:,}", releases=f"{len(releases):,}")
+
+
+def export(ledger: Ledger, shelf: Shelf) -> str:
+    """Every entry as CSV, as ``dpheatmap ledger export`` writes it, with a last column that says what it bought."""
+    bought, text = purchases(shelf), io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*Ledger.COLUMNS, "bought"])
+    for row in ledger.entries():
+        writer.writerow([*row, _cell(bought.get((row.number, row.made, row.population), ""))])
+    return text.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, whatever a file was called."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

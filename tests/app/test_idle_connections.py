@@ -1,0 +1,145 @@
+"""Hundreds of connections that never send a whole request don't keep the app's owner out."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from dpheatmap.app.idle_connections import MOST, hurried_protocol
+from helpers.served import PATIENCE, Served, until
+
+MANY = 600
+
+
+def address(served: Served) -> tuple[str, int]:
+    host, _, port = served.origin.removeprefix("http://").partition(":")
+    return host, int(port)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "",
+        "GET / HT",
+        "GET /api/start HTTP/1.1\r\nHost: {host}\r\nX-Slow: ",
+        "POST /api/limit HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 100\r\n\r\n",
+        "POST /open?token=guess HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 100\r\n\r\n",
+        "POST /again HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\nx",
+    ],
+    ids=["nothing", "half a line", "half a head", "no body", "no password", "no body for a link"],
+)
+def test_hundreds_of_half_requests_leave_the_owner_in(served: Served, client: httpx.Client, sent: str) -> None:
+    host = served.origin.removeprefix("http://")
+    with ExitStack() as stack:
+        opened = [stack.enter_context(socket.create_connection(address(served), PATIENCE)) for _ in range(MANY)]
+        for one in opened:
+            one.sendall(sent.format(host=host).encode())
+        for _ in range(5):
+            begun = time.monotonic()
+            assert client.get("/api/start").status_code == 200
+            assert time.monotonic() - begun < 5
+        open_still = until(lambda: sum(is_open(one) for one in opened), lambda count: count <= MOST)
+        if sent in ("", "GET / HT"):
+            assert open_still > 0, "the newest may still become requests"
+            assert not is_open(opened[0]), "the oldest goes first"
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Whether the server has not ended a connection, after all that it answered was read."""
+    connection.setblocking(False)
+    try:
+        while connection.recv(65536):
+            pass
+    except BlockingIOError:
+        return True
+    except ConnectionError:
+        return False
+    return False
+
+
+class Uploads:
+    """An app that reads the whole body of a request, however long it takes."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        size = 0
+        while (message := await receive())["type"] == "http.request":
+            size += len(message["body"])
+            if not message["more_body"]:
+                break
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
+        await send({"type": "http.response.body", "body": b"%04d" % size})
+
+
+@contextmanager
+def hurried(seconds: float, most: int = MOST) -> Iterator[tuple[str, int]]:
+    """A server of its own with other limits, in a thread."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    protocol = hurried_protocol(seconds, most)
+    config = uvicorn.Config(Uploads(), http=protocol, ws="none", lifespan="off", log_level="critical")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])))
+    thread.start()
+    try:
+        yield listening.getsockname()
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        listening.close()
+    assert protocol.idle == {}
+
+
+def test_a_head_that_drips_is_cut_off_in_time() -> None:
+    """Each byte that comes does not buy more time."""
+    with hurried(0.5) as where, socket.create_connection(where, PATIENCE) as slow:
+        begun, sent = time.monotonic(), 0
+        while is_open(slow):
+            with suppress(ConnectionError):
+                slow.sendall(b"G")
+            sent += 1
+            time.sleep(0.05)
+        assert time.monotonic() - begun >= 0.4
+        assert 1 < sent < 100
+
+
+def test_a_whole_request_may_take_its_time() -> None:
+    """An upload that is slower than a head may be, and a second request on the same connection."""
+    with hurried(0.3) as where, socket.create_connection(where, PATIENCE) as slow:
+        slow.sendall(b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n")
+        for _ in range(20):
+            slow.sendall(b"x")
+            time.sleep(0.05)
+        assert b"0020" in answer_of(slow)
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert b"0000" in answer_of(slow)
+        assert slow.recv(10) == b"", "idle again, and ended"
+
+
+def answer_of(connection: socket.socket) -> bytes:
+    found = b""
+    while b"\r\n\r\n" not in found or len(found.partition(b"\r\n\r\n")[2]) < 4:
+        found += connection.recv(1000)
+    return found
+
+
+def test_of_too_many_idle_ones_the_oldest_goes() -> None:
+    with hurried(PATIENCE, most=3) as where, ExitStack() as stack:
+        opened = []
+        for _ in range(5):
+            opened.append(stack.enter_context(socket.create_connection(where, PATIENCE)))
+            opened[-1].sendall(b"GET")
+            time.sleep(0.05)
+        until(lambda: [is_open(one) for one in opened], lambda found: found == [False, False, True, True, True])
+        opened[2].setblocking(True)
+        opened[2].sendall(b" / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert b"0000" in answer_of(opened[2])

@@ -1,0 +1,80 @@
+/** A frame with one map in it, which can be drawn anew: with other data or another title, and looking as before. */
+import type { HeatmapView } from "../component";
+import type { MapData } from "../data";
+import { el } from "../dom";
+import { cameraOf, type Look, lookOf, wear } from "./look";
+import { maps } from "./maps";
+
+export class MapFrame {
+  readonly element = el("div", { class: "map-frame" });
+  private view: HeatmapView | null = null;
+  private data: MapData | null = null;
+  private mounted: Promise<void> = Promise.resolve();
+  private turn = 0;
+  private over = false;
+
+  constructor(private title: string, private look: Look) {}
+
+  get isEmpty(): boolean {
+    return !this.view;
+  }
+
+  /** How the map is shown now. */
+  get shownLook(): Look {
+    return this.view ? lookOf(this.view) : this.look;
+  }
+
+  /** Draw a map; of several that are asked for at once, whatever their order of arrival, the last one stays. */
+  async draw<Data extends MapData>(asked: Promise<Data>, name: string): Promise<Data | null> {
+    const turn = this.begin();
+    const [data] = await Promise.all([asked, maps()]);
+    if (!(await this.mount(data, turn))) return null;
+    this.element.setAttribute("data-ready", name);
+    return data;
+  }
+
+  /** Give the map another title. */
+  async call(title: string): Promise<void> {
+    this.title = title;
+    if (this.data) await this.mount(this.data, this.begin());
+  }
+
+  destroy(): void {
+    this.look = this.shownLook;
+    this.over = true;
+    this.view?.destroy();
+  }
+
+  /** Begin a turn, which ends those before it. */
+  private begin(): number {
+    this.element.setAttribute("aria-busy", "true");
+    return ++this.turn;
+  }
+
+  /** Mount a map in place of the one before; returns whether it stayed. */
+  private async mount(data: MapData, turn: number): Promise<boolean> {
+    await this.mounted.catch(() => undefined);
+    if (this.over || turn !== this.turn) return false;
+    this.mounted = this.replace(data);
+    await this.mounted;
+    if (this.over) this.view?.destroy();
+    if (this.over || turn !== this.turn) return false;
+    this.data = data;
+    Object.assign(window, { dpheatmap: this.view });
+    this.element.removeAttribute("aria-busy");
+    return true;
+  }
+
+  private async replace(data: MapData): Promise<void> {
+    const { HeatmapView } = await maps();
+    const camera = this.view && cameraOf(this.view);
+    const place = camera && { center: Object.values(camera.getCenter()) as [number, number], zoom: camera.getZoom() };
+    this.look = this.shownLook;
+    this.view?.destroy();
+    this.view = null;
+    const view = await HeatmapView.mount(this.element, this.title ? { ...data, title: this.title } : data);
+    wear(view, this.look);
+    if (place) cameraOf(view)?.jumpTo(place);
+    this.view = view;
+  }
+}
