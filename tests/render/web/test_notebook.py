@@ -31,7 +31,7 @@ def test_outside_a_notebook_every_output_is_whole(make_heat: MakeHeat) -> None:
     for _ in range(2):
         text = make_heat(Domain.image(7, 5), seeded=True)._repr_html_()
         assert text.count('class="dpheatmap-page"') == 1
-        assert "NOT PRIVATE" in text
+        assert "Not private: made with a seed" in text
         assert static("notebook.js") in text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import fspath
@@ -13,7 +14,7 @@ from dpheatmap._util.number_words import plain
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import label_of_combination, privacy_label
 from dpheatmap.render.content.bands import MOST, Unit, bands_of, limited_bands
-from dpheatmap.render.content.clarity import FIRM, TOLD, clarity_of, coarsen, noise_floor
+from dpheatmap.render.content.clarity import FIRM, NORMAL_90, TOLD, clarity_of, coarsen, noise_floor
 from dpheatmap.render.content.highlights import Spot, area_of_half, busiest
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words
@@ -228,9 +229,11 @@ def _legend_words(
     heat: Heatmap, unit: Unit, edges: list[float], *, rough: bool, sure: bool, nothing: bool
 ) -> LegendWords:
     if nothing:
-        hidden = "Not known: anything smaller would be hidden by the noise"
+        hidden = "Not known: whoever is there is hidden by the noise"
+        noise = math.inf
         if heat.std is not None:
-            noise = unit.factor * float(np.median(1.645 * heat.std / heat.pixel_areas[:, None]))
+            noise = unit.factor * float(np.median(NORMAL_90 * heat.std / heat.pixel_areas[:, None]))
+        if noise < (unit.base or math.inf):
             hidden = unit.say(f"Not known: anything below {unit.subject.reading} would be hidden by the noise",
                               n=f"about {about(noise)}")  # fmt: skip
         return LegendWords(unit.legend, unit.short, "", hidden)

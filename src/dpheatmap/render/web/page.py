@@ -38,7 +38,7 @@ from dpheatmap.render.palette import (
 )
 from dpheatmap.render.web.layers import deflate, layer
 
-LIMIT = 3_000_000
+LIMIT = 1_500_000
 """The most bytes a page may have; larger maps are averaged to fewer pixels until they fit."""
 
 _SIDES = (1024, 724, 512, 362, 256)  # pixels on the longer side, the first that fits
