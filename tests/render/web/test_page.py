@@ -135,7 +135,7 @@ def test_however_large_and_rough_a_map_is_its_page_stays_small(make_heat: MakeHe
     text = page(picture, Look())
     assert len(text.encode()) <= LIMIT
     data = data_in(text)
-    assert (data["rows"], data["columns"]) == (512, 375)
+    assert (data["rows"], data["columns"]) == (362, 265)
 
 
 def test_a_page_of_a_city_is_small(city: Release) -> None:
