@@ -38,7 +38,6 @@ from dpheatmap.estimate.distribution import Distribution, rasters
 from dpheatmap.estimate.posterior.map_estimate import MapEstimate
 from dpheatmap.heatmap.smoothing import gaussian_filter
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.place.quadtree import Ints
 
 DRAWS, ROUGHLY = 200, 40
 _PIXELS_PER_SIGMA = 1.5
@@ -97,9 +96,13 @@ class Uncertainty:
 
     @cached_property
     def _raw(self) -> _RawDraws:
-        found = self.estimate
+        """Draws, smoothed; one of zero mass becomes uniform."""
+        found, domain, (rows, columns) = self.estimate, self.domain, self._coarse
         levels, codes, masses = found.draws(self.count, np.random.default_rng(found.seed))
-        heat = self._smooth(levels, codes, masses).reshape(self.count, *self._coarse)
+        totals = masses.sum(axis=1)
+        drawn = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
+        drawn[totals <= 0] = Distribution.uniform(domain).raster(columns, rows)
+        heat = gaussian_filter(drawn, domain, self.sigma)
         mean = heat.mean(axis=0)
         relative = np.where(mean > 0, heat / np.where(mean > 0, mean, 1.0) - 1.0, 0.0)
         return _RawDraws(relative, mean, found.concentration, found.total * found.strength)
@@ -118,14 +121,6 @@ class Uncertainty:
         fine = min(_LARGEST, math.ceil(_PIXELS_PER_SIGMA * self.domain.longer_side / self.sigma))
         scale = min(1.0, fine / max(rows, columns))
         return max(1, round(rows * scale)), max(1, round(columns * scale))
-
-    def _smooth(self, levels: Ints, codes: Ints, masses: Floats) -> Floats:
-        """Smooth each draw; a draw of zero mass becomes uniform."""
-        domain, (rows, columns) = self.domain, self._coarse
-        totals = masses.sum(axis=1)
-        heat = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
-        heat[totals <= 0] = Distribution.uniform(domain).raster(columns, rows)
-        return gaussian_filter(heat, domain, self.sigma)
 
     @cached_property
     def relative_std(self) -> Floats:

@@ -121,8 +121,8 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
     """A heatmap as it is shown: of every so many people, how many per area; ``scale`` is that of another map."""
     look = look or Look()
     subject = subject_of(heat.domain, look.background)
-    clarity = clarity_of(heat)
     density = heat.density
+    clarity = clarity_of(heat)
     rows, columns = density.shape
     told = np.ones(density.shape, bool) if clarity is None else resize(clarity, columns, rows) >= TOLD
     top = float(density[told].max()) if told.any() else float(density.max())
