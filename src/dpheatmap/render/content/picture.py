@@ -22,6 +22,7 @@ from dpheatmap.render.content.resampling import average, is_smooth, resize
 from dpheatmap.render.content.subject import PITCH, Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
+    NO_BREAK,
     NO_SIGNAL,
     NOT_PRIVATE,
     OUTSIDE,
@@ -206,7 +207,7 @@ def _facts(heat: Heatmap, subject: Subject, look: Look) -> tuple[str, ...]:
     """The small print: how people count, the smoothing, whose data it is, and what else was used."""
     size = ""
     if heat.domain.kind == "image":
-        size = f"{plain(heat.domain.extent.x1)} × {plain(heat.domain.extent.y1)} px."
+        size = NO_BREAK.join((plain(heat.domain.extent.x1), "×", plain(heat.domain.extent.y1), "px."))
     return tuple(
         fact
         for fact in (
