@@ -66,6 +66,8 @@ class Heatmap:
         The earlier releases that the map's prior was made from.
     combined : tuple of Release
         The releases that the map combines; empty for the map of one release.
+    ledger : LedgerEntry or None
+        The entry of the ledger that the release was charged to.
     """
 
     values: Floats
@@ -83,6 +85,7 @@ class Heatmap:
     estimate: MapEstimate | None = field(default=None, repr=False)
     priors: tuple[Release, ...] = field(default=(), repr=False)
     combined: tuple[Release, ...] = field(default=(), repr=False)
+    ledger: LedgerEntry | None = field(default=None, repr=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the values wherever NumPy wants an array: ``dph.metrics.emd(heat, other)``, ``plt.imshow(heat)``."""
@@ -97,11 +100,6 @@ class Heatmap:
     def delta(self) -> Fraction:
         """The release's delta: the probability that more than epsilon leaks."""
         return self.loss.delta
-
-    @property
-    def ledger(self) -> LedgerEntry | None:
-        """The entry of the ledger that the release was charged to, or None."""
-        return None if self.release is None else self.release.ledger
 
     @property
     def std(self) -> Floats | None:

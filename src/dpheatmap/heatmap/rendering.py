@@ -33,7 +33,7 @@ def render(
 
     estimate = EstimateOfRelease(release, method, prior)
     heat = smooth_estimate(distribution, estimate, release, sigma=sigma, size=size, method=method)
-    return replace(heat, release=release, priors=() if prior is None else prior.releases)
+    return replace(heat, release=release, ledger=release.ledger, priors=() if prior is None else prior.releases)
 
 
 def smooth_estimate(
