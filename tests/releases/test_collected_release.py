@@ -214,7 +214,7 @@ def test_maps_show_delta_and_trust(tmp_path: Path) -> None:
     heat = collected("shuffler").heatmap(size=16)
     heat.save(tmp_path / "m.html")
     page = (tmp_path / "m.html").read_text()
-    assert "Private · ε = 5, δ = 0.00001 per " in page
+    assert "Differential privacy with epsilon = 5 and delta = 0.00001" in page
     assert "Trusted: a shuffler." in page
     assert "Who had to be trusted" in page
     assert "delta=1/100000" in repr(heat)
