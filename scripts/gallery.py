@@ -111,7 +111,7 @@ def draw(folder: Path) -> None:
     city = map_of(generated_people(20_000, extent=BERN), place, 1, 250)
     city.save(folder / "city.png", title="An invented city, 20,000 people")
     city.save(folder / "city-dark.png", colours="dark", title="The same, in the dark")
-    city.save(folder / "city-contour.png", style="contour", title="Where half of them are")
+    city.save(folder / "city-contour.png", style="contour", title="The same, as lines")
     draw_cells(city, folder / "city-cells.png")
     few = map_of(generated_people(400, extent=BERN), place, "1/4", 500)
     few.save(folder / "few.png", title="400 people, epsilon 1/4")
