@@ -15,7 +15,6 @@ import dpheatmap
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.places import kmedian
 from dpheatmap.heatmap.differences import Difference
-from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Release
 from dpheatmap.render.content.look import Look
@@ -215,9 +214,9 @@ for what in (change, dpheatmap.kmedian(a, k=2)) if not {installed} else ():
 
 
 def test_a_difference_refuses_other_files(make_heat: MakeHeat, tmp_path: Path) -> None:
-    heats: list[Heatmap] = [make_heat(SCREEN, blob(SCREEN, wide)) for wide in (0.1, 0.3)]
+    a, b = (make_heat(SCREEN, blob(SCREEN, wide)) for wide in (0.1, 0.3))
     with pytest.raises(ParameterError, match=r"must be one of \.html, \.png, \.svg, \.pdf"):
-        Difference(*heats).save(tmp_path / "change.tif")
+        Difference(a, b).save(tmp_path / "change.tif")
     assert not list(tmp_path.iterdir())
 
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpheatmap.place.domain import Bounds, Domain
+from dpheatmap.place.domain import Domain
 from dpheatmap.render import basemap
 from dpheatmap.render.basemap.ground import Ground, Name, ground_of
-from dpheatmap.render.basemap.surroundings import surroundings
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.figure.heat_figure import figure_of
 from dpheatmap.render.figure.page_layout import SCALE
@@ -72,11 +71,11 @@ def test_the_coast_is_where_it_is() -> None:
 
 
 def test_a_small_place_gets_no_coast_that_is_off() -> None:
-    """The lines are those of a map of 1:10 million; on a map of a city they would be wrong to the eye."""
-    ground = drawn(Domain.bbox(-74.2, 40.5, -73.7, 40.9))
+    """The lines are those of a map of 1:10 million; on a map below 0.3 degrees they would be wrong to the eye."""
+    ground = drawn(Domain.bbox(-74.1, 40.6, -73.9, 40.8))
     assert (ground.land, ground.coast, ground.borders) == (None, [], [])
     assert ground.credits == ("GeoNames CC BY 4.0",)
-    assert surroundings(Bounds(-75, 40, -73.9, 42), 100).land is not None
+    assert drawn(Domain.bbox(-74.5, 40.4, -73.7, 40.9)).land is not None
 
 
 def test_the_world_has_no_line_at_its_edge() -> None:

@@ -38,7 +38,7 @@ def test_the_values_are_where_they_belong(make_heat: MakeHeat, domain: Domain) -
     middles = (corners[:-1, :-1] + corners[1:, 1:]) / 2
     assert middles[:, :, 0] == pytest.approx(np.broadcast_to(heat.x, heat.values.shape))
     assert middles[:, :, 1] == pytest.approx(np.broadcast_to(heat.y[:, None], heat.values.shape), abs=1e-4)
-    shown = np.ma.asarray(mesh.get_array()).reshape(heat.values.shape)
+    shown: np.ma.MaskedArray = np.ma.asarray(mesh.get_array()).reshape(heat.values.shape)
     picture = picture_of(heat)
     assert (np.ma.getmaskarray(shown) == (picture.values < picture.edges[0])).all(), "bare below the first edge"
     steps = [np.searchsorted(picture.edges, values, side="right") for values in (shown.filled(0.0), picture.values)]
@@ -60,7 +60,7 @@ def test_axes_of_ones_own_are_drawn_into(make_heat: MakeHeat) -> None:
 def test_colours_and_numbers_are_those_of_pictures(make_heat: MakeHeat) -> None:
     heat = make_heat(Domain.image(7, 5))
     ax = heat.plot()
-    bar = ax.figure.axes[-1]  # type: ignore[union-attr]
+    bar = ax.figure.axes[-1]
     figure = figure_of(heat)
     assert [text.get_text() for text in bar.get_yticklabels()] == [text for _, text in figure.ticks]
     colours = mesh_in(ax).get_cmap()(np.arange(len(figure.bar)))[:, :3]

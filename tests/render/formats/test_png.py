@@ -129,7 +129,7 @@ def test_bare_pictures_of_images_need_no_world_file(tmp_path: Path) -> None:
         assert picture.mode == "RGBA"
     for words in ({"title": "Clicks"}, {"source": "us"}, {"basemap": False}):
         with pytest.raises(ParameterError, match="the heat and nothing else, and words, a background or a basemap"):
-            bell(SCREEN).save(tmp_path / "map.png", bare=True, **words)  # type: ignore[arg-type]
+            bell(SCREEN).save(tmp_path / "map.png", bare=True, **words)
 
 
 # SVG and PDF
