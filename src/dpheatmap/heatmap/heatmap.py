@@ -306,7 +306,7 @@ class Heatmap:
             "title": title, "subtitle": subtitle, "source": source, "what": what, "style": style, "colours": colours,
             "limits": limits, "background": background, "basemap": basemap, "bare": bare, "h3": h3, "zooms": zooms,
             "tiles": tiles, "context_credit": context_credit,
-            "context": None if context is None else (context,) if isinstance(context, str) else tuple(context),
+            "context": tuple(context) if isinstance(context, list) else context,
         }  # fmt: skip
         check(**{name: value for name, value in options.items() if name in usual or value is not None})
         save(self, path, **{name: value for name, value in options.items() if value != usual.get(name)})

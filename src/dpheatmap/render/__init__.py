@@ -82,6 +82,8 @@ def _with_look(path: str | PathLike[str], options: dict[str, Any]) -> dict[str, 
     if "look" not in inspect.signature(_module(path).write).parameters:
         return options
     look = {name: value for name, value in options.items() if name in OPTIONS}
+    if isinstance(look.get("context"), str):
+        look["context"] = (look["context"],)
     return {"look": Look(**look)} | {name: value for name, value in options.items() if name not in OPTIONS}
 
 

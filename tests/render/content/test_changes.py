@@ -36,7 +36,7 @@ def test_both_sides_have_names() -> None:
     assert (words.legend.less, words.legend.more) == ("← Fewer at night", "More at night →")
     assert words.legend.under == "can't tell"
     assert words.takeaway.startswith("At night there are more people than by day in ")
-    assert any(fact.startswith("By day: epsilon = 1/3 per person, 31 Jan 2026") for fact in words.facts)
+    assert any(fact.startswith("By day: epsilon = 1/3 per person, 31\xa0Jan\xa02026") for fact in words.facts)
     assert any(fact.startswith("At night: epsilon = 1/3 per person") for fact in words.facts)
     assert words.badge == "Private · ε = 2/3 per person for both maps"
 

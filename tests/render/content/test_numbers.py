@@ -86,7 +86,7 @@ def test_lengths(length: float, domain: Domain, words: str) -> None:
         (Fraction(2, 3), "2/3"),
         (Fraction(123456789, 1000000007), "about 0.123"),
         (Fraction(10**6), "1000000"),
-        (Fraction(1, 10**6), "1/1000000"),
+        (Fraction(1, 10**6), "0.000001"),
         (Fraction(1, 10**8), "about 0.00000001"),
     ],
 )

@@ -80,7 +80,7 @@ def test_words_on_the_ground() -> None:
     assert words.badge == "Private · ε = 1/3 per person"
     assert words.facts == (
         "Each person counts the same, however often they were seen.", "Smoothed over about 450 m.",
-        "dpheatmap, 31 Jan 2026.",
+        "dpheatmap, 31\xa0Jan\xa02026.",
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def test_words_by_kind_of_place(
     assert picture.words.badge == f"Private · ε = 1/3 per {person}"
     assert picture.words.facts[0] == counting
     assert picture.words.legend.outside == ""
-    assert ("64 × 48 px." in picture.words.facts) == (domain is SCREEN)
+    assert ("64\xa0×\xa048\xa0px." in picture.words.facts) == (domain is SCREEN)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_the_maker_of_a_map_has_the_first_word(domain: Domain) -> None:
     words = picture_of(bell(domain), look).words
     assert (words.title, words.subtitle) == ("Bikes {n}", "In June, {all}")
     assert "Data: the town's own." in words.facts
-    assert words.facts[-1] == "dpheatmap, 31 Jan 2026."
+    assert words.facts[-1] == "dpheatmap, 31\xa0Jan\xa02026."
 
 
 # By state of knowledge
@@ -175,7 +175,7 @@ def test_an_empty_map_has_no_signal(domain: Domain) -> None:
     picture = picture_of(heat_of(domain, np.ones((finest.rows, finest.columns)), empty=True))
     assert not picture.painted
     assert picture.words.takeaway == NO_SIGNAL
-    assert picture.words.legend.bare == "Not known: anything smaller would be hidden by the noise"
+    assert picture.words.legend.bare == "Not known: whoever is there is hidden by the noise"
 
 
 def test_low_signal(make_heat: Any) -> None:

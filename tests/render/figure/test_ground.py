@@ -94,7 +94,7 @@ def test_credits_are_told_for_what_is_drawn() -> None:
         assert figure_of(bell(domain), Look(basemap=False)).layout.credits == ""
     assert figure_of(bell(SCREEN)).layout.credits == ""
     small = " ".join(line.text for line in figure_of(bell(HARBOUR)).layout.small_print)
-    assert "Map: Natural Earth, GeoNames CC BY 4.0. dpheatmap, 31 Jan 2026." in small
+    assert "Map: Natural Earth, GeoNames CC BY 4.0. dpheatmap, 31\xa0Jan\xa02026." in small
 
 
 def test_the_basemap_is_drawn_and_can_be_left_out() -> None:

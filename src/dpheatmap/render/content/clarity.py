@@ -55,8 +55,8 @@ def without_crumbs(clear: Floats, sigma: float, domain: Domain) -> Floats:
     """Clarity without clear pieces that are smaller than the smoothing's square."""
     smallest = (sigma / domain.longer_side * max(clear.shape)) ** 2
     pieces = _pieces(clear >= TOLD)
-    sizes = np.bincount(pieces.ravel())
-    sizes[0] = clear.size  # what is not clear stays as it is
+    sizes = np.bincount(pieces.ravel()).astype(np.float64)
+    sizes[0] = math.inf  # what is not clear stays as it is
     kept: Floats = np.where(sizes[pieces] < smallest, np.minimum(clear, 0.99 * TOLD), clear)
     return kept
 
