@@ -67,8 +67,7 @@ GOOD: dict[str, list[Any]] = {
     "same": [True, False],
     "bare": [True, False],
     "basemap": [True, False],
-    "title": ["x"],
-    "background": ["x"],
+    **{name: ["x"] for name in ("title", "subtitle", "source", "what", "background")},
     "h3": [0],
     "delta": [0],
     "servers": [0],
@@ -169,9 +168,11 @@ def pairs() -> Iterator[Any]:
     for where, function in public_functions():
         for parameter in inspect.signature(function).parameters.values():
             rule = ALIASES.get((where, parameter.name), parameter.name)
-            # x, y and weight are also what points and cells are given by, and a design can be given itself.
+            # x, y and weight are also what points and cells are given by, and a design can be given itself. A source is
+            # also one of random bytes, and what a collection is for.
             if rule in RULES and not (
-                rule in ("x", "y", "weight", "design") and "str" not in str(parameter.annotation)
+                (rule in ("x", "y", "weight", "design") and "str" not in str(parameter.annotation))
+                or (rule in ("source", "what") and where.startswith("collect."))
             ):
                 yield pytest.param(
                     where, parameter.name, rule, parameter.default is None, id=f"{where}-{parameter.name}"
@@ -285,3 +286,19 @@ def test_counts_already_have_their_columns(extra: dict[str, Any], words: str) ->
     with pytest.raises(ParameterError, match=f"Counts already have their domain and columns, and {words} was given"):
         dph.release(nobody(), epsilon=1, **extra)
     assert dph.release(nobody(), DOMAIN, epsilon=1).domain == DOMAIN
+
+
+@pytest.mark.parametrize("limits", [(1, 50), [0.5, 2.0]])
+def test_limits_are_two_numbers(limits: Any) -> None:
+    check(limits=limits)
+    for bad in ((0, 1), (2, 1), (1, 1), (1, math.inf), (math.nan, 1), (1,), (1, 2, 3), ("1", "2"), (True, 2), "1,50"):
+        with pytest.raises(ParameterError, match="limits must be two numbers above 0, the lower first"):
+            check(limits=bad)
+
+
+@pytest.mark.parametrize(("rule", "words"), [("style", "'bands', 'smooth', 'contour'"), ("colours", "'light', 'dark'")])
+def test_looks_are_listed(rule: str, words: str) -> None:
+    for word in words.replace("'", "").split(", "):
+        check(**{rule: word})
+    with pytest.raises(ParameterError, match=f"{rule} must be one of {words}; it was 'heat'"):
+        check(**{rule: "heat"})

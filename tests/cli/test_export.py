@@ -60,8 +60,27 @@ def test_a_difference(releases: tuple[str, str], tmp_path: Path, capsys: pytest.
     written = [part for output in outputs for part in ("-o", output)]
     assert run(["export", b, "--minus", a, *written, "--sigma", "9000", "--size", "16"]) == 0
     assert capsys.readouterr().out.split() == outputs
-    assert "What changed: B minus A" in Path(outputs[0]).read_text()
+    assert "What changed" in Path(outputs[0]).read_text()
     assert Path(outputs[1]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_both_sides_of_a_difference_are_named(releases: tuple[str, str], tmp_path: Path) -> None:
+    a, b = releases
+    output = tmp_path / "d.svg"
+    arguments = ["--names", "by day", "at night", "--subtitle", "In June", "--sigma", "9000", "--size", "16"]
+    assert run(["export", b, "--minus", a, "-o", str(output), *arguments]) == 0
+    words = output.read_text()
+    assert "By day and at night: what changed" in words
+    assert "In June" in words
+
+
+@pytest.mark.parametrize("option", [["--limits", "1,50"], ["--style", "smooth"], ["--what", "rides"]])
+def test_a_difference_does_not_take_every_look(
+    releases: tuple[str, str], tmp_path: Path, option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = releases
+    assert run(["export", b, "--minus", a, "-o", str(tmp_path / "d.png"), *option]) == 2
+    assert f"A map of what changed does not take {option[0]}" in capsys.readouterr().err
 
 
 def test_differences_that_make_no_sense(

@@ -35,7 +35,8 @@ def test_one_release_every_format(saved: str, tmp_path: Path) -> None:
 
 def test_options_go_to_the_formats_that_take_them(saved: str, tmp_path: Path) -> None:
     png, cells, tiles = (str(tmp_path / name) for name in ("map.png", "map.csv", "map.pmtiles"))
-    look = ["--title", "Bikes", "--scale", "log", "--no-basemap", "--h3", "7", "--zooms", "8-10"]
+    look = ["--title", "Bikes", "--subtitle", "In June", "--source", "us", "--what", "rides", "--no-basemap"]
+    look += ["--colours", "dark", "--limits", "1,50", "--style", "contour", "--h3", "7", "--zooms", "8-10"]
     assert run(["export", saved, "-o", png, "-o", cells, "-o", tiles, *look]) == 0
     assert Path(cells).read_text().startswith("h3,share,")
 
@@ -49,7 +50,14 @@ def test_options_go_to_the_formats_that_take_them(saved: str, tmp_path: Path) ->
         (["-o", "map.csv", "--h3", "99"], "h3 must be a whole number from 0 to 15"),
         (["-o", "map.pmtiles", "--zooms", "8"], "--zooms takes two zooms, as in 6-13"),
         (["-o", "map.pmtiles", "--zooms", "9-8"], "zooms must be two zooms"),
-        (["-o", "map.png", "--style", "blobs"], "style must be one of 'heat', 'contour'"),
+        (["-o", "map.png", "--style", "blobs"], "style must be one of 'bands', 'smooth', 'contour'"),
+        (["-o", "map.png", "--colours", "red"], "colours must be one of 'light', 'dark'"),
+        (["-o", "map.png", "--limits", "1-50"], "--limits takes two numbers, as in 1,50; it was '1-50'"),
+        (["-o", "map.png", "--limits", "50,1"], "limits must be two numbers above 0, the lower first"),
+        (["-o", "map.png", "--limits", "3,4"], "limits must have one to 6 of the steps"),
+        (["-o", "map.csv", "--limits", "1,50"], "None of the outputs takes --limits"),
+        (["-o", "map.html", "--style", "contour"], "An .html has bands or smooth heat"),
+        (["-o", "map.png", "--names", "a", "b"], "--names goes with --minus"),
         (["-o", "map.png", "--background", "pitch"], "the place of this map is a box"),
     ],
 )
@@ -71,6 +79,7 @@ def test_what_cannot_be_written_is_refused_before_the_table_is_read(
         ("map.tif", [], 2, "A GeoTIFF lies on the ground"),
         ("map.csv", ["--h3", "8"], 2, "H3 lies on the ground"),
         ("map.png", ["--background", str(tmp_path / "no.png")], 3, "There is no picture"),
+        ("map.png", ["--limits", "3,4"], 2, "limits must have one to 6 of the steps"),
     ]:
         assert run(["release", "/nonexistent.csv", *columns, "-o", str(tmp_path / output), *extra]) == code
         assert words in capsys.readouterr().err

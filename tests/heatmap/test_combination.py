@@ -27,9 +27,8 @@ from dpheatmap.place.domain import Floats
 from dpheatmap.releases.noise_law import GaussianNoise, LaplaceNoise, NoiseLaw
 from dpheatmap.releases.release import LedgerEntry
 from dpheatmap.releases.trust import Trust
+from dpheatmap.render.content.picture import picture_of
 from dpheatmap.render.formats.metadata import facts
-from dpheatmap.render.web.picture import picture_of
-from dpheatmap.render.wording import words_of
 from dpheatmap.testing import generated_people, seeded_release
 
 SIGMA, SIZE = 0.03, 48
@@ -135,7 +134,7 @@ def test_collected_releases_can_be_combined(same: bool) -> None:
     assert both.delta == Fraction(2, 10**5)
     heat = both.heatmap(size=8)
     assert heat.std is not None
-    assert "trusted: one of 2 servers" in words_of(heat).facts
+    assert "trusted: one of 2 servers" in " ".join(picture_of(heat).words.facts).lower()
 
 
 def test_a_combination_tells_what_it_is() -> None:
@@ -153,7 +152,7 @@ def test_a_combination_tells_what_it_is() -> None:
     assert heat.made == later.made
     assert heat.release is None
     assert heat.combined == both.releases
-    told = facts(heat)["combined"], " ".join(words_of(heat).facts), picture_of(heat).label["how_strongly"]
+    told = facts(heat)["combined"], " ".join(picture_of(heat).words.facts), picture_of(heat).label["how_strongly"]
     assert all("epsilon = 0.5" in words and "epsilon = 0.25" in words for words in told)
     label = picture_of(heat).label
     assert "Made from 2 releases" in label["how_strongly"]

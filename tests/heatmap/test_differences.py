@@ -16,7 +16,6 @@ from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.differences import Difference
 from dpheatmap.place.domain import Floats
-from dpheatmap.render.web.picture import picture_of_difference
 from dpheatmap.testing import generated_people
 
 DOMAIN = dph.Domain.image(64, 48)
@@ -133,10 +132,14 @@ def test_files(releases: tuple[dph.Release, dph.Release], tmp_path: Path) -> Non
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_no_change_is_drawn_in_the_middle_of_the_scale() -> None:
-    picture = picture_of_difference(change_of(np.zeros((4, 4)), None))
-    assert picture.top > 0
-    assert not picture.values.any()
+def test_both_maps_may_be_named(releases: tuple[dph.Release, dph.Release]) -> None:
+    plain = dph.difference(*releases, sigma=3, size=32)
+    assert not plain.named
+    assert plain.names == ("before", "after")
+    named = dph.difference(*releases, sigma=3, size=32, names=("by day", "at night"))
+    assert named.named
+    assert named.names == ("by day", "at night")
+    assert (named.values == plain.values).all()
 
 
 @pytest.mark.parametrize(

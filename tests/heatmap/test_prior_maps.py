@@ -12,9 +12,8 @@ from dpheatmap import Domain, Release
 from dpheatmap import release as make_release
 from dpheatmap.cli.export_command import command
 from dpheatmap.errors import ParameterError
+from dpheatmap.render.content.picture import picture_of
 from dpheatmap.render.formats.metadata import facts
-from dpheatmap.render.web.picture import picture_of
-from dpheatmap.render.wording import words_of
 from dpheatmap.testing import generated_people
 
 
@@ -27,8 +26,8 @@ def released(epsilon: str = "1", seed: int = 1) -> Release:
 def test_a_map_names_the_releases_used() -> None:
     heat = released().heatmap(prior=(earlier := released("0.25", 2)))
     assert heat.priors == (earlier,)
-    told = facts(heat)["priors"], " ".join(words_of(heat).facts), picture_of(heat).label["priors"]
-    assert all("prior: a release with epsilon = 0.25" in words for words in told)
+    told = facts(heat)["priors"], " ".join(picture_of(heat).words.facts), picture_of(heat).label["priors"]
+    assert all("rior: a release with epsilon = 0.25" in words for words in told)
     again = released("2", 3).heatmap(prior=heat)
     assert [float(each.epsilon) for each in again.priors] == [1.0, 0.25]
 

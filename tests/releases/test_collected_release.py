@@ -196,7 +196,7 @@ def test_every_trust_model_has_its_noise_and_no_other() -> None:
 
 def test_the_label_says_what_is_promised_and_who_was_trusted() -> None:
     labels = {name: collected(name).label for name in MODELS}
-    assert "epsilon = 5 and delta = 1e-05" in labels["shuffler"]["how_strongly"]
+    assert "epsilon = 5 and delta = 0.00001" in labels["shuffler"]["how_strongly"]
     assert "at least 50 of the devices" in labels["shuffler"]["trusted"]
     assert "60 devices" in labels["shuffler"]["trusted"]
     assert "One of 2 servers" in labels["servers"]["trusted"]
@@ -214,8 +214,8 @@ def test_maps_show_delta_and_trust(tmp_path: Path) -> None:
     heat = collected("shuffler").heatmap(size=16)
     heat.save(tmp_path / "m.html")
     page = (tmp_path / "m.html").read_text()
-    assert "epsilon = 5, delta = 1e-05 per person" in page
-    assert "trusted: a shuffler" in page
+    assert "Differential privacy with epsilon = 5 and delta = 0.00001" in page
+    assert "Trusted: a shuffler." in page
     assert "Who had to be trusted" in page
     assert "delta=1/100000" in repr(heat)
     heat.save(tmp_path / "m.npz")
@@ -224,9 +224,9 @@ def test_maps_show_delta_and_trust(tmp_path: Path) -> None:
     change = dph.difference(collected("nobody").heatmap(size=16), heat)
     change.save(tmp_path / "d.html")
     page = (tmp_path / "d.html").read_text()
-    assert "A: A shuffler that mixes" in page
-    assert "B: Nobody: each device" in page
-    assert "epsilon = 10 and delta = 1e-05: leaving one person" in page
+    assert "before: A shuffler that mixes" in page
+    assert "after: Nobody: each device" in page
+    assert "epsilon = 10 and delta = 0.00001: leaving one person" in page
 
 
 # The law of the noise

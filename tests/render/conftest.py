@@ -61,6 +61,9 @@ class Given(Uncertainty):
     def relative_interval_together(self, confidence: float) -> tuple[Floats, Floats]:
         return np.maximum(1.0 - 3.0 * self.given, 0.0), 1.0 + 3.0 * self.given
 
+    def relative_interval_of_highest(self, confidence: float) -> tuple[Floats, Floats]:
+        return self.relative_interval_together(confidence)
+
 
 def uncertain(heat: Heatmap, std: Floats) -> Heatmap:
     """The heatmap with these standard deviations."""

@@ -39,11 +39,11 @@ def read_epsilon(value: object) -> Fraction:
 def exact_text(epsilon: Fraction) -> str:
     """Write a fraction as a short decimal if that is exact, else as a fraction: nothing is rounded.
 
-    >>> exact_text(Fraction(1, 4)), exact_text(Fraction(1, 3))
-    ('0.25', '1/3')
+    >>> exact_text(Fraction(1, 4)), exact_text(Fraction(1, 3)), exact_text(Fraction(1, 10**6))
+    ('0.25', '1/3', '0.000001')
     """
-    short = f"{float(epsilon):.10g}"
-    return short if Fraction(short) == epsilon else str(epsilon)
+    short = f"{float(epsilon):.12f}".rstrip("0").rstrip(".")
+    return short if Fraction(short or 0) == epsilon else str(epsilon)
 
 
 def split_over_levels(first: int, last: int, decay: Fraction | float = PAPER_DECAY) -> dict[int, int]:

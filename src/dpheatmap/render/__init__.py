@@ -90,6 +90,11 @@ def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
     refusal = getattr(_module(path), "refuse", None)
     if refusal is not None:
         refusal(domain, **_with_look(path, options))
+    if options.get("limits") is not None:
+        from dpheatmap.render.content.bands import limited_bands
+        from dpheatmap.render.content.subject import subject_of
+
+        limited_bands(subject_of(domain, options.get("background")), *options["limits"])
 
 
 def companions(heat: Heatmap, path: str | PathLike[str], **options: Any) -> dict[Path, str]:

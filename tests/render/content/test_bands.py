@@ -52,7 +52,7 @@ def test_units_make_whole_numbers(subject: Subject, data: st.DataObject) -> None
     assert all(edge == round(edge) for edge in edges)
     if unit.base > 100:
         assert edges[0] % 10, "a smaller base would do"
-    smaller = [area for area in subject.areas if area.size < unit.area.size]  # type: ignore[union-attr]
+    smaller = [area for area in subject.areas if area.size < unit.area.size]
     assert all(top * area.size < 0.01 for area in smaller), "a smaller area would do"
 
 

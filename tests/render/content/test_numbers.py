@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpheatmap._util.number_words import MINUS, plain
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.content.numbers import MINUS, about, area_in_words, ends, epsilon_in_words, length_in_words, plain
+from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words
 
 CITY = Domain.bbox(6.9, 50.9, 7.3, 51.0)
 ANY = st.floats(1e-9, 1e12)

@@ -28,7 +28,7 @@ from render.conftest import CITY, KINDS, PITCH, SCREEN, bell, every_kind, heat_o
 
 SQUARE = KINDS["unit square"]
 FORBIDDEN = re.compile(
-    r"±|linear|logarithmic|standard deviation|density|σ|posterior|\d[eE][+-]?\d|noise: typically", re.I
+    "±|linear|logarithmic|standard deviation|density|\N{GREEK SMALL LETTER SIGMA}|posterior|[0-9]e[+-]?[0-9]", re.I
 )
 
 

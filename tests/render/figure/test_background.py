@@ -12,22 +12,25 @@ from PIL import EpsImagePlugin, Image
 
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.figure.background import background_of, football_pitch
-from dpheatmap.render.figure.colour import colours
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.figure.background import background_of, lines_over, pitch_lines
 from dpheatmap.render.figure.heat_figure import figure_of
-from render.conftest import CITY, SCREEN, MakeHeat, blob, pixels_of
+from dpheatmap.render.palette import DARK, LIGHT, OVER_A_PICTURE, band_colours, opacities, over, rgb_of
+from render.conftest import CITY, SCREEN, MakeHeat, bell, blob, pixels_of
 
 
-def test_heat_lies_over_a_background(make_heat: MakeHeat, photo: Path) -> None:
-    figure = figure_of(make_heat(SCREEN, blob(SCREEN, 0.05), sigma=1e-9), background=photo)
+def test_heat_lies_over_a_background(photo: Path) -> None:
+    """The picture shows through, with most of its colour taken away, so that colour means heat."""
+    figure = figure_of(bell(SCREEN, 0.05), Look(background=photo))
     shown = pixels_of(figure)
     assert shown[0, 0].tolist() == [255, 255, 255]  # no heat in the corner
     right = shown[0, -1]
     assert right[2] > right[0] + 30  # still blue, but less so
     assert right[2] < 200
-    middle = shown[shown.shape[0] // 2, shown.shape[1] // 2 - 20]
-    hot = colours([1.0])[0].astype(int)
-    assert np.abs(middle - hot).max() < 60
+    many = len(figure.picture.edges)
+    hot = over(band_colours(LIGHT.heat, many)[-1], opacities(many, OVER_A_PICTURE)[-1], "#FFFFFF")
+    middle = shown[shown.shape[0] // 2, shown.shape[1] // 2 - 10]
+    assert np.abs(middle - rgb_of(hot)).max() <= 2
 
 
 def test_a_background_is_not_stretched_over_cells_beyond_it(tmp_path: Path) -> None:
@@ -83,10 +86,10 @@ def test_a_picture_that_was_made_to_harm_is_none(
 
 @pytest.mark.parametrize("size", [(1050, 680), (680, 1050)])
 def test_a_pitch_is_symmetric_and_has_its_lines(size: tuple[int, int]) -> None:
-    pitch = np.asarray(football_pitch(*size)).astype(int)
+    pitch = np.asarray(pitch_lines(*size)).astype(int)
     if size[0] < size[1]:
-        pitch = pitch.transpose(1, 0, 2)
-    chalk = (pitch.min(axis=-1) > 180).astype(int)
+        pitch = pitch.T
+    chalk = (pitch > 128).astype(int)
     assert np.abs(chalk - chalk[:, ::-1]).mean() < 0.01
     assert np.abs(chalk - chalk[::-1]).mean() < 0.01
     assert chalk[:, 525].mean() > 0.9  # the halfway line
@@ -96,3 +99,19 @@ def test_a_pitch_is_symmetric_and_has_its_lines(size: tuple[int, int]) -> None:
 def test_a_pitch_as_a_background(make_heat: MakeHeat, tmp_path: Path) -> None:
     make_heat(Domain.image(105, 68), blob(Domain.image(105, 68))).save(tmp_path / "map.png", background="pitch")
     assert (tmp_path / "map.png").stat().st_size > 10_000
+
+
+def test_a_pitch_is_grass_with_lines_in_both_themes() -> None:
+    domain = Domain.image(105, 68)
+    for theme in (LIGHT, DARK):
+        under = background_of(domain, "pitch", (1050, 680), theme).astype(int)
+        lines = lines_over(domain, "pitch", (1050, 680))
+        grass, chalk = under[lines == 0.0], under[lines == 1.0]
+        assert (grass == grass[0]).all()
+        assert (chalk == chalk[0]).all()
+        assert grass[0, 1] == grass[0].max(), "green"
+        assert (theme is LIGHT) == (grass[0].sum() > chalk[0].sum())
+
+
+def test_only_a_pitch_has_lines_over_the_heat(photo: Path) -> None:
+    assert not lines_over(SCREEN, photo, (64, 48)).any()

@@ -7,7 +7,16 @@ import pytest
 from PIL import Image, ImageDraw
 
 from dpheatmap.render import basemap
-from dpheatmap.render.figure.lettering import draw_text, has, in_letters_of_the_font, text_width
+from dpheatmap.render.figure.lettering import (
+    FONTS,
+    REGULAR,
+    SEMIBOLD,
+    _font,
+    draw_text,
+    has,
+    in_letters_of_the_font,
+    text_width,
+)
 
 
 def ink(text: str, align: float = 0.0) -> np.ndarray:
@@ -18,7 +27,7 @@ def ink(text: str, align: float = 0.0) -> np.ndarray:
 
 def test_the_font_has_every_sign_that_is_used() -> None:
     signs = string.digits + string.ascii_letters + string.punctuation
-    signs += "°·²ε±\N{EN DASH}\N{MINUS SIGN}\N{RIGHT SINGLE QUOTATION MARK}"
+    signs += "°·²εδ×\N{EN DASH}\N{MINUS SIGN}\N{RIGHT SINGLE QUOTATION MARK}"
     assert [sign for sign in signs if not has(sign)] == []
     assert not has("東")
 
@@ -41,7 +50,7 @@ def test_letters_that_the_font_lacks_lose_their_accents_or_are_left_out() -> Non
     assert in_letters_of_the_font("東京 Tokyo") == " Tokyo"
 
 
-@pytest.mark.parametrize("text", ["km²", "per km², linear", "no square", "²"])
+@pytest.mark.parametrize("text", ["km²", "per km², here", "no square", "²"])
 def test_text_is_as_wide_as_measured(text: str) -> None:
     columns = ink(text)[:, 1]
     assert text_width(text, 40) - 8 <= columns.max() - columns.min() + 1 <= text_width(text, 40) + 2
@@ -59,3 +68,11 @@ def test_a_square_is_raised() -> None:
     assert ink("2")[:, 0].max() == pytest.approx(59, abs=1)
     assert ink("²")[:, 0].max() < 52
     assert ink("²")[:, 0].min() > ink("M")[:, 0].min() - 10
+
+
+def test_both_weights_have_the_same_letters_and_the_second_is_bolder() -> None:
+    assert set(FONTS) == {REGULAR, SEMIBOLD}
+    missing = bytes(_font(20, SEMIBOLD).getmask("\N{REPLACEMENT CHARACTER}"))
+    letters = set("".join(basemap.names())) | set(string.digits + string.ascii_letters + "·ε²×\N{MINUS SIGN}")
+    assert [letter for letter in letters - {" "} if bytes(_font(20, SEMIBOLD).getmask(letter)) == missing] == []
+    assert text_width("Where people are", 40, SEMIBOLD) > text_width("Where people are", 40, REGULAR)

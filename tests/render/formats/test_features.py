@@ -50,7 +50,7 @@ def test_geojson_is_json_that_says_how_it_was_made(city: Release, tmp_path: Path
     city.heatmap().save(tmp_path / "map.geojson")
     content = json.loads((tmp_path / "map.geojson").read_text())
     assert content["dpheatmap"]["epsilon"] == "1"
-    assert "NOT PRIVATE" in content["dpheatmap"]["warning"]
+    assert "Not private" in content["dpheatmap"]["warning"]
     first = content["features"][0]
     assert first["geometry"]["coordinates"][0][0] == first["geometry"]["coordinates"][0][-1]
     assert list(first["properties"]) == ["level", "x", "y", "share", "std", "per_km2"]

@@ -1,209 +1,178 @@
+"""Pictures as files: PNG of few colours, SVG and PDF with words as words, and heat alone."""
+
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
-from itertools import combinations, pairwise
+import base64
+import re
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import rasterio
+import rasterio.warp
 from PIL import Image
 
-from dpheatmap.design.privacy_loss import PureLoss
-from dpheatmap.heatmap.differences import Difference
-from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.figure.canvas import PillowCanvas
-from dpheatmap.render.figure.change import figure_of_difference
-from dpheatmap.render.figure.colour import STEPS, colours
-from dpheatmap.render.figure.figure_layout import Layout
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.picture import picture_of
 from dpheatmap.render.figure.heat_figure import figure_of
-from dpheatmap.render.figure.lettering import text_width
+from dpheatmap.render.figure.lettering import FONTS
 from dpheatmap.render.formats import png
-from dpheatmap.render.wording import density_in_words
+from dpheatmap.render.palette import DARK, LIGHT, WARNING, band_colours, rgb_of
+from render.conftest import CITY, HARBOUR, SCREEN, bell, every_kind, heat_of
 
-MakeHeat = Callable[..., Heatmap]
-SCALE = colours(np.linspace(0, 1, STEPS)).astype(int)
-
-EXTREMES = {
-    "unit": Domain.unit(5),
-    "one cell": Domain.unit(0),
-    "image": Domain.image(64, 48),
-    "city": Domain.bbox(-74.1, 40.6, -73.8, 40.9),
-    "world": Domain.bbox(-180, -85.05, 180, 85.05, depth=7),
-    "south": Domain.bbox(-70, -60, -65, -20, depth=8),
-    "wide": Domain.bbox(0, 50, 20, 50.6, depth=12),
-    "tall": Domain.bbox(10, 35, 10.6, 47, depth=12),
-    "wide image": Domain.image(200_000, 9_000, depth=9),
-    "tall image": Domain.image(3, 1_000_000, depth=9),
-    "one tile": Domain.bbox(7.00001, 50.00001, 7.00002, 50.00002, depth=12),
-    "deepest": Domain.bbox(-73.9999990, 40.7000000, -73.9999985, 40.7000004, depth=28),
-}
-extremes = pytest.mark.parametrize("domain", EXTREMES.values(), ids=EXTREMES.keys())
+TOWN = Domain.bbox(7.30, 46.90, 7.50, 47.02, resolution=800)
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-def layout_of(heat: Heatmap, **options: Any) -> Layout:
-    """The layout that the picture of a heatmap has."""
-    return figure_of(heat, **options).place
+def words_of(path: Path) -> list[str]:
+    """The texts of an SVG file."""
+    return ["".join(text.itertext()).strip() for text in ElementTree.parse(path).getroot().iter(f"{SVG}text")]
 
 
-def map_of(heat: Heatmap, **options: Any) -> np.ndarray:
-    """The pixels of the picture that show the map, without coast, borders and towns."""
-    options = {"basemap": False, **options}
-    place = layout_of(heat, **options)
-    picture = np.asarray(png.draw(heat, **options)).astype(int)
-    return picture[place.top : place.bottom, place.left : place.right]
+# PNG
 
 
-def values_of(pixels: np.ndarray) -> np.ndarray:
-    """Back from colours to values between 0 and 1; every pixel has to have a colour of the scale."""
-    known, shown = (colour @ [1 << 16, 1 << 8, 1] for colour in (SCALE, pixels))
-    order = known.argsort()
-    step: np.ndarray = order[np.minimum(np.searchsorted(known, shown, sorter=order), STEPS - 1)]
-    assert (known[step] == shown).all()
-    return step / (STEPS - 1)
-
-
-@extremes
-def test_colours_tell_the_values(make_heat: MakeHeat, domain: Domain) -> None:
-    heat = make_heat(domain, sigma=1e-9 * domain.longer_side)
-    density, _ = density_in_words(heat)
-    factor = layout_of(heat).factor
-    shown = values_of(map_of(heat)[::factor, ::factor])
-    assert shown == pytest.approx(density / density.max(), abs=0.51 / (STEPS - 1))
-
-
-def test_smooth_heat_is_smooth_and_nothing_is_invented(make_heat: MakeHeat) -> None:
-    values = np.exp(-(np.arange(64)[:, None] ** 2 + np.arange(64) ** 2) / 200)
-    heat = make_heat(Domain.unit(6), values, sigma=0.1)
-    factor = layout_of(heat).factor
-    shown = values_of(map_of(heat))
-    assert np.abs(np.diff(shown, axis=0)).max() < 0.3 * np.abs(np.diff(values, axis=0)).max()
-    assert shown[factor // 2 :: factor, factor // 2 :: factor] == pytest.approx(values, abs=0.03)
-    blocks = shown.reshape(64, factor, 64, factor)
-    assert blocks.max() <= values.max()
-    assert blocks.min() >= values.min() - 1 / STEPS
-
-
-@pytest.mark.parametrize("domain", [EXTREMES["city"], EXTREMES["image"], EXTREMES["unit"]])
-def test_row_0_is_the_top(make_heat: MakeHeat, domain: Domain) -> None:
-    finest = domain.cells(domain.depth)
-    values = np.full((finest.rows, finest.columns), 1e-6)
-    values[0, 0] = 1.0  # the north-west corner
-    pixels = map_of(make_heat(domain, values, sigma=1e-9))
-    assert pixels[0, 0].tolist() == SCALE[-1].tolist()
-    assert pixels.sum(axis=-1).argmax() == 0
-    assert pixels[-1, -1].tolist() == pixels[0, -1].tolist() == SCALE[0].tolist()
-
-
-@extremes
-@pytest.mark.parametrize("warned", [False, True])
-@pytest.mark.parametrize("options", [{}, {"scale": "log"}, {"style": "contour"}], ids=str)
-def test_nothing_is_cut_at_the_edge(make_heat: MakeHeat, domain: Domain, warned: bool, options: dict[str, Any]) -> None:
-    heat = make_heat(domain, seeded=warned, empty=warned, loss=PureLoss(Fraction(123456789, 1000000007)))
-    picture = np.asarray(png.draw(heat, **options))
-    for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
-        assert (edge == 255).all()
-
-
-@extremes
-@pytest.mark.parametrize("options", [{}, {"scale": "log"}, {"style": "contour"}], ids=str)
-def test_nothing_overlaps(make_heat: MakeHeat, domain: Domain, options: dict[str, Any]) -> None:
-    check_that_nothing_overlaps(layout_of(make_heat(domain, seeded=True, empty=True), **options))
-
-
-@extremes
-def test_nothing_overlaps_or_is_cut_in_a_difference(make_heat: MakeHeat, domain: Domain) -> None:
-    """Its legend and its small print are longer."""
-    finest = domain.cells(domain.depth)
-    std = np.full((finest.rows, finest.columns), 1e-4)
-    a, b = (
-        make_heat(domain, values, std=std, loss=PureLoss(Fraction(123456789, 1000000007)))
-        for values in np.random.default_rng(0).random((2, *std.shape))
-    )
-    figure = figure_of_difference(Difference(a, b))
-    check_that_nothing_overlaps(figure.place)
-    picture = np.asarray(figure.draw(PillowCanvas).picture)
-    for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
-        assert (edge == 255).all()
-
-
-def check_that_nothing_overlaps(place: Layout) -> None:
-    size, line = place.px(21), place.px(24)
-    boxes: list[tuple[float, float, float, float]] = [
-        (place.left, place.title - place.px(30), place.left + 300, place.title)
-    ]
-    boxes.append((place.left, place.top, place.right, place.bottom))
-    x, y = place.legend_at
-    boxes.append((x, y - size, x + text_width(place.legend.name, size), y))
-    boxes.append((x, place.bar, x + place.px(440), place.bar + place.px(64)))
-    if place.scale_bar:
-        bar = place.scale_bar
-        boxes.append((bar.left, bar.y - place.px(34) - size, bar.left + bar.width, bar.y))
-    boxes.append(place.badge)
-    for row, note in enumerate(place.notes):
-        boxes.append((x, place.note(row) - line + place.px(5), x + text_width(note, place.px(19)), place.note(row)))
-    below = place.bottom + place.px(8)
-    labels: list[tuple[float, float, float, float]] = []
-    for at, label in place.bar_ticks:
-        half, under = text_width(label, size) / 2, place.bar + place.px(28)
-        assert (place.legend_at[0] + at + half) < place.width - 8
-        labels.append((x + at - half, under, x + at + half, under + line))
-    assert all(a[2] <= b[0] for a, b in pairwise(labels))
-    for at, label in place.across:
-        half = text_width(label, size) / 2
-        boxes.append((place.left + at - half, below, place.left + at + half, below + line))
-    for (ax0, ay0, ax1, ay1), (bx0, by0, bx1, by1) in combinations(boxes, 2):
-        assert ax1 <= bx0 or bx1 <= ax0 or ay1 <= by0 or by1 <= ay0
-    assert all(min(x0, y0) > 0 and x1 < place.width and y1 < place.height for x0, y0, x1, y1 in boxes)
-
-
-def test_a_seed_is_shown_in_red(make_heat: MakeHeat) -> None:
-    red = np.array([200, 16, 32])
-    for seeded in (False, True):
-        picture = np.asarray(png.draw(make_heat(Domain.unit(4), np.ones((16, 16)), seeded=seeded, empty=True)))
-        place = layout_of(make_heat(Domain.unit(4), seeded=seeded, empty=True))
-        assert (picture[place.bottom + place.px(150) :] == red).all(axis=-1).any() == seeded
-        assert ("NOT PRIVATE: made with a seed" in place.notes) == seeded
-
-
-def test_a_map_without_signal_says_so_and_does_not_glow(make_heat: MakeHeat) -> None:
-    heat = make_heat(Domain.unit(4), np.ones((16, 16)), empty=True)
-    assert layout_of(heat).notes[0] == "No signal above the noise: every cell has the same share"
-    assert np.abs(values_of(map_of(heat)) - 0.25).max() < 0.01
-
-
-def test_the_notes_say_what_was_promised(make_heat: MakeHeat) -> None:
-    city = make_heat(EXTREMES["city"], sigma=200.0, loss=PureLoss(Fraction(1)))
-    promise = "epsilon = 1 per person · smoothing 200 m · made with dpheatmap, 2026-01-31"
-    assert layout_of(city).notes == (promise, "Map: Natural Earth · GeoNames, CC BY 4.0")
-    assert layout_of(city, basemap=False).notes == (promise,)
-    assert layout_of(make_heat(EXTREMES["tall"])).notes[0] == "epsilon = 1/3 per person"
-
-
-def test_a_scale_bar_has_its_length_on_the_ground(make_heat: MakeHeat) -> None:
-    place = layout_of(make_heat(EXTREMES["city"]))
-    assert place.scale_bar is not None
-    assert place.scale_bar.label == "5 km"
-    width = (place.domain.bounds.x1 - place.domain.bounds.x0) * 111_319.49 * np.cos(np.radians(40.75))
-    assert 5000 / width * (place.right - place.left) == pytest.approx(place.scale_bar.length, abs=1)
-    south = layout_of(make_heat(EXTREMES["south"])).scale_bar
-    assert south is not None
-    assert south.label.endswith("°S")
-    assert layout_of(make_heat(EXTREMES["image"])).scale_bar is None
-
-
-def test_pictures_grow_with_the_map(make_heat: MakeHeat) -> None:
-    small, large = (png.draw(make_heat(Domain.unit(0), np.ones((n, n)))) for n in (1100, 2200))
-    assert large.size == pytest.approx(np.multiply(small.size, 2), abs=8)
-
-
-def test_the_file_holds_the_picture_and_nothing_else(make_heat: MakeHeat, tmp_path: Path) -> None:
-    heat = make_heat(EXTREMES["image"])
-    heat.save(tmp_path / "map.png")
+@pytest.mark.parametrize(("domain", "spread", "colours"), [
+    (HARBOUR, 0.05, "light"), (HARBOUR, 0.4, "dark"), (TOWN, 5.0, "light"), (SCREEN, 0.4, "light"),
+])  # fmt: skip
+def test_a_picture_has_at_most_256_colours_near_those_drawn(
+    tmp_path: Path, domain: Domain, spread: float, colours: str
+) -> None:
+    heat = bell(domain, spread=spread)
+    heat.save(tmp_path / "map.png", colours=colours)
     with Image.open(tmp_path / "map.png") as picture:
         assert picture.format == "PNG"
+        assert picture.mode == "P"
+        assert not set(picture.info) - {"transparency"}
+        packed = np.asarray(picture.convert("RGB")).astype(int)
+    drawn = np.asarray(png.draw(heat, Look(colours=colours))).astype(int)
+    assert len(np.unique(packed.reshape(-1, 3) @ [1 << 16, 1 << 8, 1])) <= 256
+    away = np.abs(packed - drawn).max(axis=-1)
+    assert (away <= 4).mean() > 0.97
+    assert away.max() < 60
+    theme = DARK if colours == "dark" else LIGHT
+    assert np.abs(packed[3, 3] - rgb_of(WARNING if heat.seeded else theme.page)).max() <= 1
+
+
+def test_the_file_is_small(tmp_path: Path) -> None:
+    bell(HARBOUR).save(tmp_path / "map.png")
+    assert (tmp_path / "map.png").stat().st_size < 300_000
+
+
+@pytest.mark.parametrize("style", ["smooth", "bands"])
+def test_photographs_and_gradients_keep_their_colours(tmp_path: Path, photo: Path, style: str) -> None:
+    bell(SCREEN).save(tmp_path / "map.png", style=style, **({"background": photo} if style == "bands" else {}))  # type: ignore[arg-type]
+    with Image.open(tmp_path / "map.png") as picture:
         assert picture.mode == "RGB"
-        assert picture.info == {}
-        assert (np.asarray(picture) == np.asarray(png.draw(heat))).all()
+
+
+@every_kind
+def test_nothing_is_cut_at_the_edge(domain: Domain) -> None:
+    picture = np.asarray(png.draw(bell(domain)))
+    for edge in (picture[:8], picture[-8:], picture[:, :8], picture[:, -8:]):
+        assert (edge == 255).all()
+
+
+def test_titles_are_drawn_in_the_letters_there_are() -> None:
+    plain, accents, unknown = (
+        np.asarray(png.draw(bell(SCREEN), Look(title=title))) for title in ("Zurich", "Zürich", "Zurich東")
+    )
+    assert (plain != accents).any()
+    assert (plain == unknown).all()
+
+
+# Heat alone
+
+
+def test_a_bare_picture_lies_where_it_belongs(tmp_path: Path) -> None:
+    """GDAL finds the world file and the coordinate system beside it."""
+    heat = bell(CITY)
+    heat.save(tmp_path / "map.png", bare=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map.pgw", "map.png", "map.png.aux.xml"]
+    with rasterio.open(tmp_path / "map.png") as file:
+        assert (file.height, file.width) == heat.values.shape
+        assert file.crs.to_epsg() == 3857
+        assert file.count == 4
+        bounds = rasterio.warp.transform_bounds(file.crs, "EPSG:4326", *file.bounds)
+        assert bounds == pytest.approx(CITY.bounds, abs=1e-9)
+        opacity = file.read(4)
+    picture = picture_of(heat)
+    assert not opacity[picture.values < 0.7 * picture.edges[0]].any()
+    assert (opacity[picture.values > 1.3 * picture.edges[0]] >= round(255 * LIGHT.opacities[0]) - 1).all()
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_bare_picture_has_the_bands_and_nothing_where_nothing_is_told(tmp_path: Path, theme: Any) -> None:
+    values = bell(SCREEN, 0.4).values
+    std = np.where(np.arange(64) < 32, 1e-6, 5.0) * values
+    heat_of(SCREEN, values, std=std, sigma=1e-9).save(tmp_path / "map.png", bare=True, colours=theme.name)
+    with Image.open(tmp_path / "map.png") as opened:
+        pixels = np.asarray(opened)
+    assert not pixels[:, 36:, 3].any()
+    many = len(picture_of(heat_of(SCREEN, values, std=std)).edges)
+    found = {tuple(colour) for colour in pixels[pixels[..., 3] > 150][:, :3].tolist()}
+    assert found <= {rgb_of(colour) for colour in band_colours(theme.heat, many)} != set()
+    bell(SCREEN, spread=5.0).save(tmp_path / "map.png", bare=True)
+    with Image.open(tmp_path / "map.png") as opened:
+        assert not np.asarray(opened)[..., 3].any(), "no signal, no heat"
+
+
+def test_bare_pictures_of_images_need_no_world_file(tmp_path: Path) -> None:
+    bell(SCREEN).save(tmp_path / "map.png", bare=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["map.png"]
+    with Image.open(tmp_path / "map.png") as picture:
+        assert picture.size == (64, 48)
+        assert picture.mode == "RGBA"
+    for words in ({"title": "Clicks"}, {"source": "us"}, {"basemap": False}):
+        with pytest.raises(ParameterError, match="the heat and nothing else, and words, a background or a basemap"):
+            bell(SCREEN).save(tmp_path / "map.png", bare=True, **words)
+
+
+# SVG and PDF
+
+
+def test_svg_has_words_as_words(tmp_path: Path) -> None:
+    heat = bell(HARBOUR)
+    heat.save(tmp_path / "map.svg", title="Bikes & people in $ or €", subtitle="In June", source="the town")
+    words = words_of(tmp_path / "map.svg")
+    figure = figure_of(heat, Look(title="Bikes & people in $ or €", subtitle="In June", source="the town"))
+    layout = figure.layout
+    for line in (*layout.head, *layout.legend_titles, *layout.small_print, *(note.line for note in layout.notes)):
+        assert line.text in words
+    assert {text for _, text in figure.ticks} <= set(words)
+    assert {name.text for name in figure.ground.names} <= set(words)
+    assert figure.picture.words.badge in words
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".pdf"])
+def test_the_same_map_gives_the_same_file(tmp_path: Path, suffix: str) -> None:
+    for name in ("a", "b"):
+        bell(TOWN).save(tmp_path / f"{name}{suffix}")
+    first, second = ((tmp_path / f"{name}{suffix}").read_bytes() for name in ("a", "b"))
+    assert first == second
+    assert not re.search(rb"CreationDate|<dc:date>", first)
+    assert first.startswith(b"%PDF" if suffix == ".pdf" else b"<?xml")
+
+
+def test_an_svg_carries_the_fonts_that_its_words_were_measured_with(tmp_path: Path) -> None:
+    bell(SCREEN).save(tmp_path / "map.svg", title="Zürich", subtitle="Genève")
+    text = (tmp_path / "map.svg").read_text("utf-8")
+    face = r"@font-face{font-family:'([^']*)';font-weight:(\d+);src:url\(data:font/ttf;base64,([^)]*)\)}"
+    carried = {int(weight): (name, base64.b64decode(data)) for name, weight, data in re.findall(face, text)}
+    assert {weight: data for weight, (_, data) in carried.items()} == {
+        weight: font.read_bytes() for weight, font in FONTS.items()
+    }
+    styles = {element.text: element.attrib["style"] for element in ElementTree.fromstring(text).iter(f"{SVG}text")}
+    assert "Inter SemiBold" in styles["Zürich"]
+    assert re.search(r"'?Inter'?(,|;|$)", styles["Genève"])
+
+
+def test_a_pdf_embeds_both_fonts(tmp_path: Path) -> None:
+    bell(SCREEN).save(tmp_path / "map.pdf", title="Zürich")
+    names = set(re.findall(rb"/FontName\s*/([\w+-]+)", (tmp_path / "map.pdf").read_bytes()))
+    assert any(name.endswith(b"SemiBold") for name in names), names
+    assert any(b"Inter" in name and b"SemiBold" not in name for name in names), names

@@ -18,11 +18,11 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.releases.release import Release
-from dpheatmap.render.figure.overlay import see_through_colours
-from render.conftest import CITY, MakeHeat
+from dpheatmap.render.content.picture import picture_of
+from dpheatmap.render.palette import LIGHT, band_colours, opacities, rgb_of
+from render.conftest import CITY, MakeHeat, bell
 
 LARGE = Domain.bbox(7.0, 46.7, 7.9, 47.2, resolution=100)
-SCALE = see_through_colours()
 
 
 def some_std(domain: Domain) -> np.ndarray:
@@ -120,18 +120,23 @@ def tiles_of(path: Path) -> tuple[Reader, dict[tuple[int, int, int], np.ndarray]
     return reader, tiles
 
 
-def steps_of(pixels: np.ndarray) -> np.ndarray:
-    """Back from colours to steps of the scale."""
-    known, shown = (colour.astype(np.int64) @ [1 << 24, 1 << 16, 1 << 8, 1] for colour in (SCALE, pixels))
-    order = known.argsort()
-    step: np.ndarray = order[np.minimum(np.searchsorted(known, shown, sorter=order), 255)]
-    assert (known[step] == shown).all()
-    return step
+def bands_in(pixels: np.ndarray, bands: int) -> np.ndarray:
+    """Back from colours to bands, 0 where the tile is bare; every pixel has to have a colour of the palette."""
+    parts = opacities(bands, LIGHT.opacities)
+    known = np.array(
+        [[*rgb_of(c), round(255 * part)] for c, part in zip(band_colours(LIGHT.heat, bands), parts, strict=True)]
+    )
+    bare = pixels[..., 3] == 0
+    same = (pixels[..., None, :] == known).all(axis=-1)
+    assert (same.any(axis=-1) | bare).all()
+    found: np.ndarray = np.where(bare, 0, 1 + same.argmax(axis=-1))
+    return found
 
 
 def test_a_pixel_of_a_tile_is_a_cell(make_heat: MakeHeat, tmp_path: Path) -> None:
-    """At its own zoom every pixel has the colour of its cell's density, wherever it lies; beyond the place is none."""
+    """At its own zoom every pixel has the band of its cell, wherever it lies; beyond the place is none."""
     heat = make_heat(LARGE)
+    picture = picture_of(heat)
     heat.save(tmp_path / "map.pmtiles")
     reader, tiles = tiles_of(tmp_path / "map.pmtiles")
     header = reader.header()
@@ -141,11 +146,10 @@ def test_a_pixel_of_a_tile_is_a_cell(make_heat: MakeHeat, tmp_path: Path) -> Non
     shown = np.zeros((256 * (max(ys) - min(ys) + 1), 256 * (max(xs) - min(xs) + 1)), np.int64)
     for (z, x, y), pixels in tiles.items():
         if z == zoom:
-            shown[256 * (y - min(ys)) :, 256 * (x - min(xs)) :][:256, :256] = steps_of(pixels)
+            shown[256 * (y - min(ys)) :, 256 * (x - min(xs)) :][:256, :256] = bands_in(pixels, len(picture.edges))
     top, left = finest.y0 - 256 * min(ys), finest.x0 - 256 * min(xs)
     inside = shown[top : top + finest.rows, left : left + finest.columns]
-    expected = np.rint(255 * heat.density / heat.density.max())
-    assert np.abs(inside - expected).max() <= 1
+    assert (inside == np.searchsorted(picture.edges, picture.values, side="right")).mean() > 0.9999
     assert shown.sum() == inside.sum()
 
 
@@ -154,12 +158,14 @@ def test_lower_zooms_add_cells_up(make_heat: MakeHeat, tmp_path: Path) -> None:
     finest = LARGE.cells(LARGE.depth)
     sides = LARGE.lengths_of_cells(LARGE.depth, finest.y0 + np.arange(finest.rows) + 0.5)
     even = np.tile((sides**2)[:, None], finest.columns)
-    make_heat(LARGE, even).save(tmp_path / "map.pmtiles", zooms=(6, LARGE.depth - 8))
+    heat = make_heat(LARGE, even)
+    heat.save(tmp_path / "map.pmtiles", zooms=(6, LARGE.depth - 8))
+    many = len(picture_of(heat).edges)
     for (zoom, _, _), pixels in tiles_of(tmp_path / "map.pmtiles")[1].items():
-        steps = steps_of(pixels)
-        inner = steps[1:-1, 1:-1][(steps[:-2, 1:-1] > 0) & (steps[2:, 1:-1] > 0) & (steps[1:-1, 2:] > 0)]
+        bands = bands_in(pixels, many)
+        inner = bands[1:-1, 1:-1][(bands[:-2, 1:-1] > 0) & (bands[2:, 1:-1] > 0) & (bands[1:-1, 2:] > 0)]
         if len(inner) > 50:
-            assert np.median(inner) >= 250, zoom
+            assert np.median(inner) == many, zoom
 
 
 def test_deeper_zooms_repeat_cells(make_heat: MakeHeat, tmp_path: Path) -> None:
@@ -183,8 +189,10 @@ def test_tiles_of_a_map_with_other_pixels_than_cells(city: Release, tmp_path: Pa
     reader, tiles = tiles_of(tmp_path / "map.pmtiles")
     assert max(CITY.cells(CITY.depth - 1).columns, CITY.cells(CITY.depth - 1).rows) <= 200
     assert reader.header()["max_zoom"] == CITY.depth - 1 - 8
-    zoom, x, y = max(tiles, key=lambda at: (at[0], steps_of(tiles[at]).max()))
-    row, column = np.unravel_index(steps_of(tiles[zoom, x, y]).argmax(), (256, 256))
+    many = len(picture_of(heat).edges)
+    zoom, x, y = max(tiles, key=lambda at: (at[0], bands_in(tiles[at], many).max()))
+    highest = np.argwhere(bands_in(tiles[zoom, x, y], many) == many)
+    row, column = highest.mean(axis=0)
     where = np.array([256 * x + column + 0.5, 256 * y + row + 0.5]) / 2.0 ** (zoom + 8)
     hot = np.unravel_index(heat.density.argmax(), heat.values.shape)
     lon, lat = heat.x[hot[1]], heat.y[hot[0]]
@@ -198,24 +206,35 @@ def test_tiles_say_what_their_colours_mean(make_heat: MakeHeat, tmp_path: Path) 
     with (tmp_path / "map.pmtiles").open("rb") as file:
         reader = Reader(MmapSource(file))
         about, header = reader.metadata(), reader.header()
+    picture = picture_of(heat)
     assert about["legend"] == {
-        "unit": "share of people per km2", "scale": "linear", "top": pytest.approx(1e6 * heat.density.max()),
-    }  # fmt: skip
+        "title": picture.words.legend.title,
+        "edges": list(picture.edges),
+        "colours": band_colours(LIGHT.heat, len(picture.edges)),
+    }
+    assert about["name"] == "Where people are"
     assert "epsilon = 1/3 per person" in about["attribution"]
     assert header["min_lon_e7"] == round(1e7 * CITY.bounds.x0)
     assert header["clustered"]
 
 
-def test_what_is_within_the_noise_is_not_in_tiles(make_heat: MakeHeat, tmp_path: Path) -> None:
+def test_what_can_not_be_told_is_not_in_tiles(make_heat: MakeHeat, tmp_path: Path) -> None:
     finest = CITY.cells(CITY.depth)
     values = np.ones((finest.rows, finest.columns))
-    std = np.zeros_like(values)
-    std[:, : finest.columns // 2] = 1.0
-    make_heat(CITY, values, std=std).save(tmp_path / "map.pmtiles")
+    std = np.where(np.arange(finest.columns) < finest.columns // 2, 1.0, 1e-9) * values
+    heat = make_heat(CITY, values, std=std)
+    heat.save(tmp_path / "map.pmtiles")
     _, tiles = tiles_of(tmp_path / "map.pmtiles")
     own = CITY.depth - 8
     seen = sum(int((pixels[..., 3] > 0).sum()) for at, pixels in tiles.items() if at[0] == own)
-    assert seen == finest.rows * (finest.columns - finest.columns // 2)
+    assert seen == pytest.approx(finest.rows * (finest.columns - finest.columns // 2), rel=0.03)
+
+
+def test_a_map_without_signal_has_bare_tiles_and_no_legend(tmp_path: Path) -> None:
+    bell(CITY, spread=5.0).save(tmp_path / "map.pmtiles")
+    reader, tiles = tiles_of(tmp_path / "map.pmtiles")
+    assert not any(pixels[..., 3].any() for pixels in tiles.values())
+    assert reader.metadata()["legend"]["edges"] == []
 
 
 def test_too_many_tiles(make_heat: MakeHeat, tmp_path: Path) -> None:

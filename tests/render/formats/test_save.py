@@ -17,8 +17,10 @@ from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Release
-from dpheatmap.render import FORMATS
+from dpheatmap.render import FORMATS, refuse
+from dpheatmap.render.content.look import Look
 from dpheatmap.render.formats import png
+from dpheatmap.render.formats.metadata import facts
 from render.conftest import released
 
 MakeHeat = Callable[..., Heatmap]
@@ -48,7 +50,9 @@ def test_every_format_is_written_whole_and_again(city: Release, tmp_path: Path, 
         ("map.tif", {"bare": True}, "bare is no option of .tif files"),
         ("map.png", {"h3": 8}, "h3 is no option of .png files"),
         ("map.geojson", {"zooms": (3, 4)}, "zooms is no option of .geojson files"),
-        ("map.npz", {"scale": "log"}, "scale is no option of .npz files"),
+        ("map.npz", {"style": "smooth"}, "style is no option of .npz files"),
+        ("map.csv", {"what": "clicks"}, "what is no option of .csv files"),
+        ("map.tif", {"limits": (1, 50)}, "limits is no option of .tif files"),
     ],
 )
 def test_an_option_that_a_format_does_not_take(
@@ -63,7 +67,7 @@ def test_a_failure_leaves_the_old_file(make_heat: MakeHeat, tmp_path: Path, monk
     path = tmp_path / "map.png"
     path.write_bytes(b"old")
 
-    def fail(heat: Heatmap, path: Path) -> None:
+    def fail(heat: Heatmap, path: Path, look: Look) -> None:
         path.write_bytes(b"half")
         raise MemoryError
 
@@ -149,3 +153,19 @@ def test_csv_has_small_shares_in_full(make_heat: MakeHeat, tmp_path: Path) -> No
     with open(tmp_path / "map.csv", newline="") as file:
         shares = [float(row["share"]) for row in csv.DictReader(file)]
     assert shares == (values / values.sum()).ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    ("domain", "title"),
+    [(CITY, "Where people are"), (IMAGE, "Where people looked"), (Domain.unit(3), "Where the mass is")],
+    ids=["ground", "image", "unit square"],
+)
+def test_metadata_name_a_map_by_its_kind_of_place(make_heat: MakeHeat, domain: Domain, title: str) -> None:
+    assert facts(make_heat(domain))["title"] == title
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".html"])
+def test_limits_that_do_not_fit_are_refused_before_anything_is_spent(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(ParameterError, match="limits must have one to 6 of the steps"):
+        refuse(CITY, tmp_path / f"map{suffix}", limits=(3, 4))
+    refuse(CITY, tmp_path / f"map{suffix}", limits=(1, 50))

@@ -183,7 +183,8 @@ def test_somebody_s_own_map_goes_into_the_page(make_heat: MakeHeat, tmp_path: Pa
     (tmp_path / "own.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [park]}))
     look = Look(context=(str(tmp_path / "own.geojson"),), context_credit="Stadt Köln")
     data = data_in(page_of(make_heat(CITY), look))
-    (layer,) = data["context"]  # type: ignore[misc]
+    layers: list[dict[str, str]] = data["context"]  # type: ignore[assignment]
+    (layer,) = layers
     assert (layer["name"], layer["kind"]) == ("own", "park")
     carried = json.loads(zlib.decompress(base64.b64decode(layer["data"])))
     assert carried["features"][0]["properties"]["name"] == "Königsforst"

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from dpheatmap._util.number_words import MINUS, digits, plain
+from dpheatmap.design.shares import exact_text
 from dpheatmap.place.domain import Domain
 
 
@@ -60,10 +61,8 @@ def epsilon_in_words(epsilon: Fraction) -> str:
     >>> epsilon_in_words(Fraction(1, 4)), epsilon_in_words(Fraction(1, 3)), epsilon_in_words(Fraction(10**9, 7**11))
     ('0.25', '1/3', 'about 0.506')
     """
-    decimal = f"{float(epsilon):.10g}"
-    if Fraction(decimal) == epsilon and "e" not in decimal:
-        return decimal
-    return str(epsilon) if len(str(epsilon)) <= 9 else f"about {digits(float(epsilon), 3)}"
+    exact = exact_text(epsilon)
+    return exact if len(exact) <= 9 else f"about {digits(float(epsilon), 3)}"
 
 
 def _whole(value: int) -> str:

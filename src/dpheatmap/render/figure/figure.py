@@ -22,7 +22,7 @@ from dpheatmap.render.content.subject import PITCH
 from dpheatmap.render.figure.background import background_of, chalk, lines_over
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.context_drawing import ContextDrawing, layers_of
-from dpheatmap.render.figure.lettering import REGULAR, SEMIBOLD, lines_of, text_width
+from dpheatmap.render.figure.lettering import REGULAR, SEMIBOLD, text_width
 from dpheatmap.render.figure.page_layout import (
     BAR_HEIGHT,
     BAR_WIDTH,
@@ -102,15 +102,16 @@ class Figure:
                  for left, top, right, bottom in (self.marks.areas(box) if self.marks else [])]  # fmt: skip
         bar = self.scale_bar
         if bar is not None:
-            taken.append((0.0, box.height - SCALE * 40.0, SCALE * (bar.length + 40.0), float(box.height)))
+            wide = max(bar.length, text_width(bar.label, 11)) + 40.0
+            taken.append((0.0, box.height - SCALE * 40.0, SCALE * wide, float(box.height)))
         if self.picture.words.nothing is not None:
-            card = _card_box(self._without_credits)
+            card = self._without_credits.card
             taken.append((card.left - box.left, card.top - box.top, card.right - box.left, card.bottom - box.top))
 
-        def wide(name: str, size: float) -> float:
+        def width_of(name: str, size: float) -> float:
             return text_width(name, size, SEMIBOLD if size >= _BIG else REGULAR)
 
-        return ground_of(self.picture.domain, box.width, box.height, wide, scale=SCALE, taken=taken)
+        return ground_of(self.picture.domain, box.width, box.height, width_of, scale=SCALE, taken=taken)
 
     @cached_property
     def context(self) -> ContextDrawing:
@@ -259,7 +260,17 @@ class Figure:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Where each number stands below the bar, in pixels of the page."""
+        """Where each number stands below the bar, in pixels of the page; one that would touch another is left out."""
+        found: list[tuple[float, str]] = []
+        end = -1.0
+        for at, text in self._numbers:
+            half = text_width(text, NUMBER) / 2
+            found.append((at, text if at - half > end else ""))
+            end = at + half + 3.0 if at - half > end else end
+        return found
+
+    @property
+    def _numbers(self) -> list[tuple[float, str]]:
         edges, width, first = self.picture.edges, BAR_WIDTH, self.layout.first_box
         many = len(edges)
         if self.picture.signed:
@@ -325,32 +336,23 @@ class Figure:
         shape = SCALE * np.array([(x, y - 5), (x, y), (x + bar.length, y), (x + bar.length, y - 5)])
         canvas.lines([shape], box, width=SCALE * 4.0, colour=rgb_of(theme.page), opacity=0.8)
         canvas.lines([shape], box, width=SCALE * 1.3, colour=rgb_of(theme.ink))
+        # A label that is longer than its line does not leave the map.
+        middle = max(x + bar.length / 2, x - 8 + text_width(bar.label, 11) / 2)
         canvas.text(
-            SCALE * (x + bar.length / 2), SCALE * (y - 7), bar.label, size=SCALE * 11, colour=rgb_of(theme.ink),
+            SCALE * middle, SCALE * (y - 7), bar.label, size=SCALE * 11, colour=rgb_of(theme.ink),
             align=0.5, halo=rgb_of(theme.page),
         )  # fmt: skip
 
     def _draw_card(self, canvas: Canvas) -> None:
         """Draw the words across a map that shows nothing."""
-        card = self.picture.words.nothing
-        if card is None:
-            return
-        box = _card_box(self.layout)
-        theme = self.theme
+        box, theme = self.layout.card, self.theme
         canvas.fill(
             Box(box.left - SCALE, box.top - SCALE, box.right + SCALE, box.bottom + SCALE),
             rgb_of(theme.faint),
             SCALE * 11,
         )
         canvas.fill(box, rgb_of(theme.page), SCALE * 10)
-        x, y = box.left + SCALE * 22, box.top + SCALE * 34
-        for line in lines_of(card.heading, _card_room(self.layout), 16, SEMIBOLD):
-            canvas.text(x, y, line, size=SCALE * 16, colour=rgb_of(theme.ink), weight=SEMIBOLD)
-            y += SCALE * 22
-        y += SCALE * 4
-        for line in lines_of(card.text, _card_room(self.layout), 13.5):
-            canvas.text(x, y, line, size=SCALE * 13.5, colour=rgb_of(theme.soft))
-            y += SCALE * 20
+        self._draw_lines(canvas, self.layout.card_lines)
 
     def _draw_badge(self, canvas: Canvas) -> None:
         """Draw the badge of the privacy promise, red if there is none."""
@@ -380,21 +382,6 @@ def _plain(box: Box, colour: Rgb) -> Pixels:
 def _hatch(box: Box, colour: Rgb, ground: Rgb) -> Pixels:
     """A swatch of hatching."""
     return mix(_plain(box, colour), ground, stripes(box.width, box.height, SCALE))
-
-
-def _card_room(layout: PageLayout) -> float:
-    return min(400.0, layout.map.width / SCALE - 80.0)
-
-
-def _card_box(layout: PageLayout) -> Box:
-    """The card in the middle of the map."""
-    card = layout.words.nothing
-    if card is None:
-        raise AssertionError("a map that shows something has no card")
-    room = _card_room(layout)
-    high = 22 * len(lines_of(card.heading, room, 16, SEMIBOLD)) + 20 * len(lines_of(card.text, room, 13.5)) + 40
-    middle = (layout.map.left + layout.map.right) / 2 / SCALE, (layout.map.top + layout.map.bottom) / 2 / SCALE
-    return _box(middle[0] - room / 2 - 22, middle[1] - high / 2, middle[0] + room / 2 + 22, middle[1] + high / 2)
 
 
 def _is_pitch(background: str | PathLike[str]) -> bool:

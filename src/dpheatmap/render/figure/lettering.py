@@ -29,15 +29,25 @@ def text_width(text: str, size: float, weight: int = REGULAR) -> float:
 
 
 def lines_of(text: str, room: float, size: float, weight: int = REGULAR) -> list[str]:
-    """A text broken into lines that fit the room; a word that is wider than the room has a line of its own."""
+    """A text broken into lines that fit the room; a word that is wider than the room is broken, too."""
     lines: list[str] = []
     for word in filter(None, text.split(" ")):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, size, weight) <= room:
             lines[-1] = longer
         else:
-            lines.append(word)
+            lines += _pieces_of(word, room, size, weight)
     return lines
+
+
+def _pieces_of(word: str, room: float, size: float, weight: int) -> list[str]:
+    """A word in pieces that fit the room, each of one letter at least."""
+    pieces = [""]
+    for letter in word:
+        if pieces[-1] and text_width(pieces[-1] + letter, size, weight) > room:
+            pieces.append("")
+        pieces[-1] += letter
+    return pieces
 
 
 def draw_text(

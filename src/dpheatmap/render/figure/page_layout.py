@@ -35,7 +35,12 @@ SWATCH = (22, 13)
 TALLEST = 1.6
 """The most that a map may be higher than the page is wide; taller ones are narrower."""
 
+CARD_HEADING, CARD_TEXT = 16, 13.5
+"""Sizes of letters on the card of a map that shows nothing."""
+
 _TAKEAWAY_WIDTH = 640
+_LEGEND_STEP = 17
+_CARD_WIDTH, _CARD_AIR, _CARD_INSET = 264, 18, 22
 _BADGE_HEIGHT, _BADGE_LEFT, _BADGE_RIGHT = 25, 26, 10
 _WARNING_HEIGHT = 34
 
@@ -106,15 +111,25 @@ class PageLayout:
             return []
         legend, y = self.words.legend, self._legend_top + LEGEND
         if not legend.less:
-            return [Line(SIDE, y, legend.title, LEGEND, SEMIBOLD)]
-        less, more = (text.strip("← →") for text in (legend.less, legend.more))
-        right = SIDE + BAR_WIDTH - ARROW - text_width(more, LEGEND, SEMIBOLD)
-        return [Line(SIDE + ARROW, y, less, LEGEND, SEMIBOLD), Line(right, y, more, LEGEND, SEMIBOLD)]
+            titles = lines_of(legend.title, WIDTH - 2 * SIDE, LEGEND, SEMIBOLD)
+            return [Line(SIDE, y + _LEGEND_STEP * k, title, LEGEND, SEMIBOLD) for k, title in enumerate(titles)]
+        less, more = (
+            lines_of(text.strip("← →"), BAR_WIDTH / 2 - ARROW - 8, LEGEND, SEMIBOLD)
+            for text in (legend.less, legend.more)
+        )
+        end = SIDE + BAR_WIDTH - ARROW
+        return [
+            *(Line(SIDE + ARROW, y + _LEGEND_STEP * k, text, LEGEND, SEMIBOLD) for k, text in enumerate(less)),
+            *(
+                Line(end - text_width(text, LEGEND, SEMIBOLD), y + _LEGEND_STEP * k, text, LEGEND, SEMIBOLD)
+                for k, text in enumerate(more)
+            ),
+        ]
 
     @cached_property
     def arrows(self) -> list[tuple[float, float, float]]:
         """For changes, arrows beside both titles, which the font lacks: tail, tip and y."""
-        if len(self.legend_titles) < 2:
+        if not self.words.legend.less or not self.has_bar:
             return []
         y, long = self.legend_titles[0].y - 0.36 * LEGEND, ARROW - 5
         return [(SIDE + long, SIDE, y), (SIDE + BAR_WIDTH - long, SIDE + BAR_WIDTH, y)]
@@ -123,12 +138,13 @@ class PageLayout:
     def first_box(self) -> float:
         """The width of the bar's bare box, with room for its words beside the first number."""
         legend = self.words.legend
-        return max(FIRST_BOX, text_width(legend.under, NUMBER) + (44 if legend.less else 18))
+        number = text_width(legend.under.rpartition(" ")[2], NUMBER) / 2
+        return max(FIRST_BOX, text_width(legend.under, NUMBER) + (52 if legend.less else max(18.0, number + 6)))
 
     @cached_property
     def bar(self) -> float:
         """Top of the bar."""
-        return self._legend_top + LEGEND + 9
+        return max(line.y for line in self.legend_titles) + 9
 
     @cached_property
     def below_bar(self) -> list[Line]:
@@ -136,7 +152,10 @@ class PageLayout:
         legend = self.words.legend
         if not legend.less or not self.has_bar:
             return []
-        return [Line(SIDE, self.bar + BAR_HEIGHT + 40, legend.title, NUMBER, soft=True)]
+        titles = lines_of(legend.title, WIDTH - 2 * SIDE, NUMBER)
+        return [
+            Line(SIDE, self.bar + BAR_HEIGHT + 40 + 17 * k, title, NUMBER, soft=True) for k, title in enumerate(titles)
+        ]
 
     @cached_property
     def notes(self) -> list[Note]:
@@ -173,8 +192,41 @@ class PageLayout:
         height = round(width * rows / columns)
         if height > TALLEST * width:
             height = round(TALLEST * width)
-            width = max(SCALE * 120, round(height * columns / rows))
-        return Box(SCALE * SIDE, top, SCALE * SIDE + width, top + max(height, SCALE * 40))
+            width = max(SCALE * (120 if self.has_bar else _CARD_WIDTH + 2 * _CARD_AIR), round(height * columns / rows))
+        least = 40.0 if self.has_bar else self._card_size(width)[1] + 2 * _CARD_AIR
+        return Box(SCALE * SIDE, top, SCALE * SIDE + width, top + max(height, round(SCALE * least)))
+
+    def _card_size(self, map_width: int) -> tuple[float, float]:
+        """The width and height of the card on a map of so many pixels of the picture."""
+        width = min(444.0, map_width / SCALE - 2 * _CARD_AIR)
+        lines = [len(lines) for lines in self._card_lines(width)]
+        return width, 22.0 * lines[0] + 20.0 * lines[1] + 40.0
+
+    def _card_lines(self, width: float) -> tuple[list[str], list[str]]:
+        card = self.words.nothing
+        if card is None:
+            return [], []
+        room = width - 2 * _CARD_INSET
+        return lines_of(card.heading, room, CARD_HEADING, SEMIBOLD), lines_of(card.text, room, CARD_TEXT)
+
+    @cached_property
+    def card(self) -> Box:
+        """The card in the middle of a map that shows nothing, in pixels of the picture."""
+        width, height = self._card_size(self.map.width)
+        x, y = (self.map.left + self.map.right) / 2, (self.map.top + self.map.bottom) / 2
+        half = SCALE * width / 2, SCALE * height / 2
+        return Box(*(round(at) for at in (x - half[0], y - half[1], x + half[0], y + half[1])))
+
+    @cached_property
+    def card_lines(self) -> list[Line]:
+        """The words on the card."""
+        x, y = self.card.left / SCALE + _CARD_INSET, self.card.top / SCALE + 34
+        heading, text = self._card_lines(self.card.width / SCALE)
+        below = y + 22 * len(heading) + 4
+        return [
+            *(Line(x, y + 22 * k, line, CARD_HEADING, SEMIBOLD) for k, line in enumerate(heading)),
+            *(Line(x, below + 20 * k, line, CARD_TEXT, soft=True) for k, line in enumerate(text)),
+        ]
 
     @cached_property
     def badge(self) -> Box:

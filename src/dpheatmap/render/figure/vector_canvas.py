@@ -110,17 +110,18 @@ class MatplotlibCanvas:
         self, x: float, y: float, text: str, *, size: float, colour: Rgb, align: float = 0.0, weight: int = REGULAR,
         halo: Rgb | None = None,
     ) -> None:  # fmt: skip
-        """Draw text as text, not as outlines."""
-        from matplotlib.patheffects import withStroke
+        """Draw text as text, not as outlines; only the halo under it is outlines."""
+        from matplotlib.patheffects import Stroke
 
         points = size * _POINTS
         families = [_FAMILIES[weight], *([] if all(map(has, text)) else [_OTHERWISE])]
-        rim = [] if halo is None else [withStroke(linewidth=points / 4, foreground=_of(halo), alpha=HALO)]
-        self._axes.text(
-            x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=rim, fontweight=weight,
-            fontfamily=families, verticalalignment="baseline", zorder=next(self._order),
-            horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align],
-        )  # fmt: skip
+        rim = [] if halo is None else [[Stroke(linewidth=points / 4, foreground=_of(halo), alpha=HALO)]]
+        for effects in (*rim, []):
+            self._axes.text(
+                x, y, text.replace("$", r"\$"), fontsize=points, color=_of(colour), path_effects=effects,
+                fontweight=weight, fontfamily=families, verticalalignment="baseline", zorder=next(self._order),
+                horizontalalignment={0.0: "left", 0.5: "center", 1.0: "right"}[align],
+            )  # fmt: skip
 
 
 def _of(colour: Rgb) -> tuple[float, float, float]:
