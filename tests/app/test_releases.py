@@ -21,7 +21,7 @@ from dpheatmap.app.release_request import domain_of
 from dpheatmap.app.release_shelf import Record
 from dpheatmap.place.domain import Domain
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX
-from dpheatmap.render.web.picture import picture_of
+from dpheatmap.render.content.picture import picture_of
 from helpers.served import BOX, COLUMNS, PLACE, Served, ended, serving, trips, until, wanted
 
 
@@ -68,10 +68,11 @@ def test_a_release_is_that_of_the_library(
     data = client.get(f"/api/releases/{made['id']}/map").json()
     picture = picture_of(release.heatmap())
     assert (data["rows"], data["columns"]) == picture.values.shape
-    assert data["top"] == pytest.approx(picture.top)
+    assert data["edges"] == list(picture.edges)
+    assert data["values"]["largest"] == pytest.approx(picture.values.max(), rel=1e-6)
     assert [part["text"] for part in data["label"]] == list(release.label.values())
     smoother = client.get(f"/api/releases/{made['id']}/map?sigma=900").json()
-    assert smoother["top"] == pytest.approx(picture_of(release.heatmap(sigma=900)).top)
+    assert smoother["values"]["largest"] == pytest.approx(picture_of(release.heatmap(sigma=900)).values.max(), rel=1e-6)
 
 
 def test_exact_numbers_are_for_the_data_holder_only(served: Served, made: dict[str, Any]) -> None:

@@ -17,6 +17,12 @@ from dpheatmap.app.uploads import ENDINGS
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX
 from helpers.served import Served, ended, trips, wanted
 
+LOOKS: dict[str, dict[str, Any]] = {
+    "first": {},
+    "smooth": {"smooth": True, "theme": "auto", "view": {"lng": 7.4, "lat": 46.9, "zoom": 11}},
+    "dark": {"theme": "dark", "smooth": False, "show": "sure"},
+    "again": {"theme": "auto"},
+}
 TITLE = "Où sont-ils? <b>Été</b> 2026"
 
 
@@ -55,12 +61,15 @@ def test_every_file_carries_the_title(client: httpx.Client, made: dict[str, Any]
 
 def test_the_look_goes_into_pictures(client: httpx.Client, made: dict[str, Any]) -> None:
     address = f"/api/releases/{made['id']}"
-    linear = client.get(f"{address}/file/.png").content
-    changed = client.patch(address, json={"look": {"axis": "log", "opacity": 0.5, "grey": False}})
-    assert changed.json()["look"] == {"axis": "log", "opacity": 0.5, "grey": False}
-    assert client.get(f"{address}/file/.png").content != linear
-    client.patch(address, json={"look": {}})
-    assert client.get(f"{address}/file/.png").content == linear
+    seen = {}
+    for name, look in LOOKS.items():
+        assert client.patch(address, json={"look": look}).json()["look"] == look
+        seen[name] = client.get(f"{address}/file/.png").content
+        page = client.get(f"{address}/file/.html").text
+        assert f'"style":"{"smooth" if look.get("smooth") else "bands"}"' in page
+        assert ('"colours":"dark"' in page) == (look.get("theme") == "dark")
+    assert len(set(seen.values())) == 3
+    assert seen["first"] == seen["again"]
 
 
 def test_appearance_is_stored_and_costs_nothing(served: Served, client: httpx.Client, made: dict[str, Any]) -> None:

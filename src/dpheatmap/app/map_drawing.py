@@ -54,7 +54,7 @@ class Drawing:
 
     def thumbnail(self, id: str) -> bytes:
         """A small picture of the heat, cached."""
-        kept = self._shelf.path(id, "thumbnail.png")
+        kept = self._shelf.path(id, f"thumbnail-{edition()}.png")
         if not kept.is_file():
             content = self._worker.run(pictures.thumbnail_of, self._shelf.release_path(id))
             with replace_whole(kept) as temporary:

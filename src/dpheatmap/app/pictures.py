@@ -25,7 +25,11 @@ THUMBNAIL = 320
 
 
 def map_of(release: Path, background: Path | None, sigma: float | None) -> str:
-    """The data of a map for the page, as JSON."""
+    """The data of a map for the page, as JSON, and whether any place stands out from the noise.
+
+    That follows from the noisy release alone, which is public and paid for. The number of rows inside the place would
+    tell more, and is nobody's to publish.
+    """
     look = Look(background=background)
     picture = picture_of(_heat(release, sigma), look)
     return _data(picture, look, stands_out=picture.painted)

@@ -23,7 +23,8 @@ from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.planning.plans import plan
 from dpheatmap.releases.label import odds_in_words
-from dpheatmap.render.content.picture import picture_of
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.picture import Picture, on_one_scale
 from dpheatmap.render.figure.thumbnail import thumbnail
 from dpheatmap.testing import generated_people
 
@@ -37,7 +38,7 @@ BESIDE = 5
 """The factor by which the epsilons beside the chosen one are stronger and weaker."""
 
 SIDE = 256
-DRAWS = 40  # of the posterior: enough for one typical number
+DRAWS = 40  # of the posterior: enough for one typical number and a small picture
 
 
 def plan_in_words(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
@@ -63,19 +64,25 @@ def preview(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
     made = release(counts, epsilon=min(epsilon * Fraction(users, people), Fraction(LARGEST_EPSILON)))
     shown = made.heatmap(size=SIDE)
     truth = replace(shown, values=smooth(true_distribution(counts), shown.sigma, SIDE), uncertainty=None, empty=False)
-    return {"shown": _png(shown), "truth": _png(truth), "sure": _sureness(shown)}
+    drawn = on_one_scale([truth, _roughly(shown)], [Look(), Look()])
+    return {"truth": _png(drawn[0]), "shown": _png(drawn[1]), "sure": _sureness(shown)}
+
+
+def _roughly(heat: Heatmap) -> Heatmap:
+    """A map whose uncertainty is known well enough for a small picture."""
+    return heat if heat.uncertainty is None else replace(heat, uncertainty=replace(heat.uncertainty, count=DRAWS))
 
 
 def _sureness(heat: Heatmap) -> float | None:
     """The typical relative standard deviation where half of the people are; None if nothing rises above the noise."""
     if heat.uncertainty is None:
         return None
-    rough = replace(heat.uncertainty, count=DRAWS)
+    rough = _roughly(heat).uncertainty
+    assert rough is not None
     order = np.argsort(-heat.density, axis=None)
     busy = order[: 1 + int(np.searchsorted(np.cumsum(heat.values.ravel()[order]), 0.5))]
     return float(np.median(rough.relative_std.ravel()[busy]))
 
 
-def _png(heat: Heatmap) -> str:
-    picture = picture_of(replace(heat, uncertainty=None))
+def _png(picture: Picture) -> str:
     return f"data:image/png;base64,{base64.b64encode(thumbnail(picture, SIDE)).decode('ascii')}"

@@ -11,7 +11,7 @@ from helpers.served import trips
 from helpers.visits import Visit, next_step, open_path, release_directly, type_box
 
 READY = ".map-frame[data-ready=first]:not([aria-busy])"
-STATE = "(({layer, opacity, theme}) => [layer, opacity, theme])(dpheatmap.state)"
+STATE = "(({show, smooth, theme}) => [show, smooth, theme])(dpheatmap.state)"
 
 
 def test_title_and_look_outlast_smoothing_leaving_and_downloads(visit: Visit, tmp_path: Path) -> None:
@@ -28,12 +28,12 @@ def test_title_and_look_outlast_smoothing_leaving_and_downloads(visit: Visit, tm
     expect(page.locator(".map-frame h1")).to_have_text("Riders in June")
     page.wait_for_selector(".label-card")
 
-    page.evaluate("dpheatmap.set({opacity: 0.4, theme: 'dark'}); dpheatmap.map.map.jumpTo({zoom: 11.5})")
+    page.evaluate("dpheatmap.set({smooth: true, theme: 'dark', view: {lng: 7.4, lat: 46.95, zoom: 11.5}})")
     slider = page.get_by_label("Smoothing")
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_selector(".map-frame:not([data-ready=first]):not([aria-busy])")
-    assert page.evaluate(STATE) == ["values", 0.4, "dark"]
+    assert page.evaluate(STATE) == ["heat", True, "dark"]
     assert abs(page.evaluate("dpheatmap.map.map.getZoom()") - 11.5) < 0.01
     expect(page.locator(".map-frame h1")).to_have_text("Riders in June")
 
@@ -42,8 +42,8 @@ def test_title_and_look_outlast_smoothing_leaving_and_downloads(visit: Visit, tm
     title.press("Tab")
     expect(page.locator(".map-frame h1")).to_have_text("Riders in July")
     page.wait_for_selector(".map-frame:not([aria-busy])")
-    assert page.evaluate(STATE) == ["values", 0.4, "dark"]
-    page.evaluate("dpheatmap.set({axis: 'log'})")
+    assert page.evaluate(STATE) == ["heat", True, "dark"]
+    page.evaluate("dpheatmap.set({theme: 'light'})")
     with page.expect_download() as waiting:
         page.locator(".files").get_by_role("link", name=".html", exact=True).click()
     assert waiting.value.suggested_filename == "public-map_Riders-in-July_epsilon-1.html"
@@ -51,14 +51,15 @@ def test_title_and_look_outlast_smoothing_leaving_and_downloads(visit: Visit, tm
     assert "<title>Riders in July</title>" in (tmp_path / "map.html").read_text()
     with visit.client() as client:
         (record,) = client.get("/api/releases").json()
-    assert (record["title"], record["look"]["axis"], record["look"]["opacity"]) == ("Riders in July", "log", 0.4)
+    assert (record["title"], record["look"]["theme"], record["look"]["smooth"]) == ("Riders in July", "light", True)
+    assert '"style":"smooth"' in (tmp_path / "map.html").read_text()
     visit.judge()
 
     page.get_by_role("link", name="Shelf").click()
     expect(page.locator(".card h2")).to_have_text("Riders in July")
     page.get_by_role("link", name="Open").click()
     page.wait_for_selector(f".map-frame[data-ready='{record['sigma']:g}']")
-    assert page.evaluate(STATE) == ["values", 0.4, "dark"]
+    assert page.evaluate(STATE) == ["heat", True, "light"]
     assert page.get_by_label("Smoothing").input_value() == "25"
     assert served.charges("riders") == 1
 

@@ -82,7 +82,7 @@ def test_a_swipe_compares_on_one_scale(visit: Visit, tmp_path: Path) -> None:
     page.evaluate(f"{VIEWS}[1].map.map.jumpTo({{zoom: 10}})")
     together(visit)
     page.wait_for_selector(".map-frame[data-ready]")
-    assert "B minus A" in page.locator(".map-frame[data-ready]").inner_text()
+    assert "What changed" in page.locator(".map-frame[data-ready]").inner_text()
 
 
 def together(visit: Visit) -> None:

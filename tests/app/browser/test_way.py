@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 import dpheatmap as dph
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX
-from dpheatmap.render.web.picture import picture_of
+from dpheatmap.render.content.picture import picture_of
 from helpers.browser import pointed
 from helpers.served import BOX, trips
 from helpers.visits import Visit, next_step, open_path, type_box
@@ -34,16 +34,12 @@ def taken(visit: Visit, folder: Path, suffix: str) -> Path:
     return path
 
 
-def hovered(visit: Visit, row: int, column: int) -> tuple[float, float]:
-    """The value and its uncertainty that the map tells under the pointer."""
+def hovered(visit: Visit, row: int, column: int) -> str:
+    """What the map tells under the pointer."""
     page = visit.page
     page.locator(".map-frame").scroll_into_view_if_needed()
-    frame = page.locator(".map-frame").bounding_box()
     at = page.evaluate(f"dpheatmap.screenOf({row}, {column})")
-    assert frame is not None
-    text = pointed(page, frame["x"] + 1 + at["x"], frame["y"] + 1 + at["y"])
-    value, std = (float(number.replace(",", "")) for number in re.findall(r"[\d.,]*\d", text)[:2])
-    return value, std
+    return pointed(page, at["x"], at["y"])
 
 
 def test_a_city_from_a_file_to_the_shelf(visit: Visit, tmp_path: Path) -> None:
@@ -129,15 +125,16 @@ def next_is_refused(visit: Visit) -> None:
 
 
 def check_numbers(visit: Visit, made: dph.Release, sigma: float | None) -> None:
-    """What the map tells under the pointer is what the library computes from the file that was downloaded."""
+    """Ranges on the screen hold what the library computes from the file that was downloaded."""
     picture = picture_of(made.heatmap(sigma=sigma)).at_most(724)
     rows, columns = picture.values.shape
     hottest = divmod(int(picture.values.argmax()), columns)
-    assert picture.std is not None
     for row, column in (hottest, (rows // 3, columns // 4)):
-        value, std = hovered(visit, row, column)
-        assert value == pytest.approx(picture.values[row, column], rel=1e-2, abs=0.02 * picture.std[row, column])
-        assert std == pytest.approx(picture.std[row, column], rel=0.06)
+        told = hovered(visit, row, column)
+        numbers = [float(number.replace(",", "")) for number in re.findall(r"[\d.,]*\d", told.partition(" of ")[0])]
+        low, high = numbers if len(numbers) == 2 else (0.0, *numbers)
+        assert low - 1 <= picture.values[row, column] <= high + 1, told
+        assert high < 4 * picture.values.max()
 
 
 def test_gaze_on_an_image_in_a_small_window(small_visit: Visit, tmp_path: Path) -> None:
@@ -186,7 +183,7 @@ def test_gaze_on_an_image_in_a_small_window(small_visit: Visit, tmp_path: Path) 
     page.get_by_role("button", name="Compare", exact=True).click()
     page.wait_for_selector("section[data-ready] .swipe")
     expect(page.locator(".map-frame[data-ready]")).to_have_count(1)
-    assert "B minus A" in page.locator(".map-frame[data-ready]").inner_text()
+    assert "What changed" in page.locator(".map-frame[data-ready]").inner_text()
     visit.judge()
 
 

@@ -104,8 +104,8 @@ export class BoxMap {
 
   private loaded(): void {
     this.map.addSource("box", { type: "geojson", data: outline(this.box) });
-    this.map.addLayer({ id: "box", type: "fill", source: "box", paint: { "fill-color": ACCENT, "fill-opacity": 0.18 } });
-    this.map.addLayer({ id: "box-edge", type: "line", source: "box", paint: { "line-color": ACCENT, "line-width": 2 } });
+    this.map.addLayer({ id: "drawn", type: "fill", source: "box", paint: { "fill-color": ACCENT, "fill-opacity": 0.18 } });
+    this.map.addLayer({ id: "drawn-edge", type: "line", source: "box", paint: { "line-color": ACCENT, "line-width": 2 } });
     this.showTheme();
     this.scheme.addEventListener("change", this.rethemed);
     this.map.on("moveend", () => void this.refine());

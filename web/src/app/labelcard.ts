@@ -29,7 +29,7 @@ export class LabelCard {
       el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), value])),
       this.publisherField(problem),
       ...data.label.flatMap(({ heading, text }) => [el("h3", {}, heading), el("p", {}, text)]),
-      el("p", { class: "note" }, data.facts.join(" · ")),
+      el("p", { class: "note" }, data.facts.join(" ")),
       button(t.map.print, () => this.print()),
     );
     this.call(release.title);

@@ -1,4 +1,4 @@
-/** How a map is shown: what its reader chose, and where they have gone on it. Both outlast the map that is drawn anew. */
+/** How a map is shown: what its reader chose and where they went on it. It outlasts the map that is drawn anew. */
 import type { HeatmapView } from "../component";
 
 /** The component's state, as it is stored: names and plain values, which another edition may not know. */
@@ -11,19 +11,16 @@ export interface Camera {
   on(event: "move", action: () => void): void;
 }
 
-type Inside = { state: Look; map: { map: Camera } | null };
-const inside = (view: HeatmapView): Inside => view as unknown as Inside;
-
 /** What its reader chose. */
-export const lookOf = (view: HeatmapView): Look => ({ ...inside(view).state });
+export const lookOf = (view: HeatmapView): Look => ({ ...view.state });
 
-/** The map's camera; null where there is only a picture. */
-export const cameraOf = (view: HeatmapView): Camera | null => inside(view).map?.map ?? null;
+/** The map's camera, which two maps that move together share; null where there is only a picture. */
+export const cameraOf = (view: HeatmapView): Camera | null => (view as unknown as { map: { map: Camera } | null }).map?.map ?? null;
 
 /** Show a map as another one was shown, as far as it knows the choices. */
 export function wear(view: HeatmapView, look: Look): void {
   const now = lookOf(view);
-  const known = Object.entries(look).filter(([name, value]) => name in now && typeof now[name] === typeof value && now[name] !== value);
+  const known = Object.entries(look).filter(([name, value]) => name in now && typeof now[name] === typeof value);
   if (known.length) view.set(Object.fromEntries(known));
 }
 

@@ -2,7 +2,7 @@
 import type { HeatmapView } from "../component";
 import type { MapData } from "../data";
 import { el } from "../dom";
-import { cameraOf, type Look, lookOf, wear } from "./look";
+import { type Look, lookOf, wear } from "./look";
 import { maps } from "./maps";
 
 export class MapFrame {
@@ -67,14 +67,11 @@ export class MapFrame {
 
   private async replace(data: MapData): Promise<void> {
     const { HeatmapView } = await maps();
-    const camera = this.view && cameraOf(this.view);
-    const place = camera && { center: Object.values(camera.getCenter()) as [number, number], zoom: camera.getZoom() };
     this.look = this.shownLook;
     this.view?.destroy();
     this.view = null;
     const view = await HeatmapView.mount(this.element, this.title ? { ...data, title: this.title } : data);
     wear(view, this.look);
-    if (place) cameraOf(view)?.jumpTo(place);
     this.view = view;
   }
 }

@@ -28,9 +28,10 @@ export class Swipe {
     const { HeatmapView } = await maps();
     for (const [i, data] of pair.entries()) {
       if (this.over) return;
-      this.views.push(await HeatmapView.mount(this.frames[i], { ...data, title: t.compare.title })); // one title: one layout
+      this.views.push(await HeatmapView.mount(this.frames[i], { ...data, title: t.compare.title, subtitle: "", takeaway: "" })); // the same words: one layout
     }
     if (this.over) return this.destroy();
+    this.element.querySelector(".swipe")?.classList.toggle("words-of-upper", pair[0].nothing !== null); // it has no legend
     this.tie();
     this.resized.observe(this.element);
     this.show();
