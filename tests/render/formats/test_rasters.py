@@ -191,8 +191,8 @@ def test_tiles_of_a_map_with_other_pixels_than_cells(city: Release, tmp_path: Pa
     assert reader.header()["max_zoom"] == CITY.depth - 1 - 8
     many = len(picture_of(heat).edges)
     zoom, x, y = max(tiles, key=lambda at: (at[0], bands_in(tiles[at], many).max()))
-    highest = np.argwhere(bands_in(tiles[zoom, x, y], many) == many)
-    row, column = highest.mean(axis=0)
+    bands = bands_in(tiles[zoom, x, y], many)
+    row, column = np.argwhere(bands == bands.max()).mean(axis=0)
     where = np.array([256 * x + column + 0.5, 256 * y + row + 0.5]) / 2.0 ** (zoom + 8)
     hot = np.unravel_index(heat.density.argmax(), heat.values.shape)
     lon, lat = heat.x[hot[1]], heat.y[hot[0]]
