@@ -20,7 +20,7 @@ from dpheatmap.render.figure.figure import Figure
 from dpheatmap.testing import generated_people, seeded_release
 
 MakeHeat = Callable[..., Heatmap]
-CITY = Domain.bbox(7.30, 46.90, 7.50, 47.02, resolution=100)
+CITY = Domain.bbox(7.30, 46.90, 7.50, 47.02, resolution=200)
 SCREEN = Domain.image(64, 48)
 PITCH = Domain.image(105, 68)
 HARBOUR = Domain.bbox(-75.0, 40.0, -72.0, 42.0, depth=11)

@@ -163,7 +163,7 @@ def test_the_parts_come_in_order(domain: Domain, seeded: bool, spread: float) ->
         bar = figure.layout.warning * SCALE
         assert drawn.texts[0].words == "Not private: made with a seed, for tests only"
         assert (Box(0, 0, figure.layout.width, bar), rgb_of(WARNING)) in drawn.fills
-        assert drawn.texts[0].area[3] < bar < heights[0]
+        assert drawn.texts[0].area[3] < bar < drawn.said(words.title).area[1]
         assert (figure.layout.badge, rgb_of(WARNING)) in drawn.fills
     else:
         assert figure.layout.warning == 0
