@@ -248,7 +248,10 @@ RULES: dict[str, Rule] = {
     "basemap": Rule("True or False", lambda value: isinstance(value, bool), "False draws no coast, borders and towns."),
     "context": Rule(
         "names of files",
-        lambda value: all(isinstance(spec, str) and spec for spec in (value if isinstance(value, tuple) else [value])),
+        lambda value: (
+            value != ()
+            and all(isinstance(spec, str) and spec for spec in (value if isinstance(value, tuple) else [value]))
+        ),
         "They hold your own map: parks, streets, borders.",
     ),
     "context_credit": _text("text", "It says whose map the context is."),
