@@ -112,6 +112,12 @@ def _are_limits(value: object) -> bool:
     )
 
 
+def _as_texts(value: object) -> tuple[str, ...]:
+    """A text, or a tuple of texts, as a tuple; anything else as none."""
+    found = value if isinstance(value, tuple) else (value,)
+    return found if all(isinstance(each, str) for each in found) else ()
+
+
 def _are_two_texts(value: object) -> bool:
     return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(v, str) and v for v in value)
 
@@ -248,10 +254,7 @@ RULES: dict[str, Rule] = {
     "basemap": Rule("True or False", lambda value: isinstance(value, bool), "False draws no coast, borders and towns."),
     "context": Rule(
         "names of files",
-        lambda value: (
-            value != ()
-            and all(isinstance(spec, str) and spec for spec in (value if isinstance(value, tuple) else [value]))
-        ),
+        lambda value: bool(_as_texts(value)) and all(_as_texts(value)),
         "They hold your own map: parks, streets, borders.",
     ),
     "context_credit": _text("text", "It says whose map the context is."),
