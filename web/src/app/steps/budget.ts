@@ -8,6 +8,11 @@ import { fill, t } from "../texts";
 
 const rounded = (number: number): string => String(Number(number.toFixed(6)));
 
+interface Asked {
+  name: string;
+  typed: boolean;
+}
+
 export class BudgetPart {
   readonly element = el("section", { class: "budget" });
   private budget: Budget = { ledger: "", populations: [] };
@@ -41,11 +46,14 @@ export class BudgetPart {
     this.show();
   }
 
+  /** What is asked for at this moment: a limit typed now counts, also if the ledger's own one comes later. */
+  asked(): Asked {
+    return { name: this.name.value.trim(), typed: !this.limitField.hidden && this.limit.value !== this.limit.defaultValue };
+  }
+
   /** The population's name, after a limit was set for it where there was none. */
-  async ready(): Promise<string> {
-    const name = this.name.value.trim();
+  async ready({ name, typed }: Asked): Promise<string> {
     if (!name) throw new Refusal(t.release.nobody);
-    const typed = !this.limitField.hidden && this.limit.value !== this.limit.defaultValue;
     await this.loading; // whoever is fast must not set a limit that there is
     if (!(value(this.account?.limit ?? this.limit.value.trim()) > 0)) throw new Refusal(t.release.bad_limit);
     if (!this.account?.limit || typed) this.take(await api.limit(name, this.limit.value.trim()));

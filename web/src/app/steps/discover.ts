@@ -21,7 +21,7 @@ export function discoverPanel(root: HTMLElement, problem: Problem, discovered: (
     problem.clear();
     begin.disabled = true;
     try {
-      const asked = wanted(await budget.ready(), { kind: "unit" });
+      const asked = wanted(await budget.ready(budget.asked()), { kind: "unit" });
       if (!asked) throw new Refusal(t.release.incomplete);
       const begun = await api.discover({ ...asked, epsilon: price.value.trim() });
       const ended = await follow(status, begun, () => over);

@@ -21,9 +21,10 @@ export function releaseStep(root: HTMLElement): () => void {
   const start = async (): Promise<void> => {
     problem.clear();
     begin.disabled = true;
+    const paid = budget.asked();
     try {
       if (await where.isDoubtful()) throw new Refusal(t.release.place_doubtful);
-      const asked = wanted(await budget.ready());
+      const asked = wanted(await budget.ready(paid));
       if (!asked) throw new Refusal(t.release.incomplete);
       const begun = await api.release(asked);
       if (begin.isConnected) go(`map/${begun.id}${begun.repeated ? "/again" : ""}`); // where it is followed, also after a reload
