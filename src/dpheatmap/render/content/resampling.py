@@ -10,17 +10,18 @@ from dpheatmap.place.domain import Domain, Floats
 
 def average(values: Floats, rows: int, columns: int) -> Floats:
     """Average over an even grid of fewer pixels, each old pixel weighted by its part in the new one."""
-    smaller: Floats = _overlap(values.shape[0], rows) @ values @ _overlap(values.shape[1], columns).T
-    return smaller
+    return _average_down(_average_down(values, rows).T, columns).T
 
 
-def _overlap(old: int, new: int) -> Floats:
-    """The weight of each old pixel of a line in the mean of each new one."""
-    start, stop = np.arange(new) * (old / new), np.arange(1, new + 1) * (old / new)
-    at = np.arange(old)
-    inside = np.minimum(stop[:, None], at + 1) - np.maximum(start[:, None], at)
-    weights: Floats = np.clip(inside, 0.0, None) * (new / old)
-    return weights
+def _average_down(values: Floats, rows: int) -> Floats:
+    """Average over fewer rows, by the differences of sums from the top, which are linear inside a row."""
+    old = len(values)
+    sums = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0)])
+    edges = np.linspace(0.0, old, rows + 1)
+    whole = np.minimum(edges.astype(np.intp), old - 1)
+    at_edges = sums[whole] + (edges - whole)[:, None] * values[whole]
+    means: Floats = np.diff(at_edges, axis=0) * (rows / old)
+    return means
 
 
 def resize(values: Floats, columns: int, rows: int, *, smooth: bool = True) -> Floats:

@@ -156,21 +156,21 @@ def _paint_lines(picture: Picture, values: Singles, theme: Theme, scale: float) 
 
 def stripes(columns: int, rows: int, scale: float) -> Singles:
     """Stripes from lower left to upper right, with soft edges."""
-    along = np.add.outer(np.arange(rows, dtype=np.float32), np.arange(columns, dtype=np.float32)) / np.sqrt(2.0)
-    period, width = _PERIOD * scale, _STRIPE * scale
-    away = np.abs(along % period - period / 2)
-    striped: Singles = np.clip(width / 2 - away + 0.5, 0.0, 1.0).astype(np.float32)
-    return striped
+    return _slanted(columns, rows, width=_STRIPE * scale, period=_PERIOD * scale)
 
 
 def diagonals(pixels: Pixels, colour: Rgb, scale: float) -> Pixels:
     """Thin diagonal lines over a map of which nothing is known."""
     rows, columns = pixels.shape[:2]
-    along = np.add.outer(np.arange(rows, dtype=np.float32), np.arange(columns, dtype=np.float32)) / np.sqrt(2.0)
-    period = 11.0 * scale
-    line = np.clip(0.5 * scale - np.abs(along % period - period / 2) + 0.5, 0.0, 1.0)[..., None]
-    lined: Pixels = np.rint(pixels + 0.8 * line * (np.array(colour, np.float32) - pixels)).astype(np.uint8)
-    return lined
+    return mix(pixels, colour, 0.8 * _slanted(columns, rows, width=scale, period=11.0 * scale))
+
+
+def _slanted(columns: int, rows: int, *, width: float, period: float) -> Singles:
+    """The part of each pixel on lines at 45 degrees: it depends on the sum of row and column alone."""
+    along = np.arange(rows + columns - 1, dtype=np.float32) / np.sqrt(2.0)
+    line = np.clip(width / 2 - np.abs(along % period - period / 2) + 0.5, 0.0, 1.0).astype(np.float32)
+    slanted: Singles = np.lib.stride_tricks.sliding_window_view(line, columns)
+    return slanted
 
 
 def mask_of(polygons: Sequence[Sequence[Floats]], columns: int, rows: int) -> Singles:
