@@ -15,7 +15,8 @@ import numpy as np
 from common import bar, cpu_seconds
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.likelihood import LAPLACE
-from dpheatmap.estimate.posterior.posterior import Observations, infer
+from dpheatmap.estimate.posterior.observations import Observations
+from dpheatmap.estimate.posterior.posterior import infer
 from dpheatmap.place.domain import Domain
 
 BARS = {1_000: 0.2, 10_000: 2.0}

@@ -12,9 +12,11 @@ from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import split_over_levels
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.estimate.posterior.map_estimate import EstimateOfRelease
 from dpheatmap.evaluate import metrics
-from dpheatmap.heatmap.rendering import render
-from dpheatmap.heatmap.smoothing import gaussian_filter
+from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.heatmap.rendering import smooth_estimate
+from dpheatmap.heatmap.smoothing import gaussian_filter, sigma_of
 from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import encode
@@ -41,6 +43,11 @@ def distribution_of(domain: Domain, mass: np.ndarray, *, empty: bool = False) ->
     x, y = np.meshgrid(np.arange(finest.x0, finest.x1), np.arange(finest.y0, finest.y1))
     codes = encode(x.ravel(), y.ravel())
     return Distribution(domain, np.full(len(codes), domain.depth), codes, mass.ravel() / mass.sum(), 9.0, empty)
+
+
+def render(given: Distribution, *, release: Release, sigma: float | None = None, size: int | None = None) -> Heatmap:
+    estimate = EstimateOfRelease(release)
+    return smooth_estimate(given, estimate, release, sigma=sigma_of(release.domain, sigma), size=size)
 
 
 def random_raster(domain: Domain, seed: int = 0) -> np.ndarray:

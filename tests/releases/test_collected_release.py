@@ -21,7 +21,8 @@ from dpheatmap.design.privacy_loss import PureLoss, loss_of
 from dpheatmap.design.shares import SHARES
 from dpheatmap.errors import ReleaseFileError
 from dpheatmap.estimate.posterior.likelihood import laplace_sum, law_of
-from dpheatmap.estimate.posterior.posterior import Observations, infer, posterior
+from dpheatmap.estimate.posterior.observations import Observations
+from dpheatmap.estimate.posterior.posterior import infer, posterior
 from dpheatmap.estimate.posterior.pruning import WORTH, measurements_to_read
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.quadtree import Ints

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpheatmap.estimate.places import Plane, nearest_centre, points_of
-from dpheatmap.estimate.posterior.posterior import draws, posterior, seed_of
+from dpheatmap.estimate.posterior.posterior import posterior, seed_of
 from dpheatmap.place.domain import Floats
 from dpheatmap.releases.release import Release
 
@@ -26,7 +26,7 @@ WIDER = 1.5
 
 def draws_of_people(release: Release, centres: Floats, metric: str) -> Floats:
     """Draw the numbers of people nearest to each centre, a row a draw; the same release gives the same draws."""
-    levels, codes, masses = draws(posterior(release), DRAWS, np.random.default_rng(seed_of(release)))
+    levels, codes, masses = posterior(release).draws(DRAWS, np.random.default_rng(seed_of(release)))
     points, plane = points_of(release.domain, levels, codes), Plane(release.domain)
     nearest, _ = nearest_centre(*plane.of(points.x, points.y), plane, centres, metric)
     people = np.array([np.bincount(nearest, mass[points.cell] * points.part, len(centres)) for mass in masses])

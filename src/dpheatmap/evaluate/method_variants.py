@@ -17,7 +17,8 @@ from dpheatmap.design.start import FIRST_CELLS
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.cells import cell_tree
 from dpheatmap.estimate.posterior.likelihood import LAPLACE
-from dpheatmap.estimate.posterior.posterior import Observations, infer
+from dpheatmap.estimate.posterior.observations import Observations
+from dpheatmap.estimate.posterior.posterior import infer
 from dpheatmap.evaluate.methods import METHODS, Method
 from dpheatmap.evaluate.peers.federated import federated_heatmap
 from dpheatmap.evaluate.peers.grids import BALANCE, TOTAL_SHARE

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING
 
 from dpheatmap._util.parameters import check
 from dpheatmap.design.privacy_loss import PrivacyLoss
@@ -16,14 +15,12 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.rendering import smooth_estimate
+from dpheatmap.heatmap.smoothing import sigma_of
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.copies import without_copies
 from dpheatmap.releases.noise_law import NoiseLaw
 from dpheatmap.releases.release import Release, need_release
 from dpheatmap.releases.trust import Trust
-
-if TYPE_CHECKING:
-    from dpheatmap.estimate.posterior.map_estimate import EstimateOfAlike, EstimateOfEqual
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +82,6 @@ class Combination:
     def _most_trusting(self) -> Release:
         return min(self.releases, key=lambda release: release.trust.collected)
 
-    @cached_property
-    def _estimate(self) -> EstimateOfEqual | EstimateOfAlike:
-        from dpheatmap.estimate.posterior.map_estimate import EstimateOfAlike, EstimateOfEqual
-
-        return EstimateOfEqual(self.releases) if self.same else EstimateOfAlike(self.releases)
-
     def distribution(self) -> Distribution:
         """Estimate where people are, as masses of cells; this costs no budget.
 
@@ -100,7 +91,9 @@ class Combination:
             Masses of disjoint cells that add up to 1, and the estimated number of people: those of the table if the
             releases are about one, else those of all tables together.
         """
-        return self._estimate.distribution()
+        from dpheatmap.estimate.posterior.map_estimate import estimate_of
+
+        return estimate_of(self.releases, same=self.same).distribution()
 
     def heatmap(self, *, sigma: float | None = None, size: int | None = None) -> Heatmap:
         """Make the smoothed map; this costs no budget.
@@ -117,7 +110,12 @@ class Combination:
         Heatmap
             The share of people in each pixel, with its uncertainty. Its label names every release.
         """
-        heat = smooth_estimate(self.distribution(), self._estimate, self, sigma=sigma, size=size)
+        from dpheatmap.estimate.posterior.folding import finest_level
+        from dpheatmap.estimate.posterior.map_estimate import estimate_of
+
+        sigma = sigma_of(self.domain, sigma)
+        estimate = estimate_of(self.releases, same=self.same, level=finest_level(self.domain, sigma))
+        heat = smooth_estimate(estimate.distribution(), estimate, self, sigma=sigma, size=size)
         return replace(heat, combined=self.releases)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.heatmap.heatmap import Heatmap
-from dpheatmap.heatmap.smoothing import default_sigma, smooth
+from dpheatmap.heatmap.smoothing import sigma_of, smooth
 
 if TYPE_CHECKING:
     from dpheatmap.estimate.posterior.map_estimate import MapEstimate
@@ -17,22 +17,20 @@ if TYPE_CHECKING:
 
 
 def render(
-    distribution: Distribution,
+    release: Release,
     *,
     sigma: float | None = None,
     size: int | None = None,
-    release: Release,
     method: str = "posterior",
     prior: PublicMeasure | None = None,
 ) -> Heatmap:
-    """Smooth a distribution into a heatmap of the release; :meth:`Release.heatmap` calls this.
-
-    The uncertainty comes from the posterior, so only the method "posterior" has one.
-    """
+    """Smooth the estimate from a release into a heatmap; :meth:`Release.heatmap` calls this."""
+    sigma = sigma_of(release.domain, sigma)
+    from dpheatmap.estimate.posterior.folding import finest_level
     from dpheatmap.estimate.posterior.map_estimate import EstimateOfRelease
 
-    estimate = EstimateOfRelease(release, method, prior)
-    heat = smooth_estimate(distribution, estimate, release, sigma=sigma, size=size, method=method)
+    estimate = EstimateOfRelease(release, method, prior, finest_level(release.domain, sigma))
+    heat = smooth_estimate(estimate.distribution(), estimate, release, sigma=sigma, size=size, method=method)
     return replace(heat, release=release, ledger=release.ledger, priors=() if prior is None else prior.releases)
 
 
@@ -41,21 +39,23 @@ def smooth_estimate(
     estimate: MapEstimate,
     promise: Release | Combination,
     *,
-    sigma: float | None = None,
+    sigma: float,
     size: int | None = None,
     method: str = "posterior",
 ) -> Heatmap:
-    """Smooth the distribution of an estimate into a heatmap; ``promise`` tells what is promised to people."""
+    """Smooth the distribution of an estimate into a heatmap; ``promise`` tells what is promised to people.
+
+    The uncertainty comes from the posterior, so only the method "posterior" has one.
+    """
     from dpheatmap.heatmap.uncertainty import Uncertainty
 
     domain, empty = distribution.domain, distribution.empty
-    sigma = default_sigma(domain) if sigma is None else sigma
     values = smooth(distribution, sigma, size)
     rows, columns = values.shape
     known = None
     if method == "posterior" and not empty:
-        known = Uncertainty(estimate, domain, float(sigma), (rows, columns))
+        known = Uncertainty(estimate, domain, sigma, (rows, columns))
     return Heatmap(
-        values, domain, float(sigma), promise.loss, promise.made, promise.seeded, empty, known, None, method,
+        values, domain, sigma, promise.loss, promise.made, promise.seeded, empty, known, None, method,
         promise.trust, promise.noise, estimate,
     )  # fmt: skip

@@ -23,6 +23,14 @@ def default_sigma(domain: Domain) -> float:
     return _DEFAULT_SIGMA * domain.longer_side
 
 
+def sigma_of(domain: Domain, sigma: float | None) -> float:
+    """The smoothing that was asked for, checked, or the default one."""
+    if sigma is None:
+        return default_sigma(domain)
+    check(sigma=sigma)
+    return float(sigma)
+
+
 def smooth(distribution: Distribution, sigma: float, size: int | None = None) -> Floats:
     """Rasterise a distribution to ``size`` pixels on the longer side and smooth it by the paper's Gaussian filter.
 

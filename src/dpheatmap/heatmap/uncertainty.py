@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.estimate.distribution import Distribution, rasters
+from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.map_estimate import MapEstimate
 from dpheatmap.heatmap.smoothing import gaussian_filter
 from dpheatmap.place.domain import Domain, Floats
@@ -99,10 +99,8 @@ class Uncertainty:
         """Draws, smoothed; one of zero mass becomes uniform."""
         found, domain, (rows, columns) = self.estimate, self.domain, self._coarse
         levels, codes, masses = found.draws(self.count, np.random.default_rng(found.seed))
-        totals = masses.sum(axis=1)
-        drawn = rasters(domain, levels, codes, masses / np.where(totals > 0, totals, 1.0)[:, None], columns, rows)
-        drawn[totals <= 0] = Distribution.uniform(domain).raster(columns, rows)
-        heat = gaussian_filter(drawn, domain, self.sigma)
+        drawn = [Distribution.from_people(domain, levels, codes, people).raster(columns, rows) for people in masses]
+        heat = gaussian_filter(np.array(drawn), domain, self.sigma)
         mean = heat.mean(axis=0)
         relative = np.where(mean > 0, heat / np.where(mean > 0, mean, 1.0) - 1.0, 0.0)
         return _RawDraws(relative, mean, found.concentration, found.total * found.strength)

@@ -344,8 +344,7 @@ class Release:
         from dpheatmap.heatmap.rendering import render
 
         known = None if prior is None else self._measure(prior, method)
-        shown = self.distribution(method=method, prior=known)
-        return render(shown, sigma=sigma, size=size, release=self, method=method, prior=known)
+        return render(self, sigma=sigma, size=size, method=method, prior=known)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the release to one Parquet file, whole or not at all.

@@ -69,7 +69,8 @@ def test_standard_deviations_are_those_of_draws() -> None:
     assert found.std is not None
     is_leaf = [(kids < 0).all(axis=1) for kids in exact.cells.kids]
     node = np.concatenate([node[leaf] for node, leaf in zip(exact.cells.node, is_leaf, strict=True)])
-    draws = exact.draws(400, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    draws = np.array([exact.draw(rng) for _ in range(400)])
     drawn = (draws[:, node] / draws[:, :1]).std(axis=0)
     large = found.share > 0.005
     assert large.sum() > 20

@@ -11,13 +11,12 @@ from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.cells import cell_tree
 from dpheatmap.estimate.posterior.likelihood import GAUSSIAN, LAPLACE, laplace_sum
 from dpheatmap.estimate.posterior.messages import log_evidence
+from dpheatmap.estimate.posterior.observations import Observations
 from dpheatmap.estimate.posterior.posterior import (
     FINE,
-    Observations,
     Posterior,
     _coarse_messages,
-    _with_measurements,
-    draws,
+    _trees,
     infer,
     posterior,
     reconstruct,
@@ -170,9 +169,10 @@ def test_draws_repeat_and_average_to_the_mean() -> None:
     """The means of leaves' draws are within 6 standard errors and 1 % of the posterior means."""
     release = released(Domain.unit(5), 2)
     mean = posterior(release)
-    levels, codes, drawn = draws(mean, 400, np.random.default_rng(seed_of(release)))
-    again = draws(mean, 400, np.random.default_rng(seed_of(release)))
-    np.testing.assert_array_equal(drawn, again[2])
+    levels, codes, rows = mean.draws(400, np.random.default_rng(seed_of(release)))
+    drawn = np.array(list(rows))
+    again = mean.draws(400, np.random.default_rng(seed_of(release)))
+    np.testing.assert_array_equal(drawn, np.array(list(again.masses)))
     inside_leaves = mean.layout
     np.testing.assert_array_equal(codes, inside_leaves.codes)
     np.testing.assert_array_equal(levels, inside_leaves.levels)
@@ -232,10 +232,9 @@ def test_rounding_decides_nothing(concentration: float) -> None:
     table = generated_people(500)
     made = seeded_release(table, Domain.unit(8), seed=1, epsilon=1, user="person", x="x", y="y")
     observed, rng = Observations.of(made), np.random.default_rng(1)
-    cells = cell_tree(observed.domain, observed.levels, observed.codes)
     heights = []
     for size in (0.0, 1e-14, 1e-14, 1e-12, 1e-12, 1e-10):
         moved = observed.people * (1.0 + size * rng.standard_normal(len(observed.people)))
-        tree = _with_measurements(cells, dataclasses.replace(observed, people=moved))
+        cells, tree = _trees(dataclasses.replace(observed, people=moved))
         heights.append(log_evidence(*_coarse_messages(tree, cells.shares(cells.area), concentration)))
     assert np.ptp(heights) < 1e-3

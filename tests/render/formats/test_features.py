@@ -19,7 +19,7 @@ import shapely
 
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.estimate.posterior.posterior import draws, posterior
+from dpheatmap.estimate.posterior.posterior import posterior
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
@@ -135,9 +135,8 @@ def test_densities_of_hexagons_are_those_of_the_map(make_heat: MakeHeat) -> None
 def test_uncertainty_of_hexagons_is_that_of_draws(city: Release) -> None:
     """The formula is an approximation: its median is off by at most a quarter, and it is rather too large."""
     heat = city.heatmap(size=128)
-    levels, codes, masses = draws(posterior(city), 60, np.random.default_rng(0))
-    shares = masses / masses.sum(axis=1, keepdims=True)
-    drawn = [smooth(Distribution(CITY, levels, codes, row, 1.0), heat.sigma, 128) for row in shares]
+    levels, codes, masses = posterior(city).draws(60, np.random.default_rng(0))
+    drawn = [smooth(Distribution.from_people(CITY, levels, codes, row), heat.sigma, 128) for row in masses]
     known = uncertain(heat, np.std(drawn, axis=0))
     for resolution in (7, 8):
         cells = known.to_h3(resolution)

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from dpheatmap._util.jit import njit
-from dpheatmap.estimate.posterior.message_tree import Messages, Tree, warp
+from dpheatmap.estimate.posterior.message_tree import Messages, Tree, pieces, warp
 from dpheatmap.estimate.posterior.messages import spread_of_root
 from dpheatmap.estimate.posterior.split import (
     EDGES,
@@ -39,30 +39,39 @@ _NOTHING = 1e-200  # people: less counts as none, since its reciprocal may overf
 
 def moments(tree: Tree, messages: Messages, bins: int = 8, cells: int = 20) -> tuple[Floats, Floats]:
     """Compute the posterior means and variances of all nodes."""
-    found: tuple[Floats, Floats] = _moments(tree, messages, bins, cells, working_space(max(cells, _ROOT_CELLS)))
-    return found
+    nodes, work = len(tree.left), working_space(max(cells, _ROOT_CELLS))
+    means, variances = np.zeros(nodes), np.zeros(nodes)
+    places, weights = np.zeros((nodes, 2 * bins)), np.zeros((nodes, 2 * bins))
+    for first, stop in pieces(nodes):
+        _pass_moments(tree, messages, first, stop, cells, work, places, weights, means, variances)
+    return means, variances
 
 
 def draw(tree: Tree, messages: Messages, uniforms: Floats, cells: int = 20) -> Floats:
     """Draw all masses once from the posterior, by two uniform numbers for each node."""
-    masses: Floats = _draw(tree, messages, uniforms, cells, working_space(max(cells, _ROOT_CELLS)))
+    masses, work = np.zeros(len(tree.left)), working_space(max(cells, _ROOT_CELLS))
+    for first, stop in pieces(len(tree.left)):
+        _pass_draw(tree, messages, first, stop, uniforms, cells, work, masses)
     return masses
 
 
-@njit(cache=True, error_model="numpy")
-def _moments(tree: Tree, messages: Messages, bins: int, cells: int, work: Floats) -> tuple[Floats, Floats]:
-    nodes = len(tree.left)
-    means, variances = np.zeros(nodes), np.zeros(nodes)
-    places, weights = np.zeros((nodes, 2 * bins)), np.zeros((nodes, 2 * bins))
-    size = max(2 * bins, 1) * work.shape[1]
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pass_moments(
+    tree: Tree, messages: Messages, first: int, stop: int, cells: int, work: Floats, places: Floats, weights: Floats,
+    means: Floats, variances: Floats,
+) -> None:  # fmt: skip
+    """Pass the particles of some nodes to their children; those of the root are made first."""
+    particles = places.shape[1]
+    if first == 0:
+        count, _ = spread_of_root(tree, messages, _ROOT_CELLS, work)
+        means[0], variances[0] = _gather(work[MEANS], work[WEIGHTS], work[VARIANCES], count, places[0], weights[0])
+    size = max(particles, 1) * work.shape[1]
     lefts, rights, parts, blurs = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    count, _ = spread_of_root(tree, messages, _ROOT_CELLS, work)
-    means[0], variances[0] = _gather(work[MEANS], work[WEIGHTS], work[VARIANCES], count, places[0], weights[0])
-    for v in range(nodes):
+    for v in range(first, stop):
         if tree.left[v] < 0:
             continue
         end = 0
-        for k in range(2 * bins):
+        for k in range(particles):
             mass, weight = places[v, k], weights[v, k]
             if weight == 0.0:
                 continue
@@ -77,7 +86,6 @@ def _moments(tree: Tree, messages: Messages, bins: int, cells: int, work: Floats
                 end += 1
         for child, masses in ((tree.left[v], lefts), (tree.right[v], rights)):
             means[child], variances[child] = _gather(masses, parts, blurs, end, places[child], weights[child])
-    return means, variances
 
 
 @njit(cache=True, error_model="numpy")
@@ -126,14 +134,17 @@ def _gather(
     return mean, variance
 
 
-@njit(cache=True, error_model="numpy")
-def _draw(tree: Tree, messages: Messages, uniforms: Floats, cells: int, work: Floats) -> Floats:
-    masses = np.zeros(len(tree.left))
-    count, _ = spread_of_root(tree, messages, _ROOT_CELLS, work)
-    k = _pick(work[WEIGHTS], count, uniforms[0, 0])
-    across = quantile_of_exponential(work[LOGS, k + 1] - work[LOGS, k], uniforms[0, 1])
-    masses[0] = work[EDGES, k] + (work[EDGES, k + 1] - work[EDGES, k]) * across
-    for v in range(len(tree.left)):
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pass_draw(
+    tree: Tree, messages: Messages, first: int, stop: int, uniforms: Floats, cells: int, work: Floats, masses: Floats
+) -> None:
+    """Pass the drawn masses of some nodes to their children; that of the root is drawn first."""
+    if first == 0:
+        count, _ = spread_of_root(tree, messages, _ROOT_CELLS, work)
+        k = _pick(work[WEIGHTS], count, uniforms[0, 0])
+        across = quantile_of_exponential(work[LOGS, k + 1] - work[LOGS, k], uniforms[0, 1])
+        masses[0] = work[EDGES, k] + (work[EDGES, k + 1] - work[EDGES, k]) * across
+    for v in range(first, stop):
         mass = masses[v]
         if tree.left[v] < 0 or mass <= _NOTHING:
             continue
@@ -142,7 +153,6 @@ def _draw(tree: Tree, messages: Messages, uniforms: Floats, cells: int, work: Fl
         k = _pick(work[WEIGHTS], count, uniforms[tree.left[v], 0])
         left = min(max(draw_in_cell(tree, v, mass, k, uniforms[tree.left[v], 1], work), 0.0), mass)
         masses[tree.left[v]], masses[tree.right[v]] = left, mass - left
-    return masses
 
 
 @njit(cache=True, error_model="numpy")

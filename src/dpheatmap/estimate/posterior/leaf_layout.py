@@ -7,17 +7,22 @@ The first cut is between cells that were measured. The later ones are between gu
 the maps used for tuning, the odds between halves were the interpolated odds to the power 0.98, 0.63 and 0.50 at the
 three cuts. So the later cuts have a shorter reach (`smoothness.py`). The first has a slightly longer one: without
 it, EMD lost what KL gained.
+
+A leaf into which finer measurements were folded is cut by these instead (`folding.py`), in every draw alike: it is
+smaller than the map can show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpheatmap.estimate.posterior.cells import CellTree, share_of
+from dpheatmap.estimate.posterior.folding import Inside
 from dpheatmap.estimate.posterior.smoothness import Layer, layers_of, quarter_weights
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
@@ -33,11 +38,14 @@ class Randomness(Protocol):
     def random(self, size: tuple[int, ...]) -> Floats:
         """Uniform numbers."""
 
-    def standard_normal(self, size: int) -> Floats:
-        """Normal numbers."""
+    def standard_normal(self) -> float:
+        """A normal number."""
 
     def beta(self, a: Floats, b: Floats) -> Floats:
         """Beta numbers."""
+
+    def spawn(self, n_children: int) -> Sequence[Randomness]:
+        """Independent generators."""
 
 
 class _Cells(NamedTuple):
@@ -49,12 +57,16 @@ class _Cells(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """One level: the leaves that join, the cells so far that are cut, and the weights of their quarters."""
+    """One level: the leaves that join, the cells so far that are cut, and the weights of their quarters.
+
+    Weights that were ``measured`` are not random in draws.
+    """
 
     leaves: Ints
     cut: Ints
     kept: Ints
     weights: Floats
+    measured: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,64 +79,71 @@ class Layout:
 
     def masses(self, nodes: Floats) -> Floats:
         """Compute the masses of the cells from those of the binary nodes."""
-        masses: Floats = self._pass_down(nodes[None], lambda weights: weights)[0]
-        return masses
+        return self._pass_down(nodes, lambda step: step.weights)
 
-    def random_masses(self, nodes: Floats, concentration: Floats, rng: Randomness) -> Floats:
-        """Draw masses, one draw a row, with splits in x, then y, from Beta laws of each draw's concentration."""
+    def random_masses(self, nodes: Floats, concentration: float, rng: Randomness) -> Floats:
+        """Draw masses, with splits in x, then y, from Beta laws of a concentration."""
 
-        def splits(weights: Floats) -> Floats:
-            west = weights[:, 0] + weights[:, 2]
-            a = 2.0 * concentration[:, None]
-            x = _beta(a, west, rng)
-            north_west = _beta(a, share_of(weights[:, 0], weights[:, 2]), rng)
-            north_east = _beta(a, share_of(weights[:, 1], weights[:, 3]), rng)
+        def splits(step: _Step) -> Floats:
+            weights = step.weights[~step.measured]
+            x = _beta(2.0 * concentration, weights[:, 0] + weights[:, 2], rng)
+            north_west = _beta(2.0 * concentration, share_of(weights[:, 0], weights[:, 2]), rng)
+            north_east = _beta(2.0 * concentration, share_of(weights[:, 1], weights[:, 3]), rng)
             four = (x * north_west, (1 - x) * north_east, x * (1 - north_west), (1 - x) * (1 - north_east))
-            return np.stack(four, axis=-1)
+            drawn = step.weights.copy()
+            drawn[~step.measured] = np.stack(four, axis=-1)
+            return drawn
 
         return self._pass_down(nodes, splits)
 
-    def _pass_down(self, nodes: Floats, shares: Callable[[Floats], Floats]) -> Floats:
-        masses = np.zeros((len(nodes), 0))
+    def _pass_down(self, nodes: Floats, shares: Callable[[_Step], Floats]) -> Floats:
+        masses = np.zeros(0)
         done = []
         for step in self.steps:
-            masses = np.concatenate([masses, nodes[:, step.leaves]], axis=1)
-            done.append(masses[:, step.kept])
-            given = masses[:, step.cut, None] * shares(step.weights)
-            inside = step.weights.ravel() > 0
-            masses = given.reshape(len(nodes), -1)[:, inside]
-        return np.concatenate(done, axis=1)
+            masses = np.concatenate([masses, nodes[step.leaves]])
+            done.append(masses[step.kept])
+            given = masses[step.cut, None] * shares(step)
+            masses = given[step.weights > 0]
+        return np.concatenate(done)
 
 
-def _beta(twice_concentration: Floats, share: Floats, rng: Randomness) -> Floats:
+def _beta(twice_concentration: float, share: Floats, rng: Randomness) -> Floats:
     """Draw fractions of mean ``share``; a share of 0 or 1, at the domain's edge, is certain."""
     inner = np.clip(share, 1e-3, 1.0 - 1e-3)
     drawn = rng.beta(twice_concentration * inner, twice_concentration * (1.0 - inner))
     return np.where((share > 0) & (share < 1), drawn, share)
 
 
-def layout(tree: CellTree, means: Floats) -> Layout:
-    """Cut the leaves of a tree up, by the posterior means of the binary nodes."""
+def layout(tree: CellTree, means: Floats, inside: Mapping[int, Inside]) -> Layout:
+    """Cut the leaves of a tree up, by the posterior means of the binary nodes, and by what was folded into them."""
     layers, worth = layers_of(tree, means), _WORTH * float(means[0])
     levels, codes, steps = [], [], []
     new = _Cells(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     for depth in range(tree.domain.depth - tree.top + 1):
+        level = tree.top + depth
         leaves = _leaves(tree, means, depth)
         here = _Cells(*(np.concatenate(pair) for pair in zip(new, leaves[1], strict=True)))
-        cutting = (here.cuts > 0) & (here.mass > worth) & (tree.top + depth < tree.domain.depth)
+        measured = np.zeros(len(here.codes), np.bool_)
+        if level + 1 in inside:
+            measured = inside[level + 1].has_children_of(here.codes)
+        cutting = (measured | (here.cuts > 0)) & (here.mass > worth) & (level < tree.domain.depth)
         cut, kept = np.flatnonzero(cutting), np.flatnonzero(~cutting)
-        weights = np.zeros((0, 4))
-        if len(cut):
-            reach = _REACHES[_MOST_CUTS - here.cuts[cut]]
-            weights = quarter_weights(tree, layers, depth, here.codes[cut], reach)
-        steps.append(_Step(leaves[0], cut, kept, weights))
-        levels.append(np.full(len(kept), tree.top + depth))
+        known = measured[cut]
+        weights = np.zeros((len(cut), 4))
+        if known.any():
+            weights[known] = inside[level + 1].quarter_weights(here.codes[cut][known], here.mass[cut][known])
+        if not known.all():
+            guessed = cut[~known]
+            reach = _REACHES[_MOST_CUTS - here.cuts[guessed]]
+            weights[~known] = quarter_weights(tree, layers, depth, here.codes[guessed], reach)
+        steps.append(_Step(leaves[0], cut, kept, weights, known))
+        levels.append(np.full(len(kept), level))
         codes.append(here.codes[kept])
-        inside = weights.ravel() > 0
+        within = weights.ravel() > 0
         new = _Cells(
-            (here.codes[cut, None] * 4 + np.arange(4)).ravel()[inside],
-            np.repeat(here.cuts[cut] - 1, 4)[inside],
-            (here.mass[cut, None] * weights).ravel()[inside],
+            (here.codes[cut, None] * 4 + np.arange(4)).ravel()[within],
+            np.repeat(np.where(known, 0, here.cuts[cut] - 1), 4)[within],
+            (here.mass[cut, None] * weights).ravel()[within],
         )
         if len(cut):
             _join(tree, layers, depth + 1, new)

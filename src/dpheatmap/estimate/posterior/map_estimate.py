@@ -16,8 +16,8 @@ sum of their draws varies too little: intervals of 90 % held the true values of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -26,10 +26,10 @@ from dpheatmap.estimate.cell_overlay import Division, overlay
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.leaf_layout import Randomness
 from dpheatmap.estimate.posterior.leaves import Leaves, leaves, leaves_of_posterior, std_of_shares
-from dpheatmap.estimate.posterior.posterior import Observations, Posterior, draws, infer, posterior, seed_of
+from dpheatmap.estimate.posterior.observations import Observations
+from dpheatmap.estimate.posterior.posterior import Draws, Posterior, infer, posterior, seed_of
 from dpheatmap.estimate.posterior.public_measure import PublicMeasure, public_measure, raster_of
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Release
 
 
@@ -58,27 +58,32 @@ class MapEstimate(Protocol):
     def leaves(self) -> Leaves:
         """The finest measured cells."""
 
-    def draws(self, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
-        """Draw masses of disjoint cells that cover the domain: levels, codes, and the draws, one a row."""
+    def draws(self, count: int, rng: Randomness) -> Draws:
+        """Draw masses of disjoint cells that cover the domain."""
 
 
 @dataclass(frozen=True, eq=False)
 class EstimateOfRelease:
-    """The estimate from one release."""
+    """The estimate from one release; what was measured below ``level`` is folded (`folding.py`)."""
 
     release: Release
     method: str = "posterior"
     prior: PublicMeasure | None = None
+    level: int | None = None
+
+    @property
+    def _posterior(self) -> Posterior:
+        return posterior(self.release, self.prior, self.level)
 
     @property
     def total(self) -> float:
         """The posterior mean of the number of people."""
-        return posterior(self.release, self.prior).total
+        return self._posterior.total
 
     @property
     def concentration(self) -> float:
         """The likeliest concentration."""
-        return posterior(self.release, self.prior).concentration
+        return self._posterior.concentration
 
     @property
     def strength(self) -> float:
@@ -92,22 +97,25 @@ class EstimateOfRelease:
 
     def distribution(self) -> Distribution:
         """Where people are, by the method."""
-        return self.release.distribution(method=self.method, prior=self.prior)
+        if self.method == "posterior":
+            return self._posterior.distribution()
+        return self.release.distribution(method=self.method)
 
     def leaves(self) -> Leaves:
         """The leaves of the release."""
         return leaves(self.release, method=self.method, prior=self.prior)
 
-    def draws(self, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+    def draws(self, count: int, rng: Randomness) -> Draws:
         """Draw from the posterior."""
-        return draws(posterior(self.release, self.prior), count, rng)
+        return self._posterior.draws(count, rng)
 
 
 @dataclass(frozen=True, eq=False)
 class _Combined:
-    """What the estimates from several releases of one domain have in common."""
+    """What the estimates from several releases of one domain have in common; ``level`` as for one release."""
 
     releases: tuple[Release, ...]
+    level: int | None = None
 
     @property
     def domain(self) -> Domain:
@@ -126,7 +134,7 @@ class EstimateOfEqual(_Combined):
 
     @cached_property
     def _posterior(self) -> Posterior:
-        return infer(Observations.together([Observations.of(release) for release in self.releases]))
+        return infer(Observations.together([Observations.of(each) for each in self.releases]), level=self.level)
 
     @property
     def total(self) -> float:
@@ -149,11 +157,11 @@ class EstimateOfEqual(_Combined):
 
     def leaves(self) -> Leaves:
         """The leaves of the tree of all measurements."""
-        return leaves_of_posterior(self._posterior) or _without_signal(self.domain)
+        return leaves_of_posterior(replace(self, level=None)._posterior) or _without_signal(self.domain)
 
-    def draws(self, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+    def draws(self, count: int, rng: Randomness) -> Draws:
         """Draw from the posterior."""
-        return draws(self._posterior, count, rng)
+        return self._posterior.draws(count, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +171,7 @@ class EstimateOfAlike(_Combined):
     @cached_property
     def _alone(self) -> list[Posterior]:
         """The posterior of each release by itself."""
-        return [infer(Observations.of(release)) for release in self.releases]
+        return [infer(Observations.of(release), level=self.level) for release in self.releases]
 
     @cached_property
     def _posteriors(self) -> list[Posterior]:
@@ -171,7 +179,7 @@ class EstimateOfAlike(_Combined):
         people = [found.total * raster_of(found.distribution()) for found in self._alone]
         every = np.sum(people, axis=0)
         return [
-            infer(Observations.of(release), prior=_measure(self.domain, every - own))
+            infer(Observations.of(release), prior=_measure(self.domain, every - own), level=self.level)
             for release, own in zip(self.releases, people, strict=True)
         ]
 
@@ -201,6 +209,8 @@ class EstimateOfAlike(_Combined):
 
     def leaves(self) -> Leaves:
         """The leaves of all releases, laid over each other."""
+        if self.level is not None:
+            return replace(self, level=None).leaves()
         total = self.total
         if total <= 0.0:
             return _without_signal(self.domain)
@@ -211,11 +221,20 @@ class EstimateOfAlike(_Combined):
         of_total = sum(float(found.node_variances[0]) for found in self._alone)
         return Leaves(self.domain, *both.cells, share, std_of_shares(share, variances, of_total, total))
 
-    def draws(self, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
+    def draws(self, count: int, rng: Randomness) -> Draws:
         """Add up draws from the posteriors of all releases by themselves."""
-        drawn = [draws(found, count, rng) for found in self._alone]
-        both = overlay(self.domain, [Division(levels, codes) for levels, codes, _ in drawn])
-        return *both.cells, both.total([masses for _, _, masses in drawn])
+        drawn = [found.draws(count, rng) for found in self._alone]
+        both = overlay(self.domain, [Division(each.levels, each.codes) for each in drawn])
+        together = zip(*(each.masses for each in drawn), strict=True)
+        return Draws(*both.cells, (both.total(masses) for masses in together))
+
+
+@lru_cache(maxsize=2)
+def estimate_of(
+    releases: tuple[Release, ...], *, same: bool, level: int | None = None
+) -> EstimateOfEqual | EstimateOfAlike:
+    """The estimate from several releases of one domain, about the same table or about several."""
+    return EstimateOfEqual(releases, level) if same else EstimateOfAlike(releases, level)
 
 
 def strength_of(release: Release) -> float:

@@ -12,6 +12,7 @@ from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
 
 _STRETCH = 0.25  # of the warp z -> z / (1 + 0.25 |z|), dense near 0: the steps at |z| = 4 are four times those at 0
+_PIECE = 16_384  # nodes
 CENTRE, WIDTH, LOW, HIGH, FIRST, STEP, LOW_SLOPE, HIGH_SLOPE = range(8)
 """The columns of the shape of a message."""
 
@@ -44,6 +45,11 @@ class Messages(NamedTuple):
 
     shape: Floats
     table: Floats
+
+
+def pieces(nodes: int) -> list[tuple[int, int]]:
+    """Cut a pass over so many nodes into pieces of a fraction of a second, between which it can be interrupted."""
+    return [(first, min(first + _PIECE, nodes)) for first in range(0, nodes, _PIECE)]
 
 
 @njit(cache=True, error_model="numpy", inline="always")

@@ -35,6 +35,7 @@ from dpheatmap.estimate.posterior.message_tree import (
     Tree,
     add_messages,
     message,
+    pieces,
     unwarp,
     warp,
 )
@@ -62,7 +63,9 @@ def upward_messages(tree: Tree, points: int = 32, cells: int = 20) -> Messages:
     """Compute the messages of all nodes, leaves first: tables of ``points`` points, integrals over about ``cells``."""
     nodes = len(tree.left)
     messages = Messages(np.zeros((nodes, 8)), np.zeros((nodes, points)))
-    _fill_messages(tree, messages, cells, working_space(max(cells, points)))
+    work = working_space(max(cells, points))
+    for first, stop in reversed(pieces(nodes)):
+        _fill_messages(tree, messages, first, stop, cells, work)
     return messages
 
 
@@ -71,11 +74,11 @@ def log_evidence(tree: Tree, messages: Messages, cells: int = 96) -> float:
     return float(spread_of_root(tree, messages, cells, working_space(cells))[1])
 
 
-@njit(cache=True, error_model="numpy")
-def _fill_messages(tree: Tree, messages: Messages, cells: int, work: Floats) -> None:
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_messages(tree: Tree, messages: Messages, first: int, stop: int, cells: int, work: Floats) -> None:
     masses = np.empty(messages.table.shape[1])
     logs = np.empty(len(masses))
-    for v in range(len(tree.left) - 1, -1, -1):
+    for v in range(stop - 1, first - 1, -1):
         own = tree.start[v + 1] > tree.start[v]
         if own:
             centre, width, low, high = summary(tree.law, tree.values, tree.scales, tree.start[v], tree.start[v + 1])

@@ -17,11 +17,16 @@ concentration. So a wrong m is not believed. There is no second pass with m: its
 
 The integrals are exact up to quadrature, by messages up the tree (`messages.py`) and means, variances or draws down
 (`descent.py`).
+
+**Large trees.** For a map, measurements finer than it can show are folded first (`folding.py`). A tree of more than
+_LARGE measurements has its concentration sought on its upper levels, which hold plenty of evidence, and somewhat
+coarser tables: means move by less than 0.03 of their deviations.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -29,18 +34,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.design.shares import SHARES
+from dpheatmap._util.threads import in_threads
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.cells import CellTree, cell_tree
 from dpheatmap.estimate.posterior.descent import draw, moments
+from dpheatmap.estimate.posterior.folding import Inside, fold
 from dpheatmap.estimate.posterior.leaf_layout import Layout, Randomness, layout
-from dpheatmap.estimate.posterior.likelihood import REACH, law_of
+from dpheatmap.estimate.posterior.likelihood import REACH
 from dpheatmap.estimate.posterior.message_tree import Messages, Tree
 from dpheatmap.estimate.posterior.messages import log_evidence, upward_messages
-from dpheatmap.estimate.posterior.pruning import measurements_to_read
+from dpheatmap.estimate.posterior.observations import Observations
 from dpheatmap.estimate.posterior.public_measure import MixedMeasure, PublicMeasure
 from dpheatmap.estimate.posterior.smoothness import neighbourly_shares
-from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.release import Release
 
@@ -62,6 +68,8 @@ class Fineness(NamedTuple):
 
 COARSE = Fineness(14, 10, 5)
 FINE = Fineness(32, 20, 8)
+MEDIUM = Fineness(24, 16, 6)
+_LARGE = 20_000
 
 
 class _Likeliest(NamedTuple):
@@ -72,64 +80,12 @@ class _Likeliest(NamedTuple):
     height: float
 
 
-@dataclass(frozen=True, eq=False)
-class Observations:
-    """Noisy counts of people in cells, each with the scale of its noise; a cell may occur more than once."""
+class Draws(NamedTuple):
+    """Draws of the masses of disjoint cells that cover the domain, computed while they are read."""
 
-    domain: Domain
     levels: Ints
     codes: Ints
-    people: Floats
-    scales: Floats
-    law: Floats
-
-    @classmethod
-    def of(cls, release: Release) -> Observations:
-        """The measurements of a release; of a collected one, those worth reading."""
-        every = cls.every(release)
-        if not release.trust.collected:
-            return every
-        read = measurements_to_read(every.levels, every.codes, every.people, every.deviations)
-        return cls(
-            every.domain, every.levels[read], every.codes[read], every.people[read], every.scales[read], every.law
-        )
-
-    @classmethod
-    def every(cls, release: Release) -> Observations:
-        """All measurements of a release in people.
-
-        One Laplace of a share of epsilon has the scale 1 / that share; other noise follows its own law.
-        """
-        m = release.measurements
-        law, stretch = law_of(release.noise)
-        if m.deviations is None:
-            scales = stretch * SHARES / (float(release.loss.epsilon) * m.shares.astype(np.float64))
-        else:
-            scales = m.deviations / release.units
-        return cls(release.domain, m.levels, m.codes, m.counts / release.units, scales, law)
-
-    @classmethod
-    def together(cls, several: list[Observations]) -> Observations:
-        """Observations of the same masses, of one domain and one law."""
-        columns = ("levels", "codes", "people", "scales")
-        joined = {name: np.concatenate([getattr(each, name) for each in several]) for name in columns}
-        return cls(several[0].domain, law=several[0].law, **joined)
-
-    @property
-    def deviations(self) -> Floats:
-        """The standard deviations of the noise."""
-        found: Floats = self.scales * (math.sqrt(2.0 * len(self.law)) if len(self.law) else 1.0)
-        return found
-
-    @property
-    def strength(self) -> float:
-        """The epsilon of a curator with noise of the same strength, summed over the measurements on a path.
-
-        A Laplace of epsilon e has the standard deviation sqrt(2) / e. So the sum of sqrt(2) / deviation is epsilon
-        where every level is measured once.
-        """
-        of_levels = (self.deviations[self.levels == level] for level in np.unique(self.levels))
-        return float(sum(math.sqrt(2.0) / deviations.mean() for deviations in of_levels))
+    masses: Iterator[Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +99,7 @@ class Posterior:
     concentration: float
     node_means: Floats
     node_variances: Floats
+    inside: Mapping[int, Inside]
 
     @property
     def total(self) -> float:
@@ -186,18 +143,32 @@ class Posterior:
     @cached_property
     def layout(self) -> Layout:
         """The cells that the leaves are laid out over."""
-        return layout(self.cells, self.node_means)
+        return layout(self.cells, self.node_means, self.inside)
 
     def distribution(self) -> Distribution:
         """The posterior mean as a distribution."""
         inside = self.layout
         return Distribution.from_people(self.cells.domain, inside.levels, inside.codes, inside.masses(self.node_means))
 
-    def draws(self, count: int, rng: Randomness) -> Floats:
-        """Draw the masses of all binary nodes, one draw a row."""
-        size = (len(self.tree.left), 2)
-        rows = [draw(self.tree, self.messages, rng.random(size), self.fineness.cells) for _ in range(count)]
-        return np.array(rows).reshape(count, size[0])
+    def draw(self, rng: Randomness) -> Floats:
+        """Draw the masses of all binary nodes."""
+        return draw(self.tree, self.messages, rng.random((len(self.tree.left), 2)), self.fineness.cells)
+
+    def draws(self, count: int, rng: Randomness) -> Draws:
+        """Draw masses of the cells of :meth:`distribution`.
+
+        Inside leaves, the splits are random too, with a concentration of their own, because the concentration is less
+        certain inside leaves than where cells were measured. A map that is even at the scale of the leaves may have hot
+        spots inside them, so it is at most about _INSIDE there. With a generator seeded by :func:`seed_of`, the same
+        release gives the same draws.
+        """
+        inside = self.layout
+
+        def one(own: Randomness) -> Floats:
+            inner = min(self.concentration, _INSIDE) * math.exp(_INSIDE_SPREAD * own.standard_normal())
+            return inside.random_masses(self.draw(own), inner, own)
+
+        return Draws(inside.levels, inside.codes, in_threads(one, rng.spawn(count)))
 
 
 def reconstruct(release: Release, prior: PublicMeasure | None = None) -> Distribution:
@@ -205,41 +176,38 @@ def reconstruct(release: Release, prior: PublicMeasure | None = None) -> Distrib
     return posterior(release, prior).distribution()
 
 
-def draws(found: Posterior, count: int, rng: Randomness) -> tuple[Ints, Ints, Floats]:
-    """Draw masses of disjoint cells that cover the domain; returns levels, codes, and the draws, one a row.
-
-    The cells are those of :meth:`Posterior.distribution`. Inside leaves, the splits are random too, with a
-    concentration of their own, because the concentration is less certain inside leaves than where cells were measured.
-    A map that is even at the scale of the leaves may have hot spots inside them, so it is at most about _INSIDE there.
-    With a generator seeded by :func:`seed_of`, the same release gives the same draws.
-    """
-    nodes = found.draws(count, rng)
-    inner = min(found.concentration, _INSIDE) * np.exp(_INSIDE_SPREAD * rng.standard_normal(count))
-    inside = found.layout
-    return inside.levels, inside.codes, inside.random_masses(nodes, inner, rng)
+def posterior(release: Release, prior: PublicMeasure | None = None, level: int | None = None) -> Posterior:
+    """Compute the posterior of a release's masses; with a level, of those down to it (`folding.py`)."""
+    whole = level is None or level >= int(release.measurements.levels.max())
+    return _posterior(release, prior, None if whole else level)
 
 
 @lru_cache(maxsize=2)
-def posterior(release: Release, prior: PublicMeasure | None = None) -> Posterior:
-    """Compute the posterior of a release's masses."""
-    return infer(Observations.of(release), prior=prior)
+def _posterior(release: Release, prior: PublicMeasure | None, level: int | None) -> Posterior:
+    return infer(Observations.of(release), prior=prior, level=level)
 
 
 def infer(
     observed: Observations,
     *,
     prior: PublicMeasure | None = None,
-    fineness: Fineness = FINE,
+    level: int | None = None,
+    fineness: Fineness | None = None,
     concentration: float | None = None,
     neighbours: bool = True,
 ) -> Posterior:
     """Compute the posterior of the masses given any observations, with a given concentration or the most likely one.
 
-    Without ``neighbours`` there is no second pass: expected shares are those of the area. A prior is believed as far
-    as the evidence says.
+    What was measured below ``level`` is folded. Without ``neighbours`` there is no second pass: expected shares are
+    those of the area. A prior is believed as far as the evidence says.
     """
-    cells = cell_tree(observed.domain, observed.levels, observed.codes)
-    tree = _with_measurements(cells, observed)
+    observed, inside = fold(observed, level)
+    large = len(observed.levels) > _LARGE
+    fineness = fineness or (MEDIUM if large else FINE)
+    cells, tree = _trees(observed)
+    if concentration is None and large:
+        upper, (concentration, _, _) = _likeliest_measure(*_trees(_upper_levels(observed)), prior)
+        cells = replace(cells, measure=upper.measure)
     if concentration is None:
         cells, (concentration, rough, _) = _likeliest_measure(cells, tree, prior)
     else:
@@ -251,7 +219,7 @@ def infer(
     tree = _with_prior(tree, shares, concentration)
     messages = upward_messages(tree, fineness.points, fineness.cells)
     means, variances = moments(tree, messages, fineness.bins, fineness.cells)
-    return Posterior(cells, tree, messages, fineness, concentration, means, variances)
+    return Posterior(cells, tree, messages, fineness, concentration, means, variances, inside)
 
 
 def _likeliest_measure(cells: CellTree, tree: Tree, prior: PublicMeasure | None) -> tuple[CellTree, _Likeliest]:
@@ -298,8 +266,15 @@ def _coarse_messages(tree: Tree, shares: Floats, concentration: float) -> tuple[
     return given, upward_messages(given, COARSE.points, COARSE.cells)
 
 
-def _with_measurements(cells: CellTree, observed: Observations) -> Tree:
-    """The binary tree with the observations at its nodes; its splits are not set yet."""
+def _upper_levels(observed: Observations) -> Observations:
+    """Fold observations to as many levels as make no large tree."""
+    so_far = np.cumsum(np.bincount(observed.levels))
+    return fold(observed, max(int(observed.levels.min()), int(np.searchsorted(so_far, _LARGE)) - 1))[0]
+
+
+def _trees(observed: Observations) -> tuple[CellTree, Tree]:
+    """The cells, and the binary tree with the observations at its nodes; its splits are not set yet."""
+    cells = cell_tree(observed.domain, observed.levels, observed.codes)
     node = np.zeros(len(observed.levels), np.int64)
     for depth, codes in enumerate(cells.codes):
         here = np.flatnonzero(observed.levels == cells.top + depth)
@@ -310,7 +285,7 @@ def _with_measurements(cells: CellTree, observed: Observations) -> Tree:
     bound = float((np.maximum(observed.people, 0.0) + REACH * observed.scales)[first].sum())
     unset = np.ones(len(cells.left))
     values, scales = observed.people[order], observed.scales[order]
-    return Tree(cells.left, cells.right, unset, unset, start, values, scales, observed.law, bound)
+    return cells, Tree(cells.left, cells.right, unset, unset, start, values, scales, observed.law, bound)
 
 
 def _with_prior(tree: Tree, shares: Floats, concentration: float) -> Tree:
