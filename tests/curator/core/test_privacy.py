@@ -239,11 +239,15 @@ def test_planted_and_stopped_by_the_check_of_paths(bug: Bug, monkeypatch: pytest
 
 @pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.__name__)
 def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the runs nearly always show a bug; if they don't, all of them anew surely do."""
     name, size, really = PLANTED[bug]
     bug(monkeypatch)
     if bug in STOPPED:
         planted.unchecked(monkeypatch)
-    assert EPSILON < largest(audit(name, size, directly)) <= really
+    found = largest(audit(name, size // 2, directly))
+    if found <= EPSILON:
+        found = largest(audit(name, size, directly))
+    assert EPSILON < found <= really
 
 
 @pytest.mark.long
