@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.looks import climb
-from dpheatmap.design.design import AskingDesign
+from dpheatmap.design.design import asks
 from dpheatmap.design.forecast import AdaptiveForecast, LadderForecast
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
@@ -31,7 +31,7 @@ TOTAL_SHARE = SHARES // 100
 
 def test_it_asks_no_questions() -> None:
     """Its decisions are secret, so it can't be walked through."""
-    assert not isinstance(DESIGN, AskingDesign)
+    assert not asks(DESIGN)
     assert DESIGNS["ladder"] is LadderDesign
     assert not LadderDesign.at_once
 

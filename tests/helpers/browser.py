@@ -22,6 +22,7 @@ FLAGS = [
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    "--disable-gpu-rasterization",  # Debian's Chromium asks for it, and SwiftShader is slow at it
 ]
 
 

@@ -22,7 +22,7 @@ from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern, replace_whole
 from dpheatmap._util.parameters import DEEPEST, as_epsilon
 from dpheatmap.design import privacy_loss
-from dpheatmap.design.design import AskingDesign, Question
+from dpheatmap.design.design import AskingDesign, Question, asks
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.registry import read_design
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
@@ -246,7 +246,7 @@ def _problem(release: Release) -> str | None:
         return "its noise is out of range"
     if isinstance(design, LadderDesign):
         return problem_of_ladder(design, release.domain, release.epsilon, m)
-    assert isinstance(design, AskingDesign)
+    assert asks(design)
     return _problem_of_questions(design, release)
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 import dpheatmap as dph
 from helpers.visits import Visit, next_step
-
-pytestmark = pytest.mark.long
 
 
 def test_the_example_leads_from_the_first_screen_to_a_map(visit: Visit) -> None:

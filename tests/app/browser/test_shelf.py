@@ -13,8 +13,6 @@ import dpheatmap as dph
 from helpers.served import trips
 from helpers.visits import Visit, release_directly
 
-pytestmark = pytest.mark.long
-
 VIEWS = "document.querySelector('section[data-ready]').views"
 TALL = (7.40, 46.60, 7.44, 47.20)
 

@@ -42,7 +42,7 @@ FIXED = {name: events(shape) for name, shape in SHAPES.items()}
 EVENTS = len(FIXED["one level"]) + 1  # and the output that is most frequent in half of the sample
 ALPHA = 1e-6 / (len(SHAPES) * EVENTS * 2)
 
-SIZES = {"one level": 32_000, "two levels": 66_000, "many rows": 3_000, "closed": 26_000}
+SIZES = {"one level": 29_000, "two levels": 65_000, "many rows": 3_000, "closed": 23_000}
 """Runs on each side where a bound must be large, as `test_power` checks; two of the tests have a longer form."""
 
 
@@ -195,21 +195,21 @@ def test_a_person_with_many_rows_weighs_one_person() -> None:
 # The same audit of mechanisms with a bug in them
 
 PLANTED: dict[Bug, tuple[str, int, float]] = {
-    planted.scale_too_small: ("one level", 18_000, 2.5),
-    planted.weight_too_large: ("one level", 26_000, 2.4),
-    planted.whole_budget_on_each_level: ("two levels", 10_000, 4.0),
+    planted.scale_too_small: ("one level", 16_500, 2.5),
+    planted.weight_too_large: ("one level", 23_500, 2.4),
+    planted.whole_budget_on_each_level: ("two levels", 8_000, 4.0),
     planted.selection_from_true_counts: ("tight competitor", 2_000, math.inf),
     planted.noise_shared_by_cells: ("two levels", 2_000, math.inf),
     planted.noise_shared_by_levels: ("two levels", 2_000, math.inf),
     planted.noise_shared_by_releases: ("two levels", 2_000, math.inf),
-    planted.closed_with_all_of_epsilon: ("closed", 18_000, 3.0),
-    planted.paths_spend_twice: ("closed", 40_000, 3.0),
-    planted.total_for_nothing: ("total", 18_000, 3.0),
+    planted.closed_with_all_of_epsilon: ("closed", 13_500, 3.0),
+    planted.paths_spend_twice: ("closed", 28_000, 3.0),
+    planted.total_for_nothing: ("total", 13_500, 3.0),
     planted.opening_by_true_counts: ("closed or finished", 2_000, math.inf),
     planted.start_by_true_total: ("start", 2_000, math.inf),
     planted.evenness_by_true_counts: ("uneven", 2_000, math.inf),
-    planted.grid_with_all_of_epsilon: ("grid", 18_000, 3.0),
-    planted.noise_of_grid_too_small: ("grid", 10_000, 4.0),
+    planted.grid_with_all_of_epsilon: ("grid", 13_500, 3.0),
+    planted.noise_of_grid_too_small: ("grid", 8_000, 4.0),
     planted.grid_by_true_total: ("grid", 2_000, math.inf),
     planted_looks.closed_by_true_counts: ("looks at one", 2_000, math.inf),
     planted_looks.children_share_noise: ("looks at one", 2_000, math.inf),
@@ -239,11 +239,15 @@ def test_planted_and_stopped_by_the_check_of_paths(bug: Bug, monkeypatch: pytest
 
 @pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.__name__)
 def test_planted(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the runs nearly always show a bug; if they don't, all of them anew surely do."""
     name, size, really = PLANTED[bug]
     bug(monkeypatch)
     if bug in STOPPED:
         planted.unchecked(monkeypatch)
-    assert EPSILON < largest(audit(name, size, directly)) <= really
+    found = largest(audit(name, size // 2, directly))
+    if found <= EPSILON:
+        found = largest(audit(name, size, directly))
+    assert EPSILON < found <= really
 
 
 @pytest.mark.long

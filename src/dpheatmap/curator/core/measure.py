@@ -49,7 +49,7 @@ from dpheatmap.curator.core.looks import climb
 from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace
 from dpheatmap.curator.core.publishing import Draw, Published, count_with_noise
 from dpheatmap.curator.core.walk import walk
-from dpheatmap.design.design import AskingDesign, Design, Question
+from dpheatmap.design.design import Design, Question, asks
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.shares import UNITS
@@ -77,7 +77,7 @@ def _publish(counts: Counts, loss: PrivacyLoss, design: Design, draw: Draw) -> l
     """Publish what a design measures: by its secret looks, or by answers to its questions."""
     if isinstance(design, LadderDesign):
         return climb(design, counts, loss, draw)
-    if not isinstance(design, AskingDesign):
+    if not asks(design):
         raise TypeError("a design neither asks questions nor is a ladder")
     found: list[Published] = []
 

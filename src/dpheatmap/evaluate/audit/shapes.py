@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpheatmap.curator import Counts, Curator, release
-from dpheatmap.design.design import AskingDesign, Design, Question
+from dpheatmap.design.design import Design, Question, asks
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES, UNITS
@@ -214,7 +214,7 @@ def _tipping_point(domain: Domain, options: Mapping[str, Any], epsilon: Fraction
             if design.total_question(domain) is not None:
                 return design.start_of(domain, epsilon * people)
             return people * UNITS > design.threshold(design.closing, epsilon, design.rungs[0].left)
-        assert isinstance(design, AskingDesign)
+        assert asks(design)
         asked = design.begin(domain)
         following = design.after(domain, PureLoss(epsilon), asked, np.full(len(asked.cells), people * UNITS))
         return [(question.level, question.cells.tolist(), question.share) for question in following]
@@ -246,7 +246,7 @@ def _share_of_first_question(domain: Domain, options: Mapping[str, Any], epsilon
 
 def _first_of(design: Design, domain: Domain) -> Question:
     """The first question of a release: of a ladder, the total."""
-    first = design.begin(domain) if isinstance(design, AskingDesign) else None
+    first = design.begin(domain) if asks(design) else None
     if isinstance(design, LadderDesign):
         first = design.total_question(domain)
     assert first is not None
