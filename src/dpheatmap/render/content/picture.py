@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import fspath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,7 @@ from dpheatmap.render.content.highlights import Spot, area_of_half, busiest
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words
 from dpheatmap.render.content.resampling import average, is_smooth, resize
-from dpheatmap.render.content.subject import PITCH, Subject, subject_of
+from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
     NO_BREAK,
@@ -165,9 +164,8 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
 def _bands(subject: Subject, top: float, floor: float, look: Look) -> tuple[Unit, list[float]]:
     if look.limits is not None:
         return limited_bands(subject, *look.limits, what=look.what)
-    over_a_picture = look.background is not None and fspath(look.background) != PITCH
     return bands_of(
-        subject, top, max(floor, top / _OVER_A_PICTURE if over_a_picture else 0.0), what=look.what, most=MOST
+        subject, top, max(floor, top / _OVER_A_PICTURE if look.over_a_picture else 0.0), what=look.what, most=MOST
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike, fspath
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -18,7 +17,6 @@ from dpheatmap._util.number_words import MINUS, plain
 from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of, pixels_of
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture
-from dpheatmap.render.content.subject import PITCH
 from dpheatmap.render.figure.background import background_of, chalk, lines_over
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.context_drawing import ContextDrawing, layers_of
@@ -141,16 +139,12 @@ class Figure:
         """The opacities of the first and of the last bands."""
         if self.picture.signed:
             return self.theme.change_opacities
-        return self.theme.opacities if not self._over_a_picture else OVER_A_PICTURE
-
-    @property
-    def _over_a_picture(self) -> bool:
-        return self.look.background is not None and not _is_pitch(self.look.background)
+        return self.theme.opacities if not self.look.over_a_picture else OVER_A_PICTURE
 
     @property
     def few_colours(self) -> bool:
         """Whether the picture has flat colours only."""
-        return not self._over_a_picture and self.look.style != "smooth"
+        return not self.look.over_a_picture and self.look.style != "smooth"
 
     def draw(self, new: Callable[[int, int, Rgb], C]) -> C:
         """Draw the figure on a new canvas, made from its width, height and colour."""
@@ -190,7 +184,7 @@ class Figure:
         if self.picture.words.nothing is not None:
             return diagonals(pixels, rgb_of(theme.coast), SCALE)
         heat = paint(self.picture, theme, columns, rows, between=self.between, style=self.look.style, scale=SCALE)
-        pixels = heat.over(pixels, rgb_of(theme.land if not self._over_a_picture else theme.page))
+        pixels = heat.over(pixels, rgb_of(theme.land if not self.look.over_a_picture else theme.page))
         if self.look.background is not None:
             lines = lines_over(self.picture.domain, self.look.background, (columns, rows))
             pixels = mix(pixels, rgb_of(chalk(theme)), lines)
@@ -241,7 +235,7 @@ class Figure:
         """The boxes of the legend's bar: left and right in pixels of the page, and colour as seen on land."""
         edges, theme, width, first = self.picture.edges, self.theme, BAR_WIDTH, self.layout.first_box
         many = len(edges)
-        ground = theme.land if not self._over_a_picture else theme.page
+        ground = theme.land if not self.look.over_a_picture else theme.page
         parts = opacities(many, self.between)
         if self.picture.signed:
             side = (width - first) / 2 / many
@@ -382,7 +376,3 @@ def _plain(box: Box, colour: Rgb) -> Pixels:
 def _hatch(box: Box, colour: Rgb, ground: Rgb) -> Pixels:
     """A swatch of hatching."""
     return mix(_plain(box, colour), ground, stripes(box.width, box.height, SCALE))
-
-
-def _is_pitch(background: str | PathLike[str]) -> bool:
-    return fspath(background) == PITCH

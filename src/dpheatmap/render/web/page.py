@@ -9,7 +9,7 @@ import io
 import json
 from functools import cache
 from importlib import resources
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,7 +23,6 @@ from dpheatmap.render import basemap
 from dpheatmap.render.basemap.backdrop import fine_shores, is_small
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import HEADINGS, Picture
-from dpheatmap.render.content.subject import PITCH
 from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.palette import (
@@ -172,10 +171,9 @@ def around_heat(picture: Picture, look: Look, tiles: str | None = None) -> dict[
     check_surroundings(picture.domain, tiles, background)
     drawn = picture.domain.geographic and look.basemap
     ground = basemap_around(picture.domain.bounds) if drawn else {"credits": []}
-    over_a_picture = background is not None and fspath(background) != PITCH
     return {
-        "light": _theme(picture, LIGHT, over_a_picture=over_a_picture),
-        "dark": _theme(picture, DARK, over_a_picture=over_a_picture),
+        "light": _theme(picture, LIGHT, over_a_picture=look.over_a_picture),
+        "dark": _theme(picture, DARK, over_a_picture=look.over_a_picture),
         "colours": look.colours,
         "style": look.style,
         "basemap": deflate(between_tags(ground).encode()) if drawn else None,
