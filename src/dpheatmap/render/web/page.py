@@ -25,16 +25,8 @@ from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import HEADINGS, Picture
 from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of
-from dpheatmap.render.palette import (
-    DARK,
-    LIGHT,
-    OVER_A_PICTURE,
-    Theme,
-    band_colours,
-    change_colours,
-    opacities,
-    over,
-)
+from dpheatmap.render.inks import inks_of
+from dpheatmap.render.palette import DARK, LIGHT, Theme
 from dpheatmap.render.web.layers import deflate, layer
 
 LIMIT = 1_500_000
@@ -137,21 +129,14 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
 
 
 def _theme(picture: Picture, theme: Theme, *, over_a_picture: bool) -> dict[str, list[str] | list[float]]:
-    """The colours of bands on a ground; swatches are as seen on land."""
-    many = len(picture.edges)
-    if picture.signed:
-        bands, fewer = (change_colours(curve, many) for curve in (theme.more, theme.fewer))
-        parts = opacities(many, theme.change_opacities)
-    else:
-        bands, fewer = band_colours(theme.heat, many), []
-        parts = opacities(many, OVER_A_PICTURE if over_a_picture else theme.opacities)
-    ground = theme.page if over_a_picture else theme.land
+    """The colours of bands on a ground."""
+    inks = inks_of(theme, len(picture.edges), signed=picture.signed, over_a_picture=over_a_picture)
     return {
-        "bands": bands,
-        "fewer": fewer,
-        "opacity": parts,
-        "swatches": [over(colour, part, ground) for colour, part in zip(bands, parts, strict=True)],
-        "fewerSwatches": [over(colour, part, ground) for colour, part in zip(fewer, parts[: len(fewer)], strict=True)],
+        "bands": inks.colours,
+        "fewer": inks.fewer,
+        "opacity": inks.opacities,
+        "swatches": inks.swatches,
+        "fewerSwatches": inks.fewer_swatches,
     }
 
 
