@@ -301,15 +301,11 @@ class Heatmap:
         """
         from dpheatmap.render import save
 
-        usual = {"style": "bands", "basemap": True, "bare": False}
-        options: dict[str, Any] = {
-            "title": title, "subtitle": subtitle, "source": source, "what": what, "style": style, "colours": colours,
-            "limits": limits, "background": background, "basemap": basemap, "bare": bare, "h3": h3, "zooms": zooms,
-            "tiles": tiles, "context_credit": context_credit,
-            "context": tuple(context) if isinstance(context, list) else context,
-        }  # fmt: skip
-        check(**{name: value for name, value in options.items() if name in usual or value is not None})
-        save(self, path, **{name: value for name, value in options.items() if value != usual.get(name)})
+        save(
+            self, path, title=title, subtitle=subtitle, source=source, what=what, style=style, colours=colours,
+            limits=limits, background=background, basemap=basemap, context=context, context_credit=context_credit,
+            bare=bare, h3=h3, zooms=zooms, tiles=tiles,
+        )  # fmt: skip
 
     def to_xarray(self) -> Any:
         """Convert the map to xarray.
