@@ -8,16 +8,13 @@ from math import cos, radians
 from dpheatmap.place.domain import Bounds
 from dpheatmap.render import basemap
 from dpheatmap.render.basemap.polylines import area_of, cut_line, turns_of
-from dpheatmap.render.basemap.shores import Shores, shores, shores_of
+from dpheatmap.render.basemap.shores import Shores, has_shores, shores, shores_of
 
 WORLDLY = 2.0
 """Degrees: on maps at least as wide, the lines of the package itself, of 1:10 million, are as good as any."""
 
 SMALLEST = 0.3
 """Degrees: on smaller maps, lines of 1:10 million are visibly wrong and are not drawn."""
-
-HINT = "Coast and rivers of maps this small come with another package: pip install 'dpheatmap[coast]'"
-"""What a map without a coast of its scale tells whoever makes it."""
 
 
 def backdrop(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Shores | None:
@@ -42,6 +39,11 @@ def backdrop(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Shore
 def fine_shores(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Shores | None:
     """Shores in a window finer than those of the package itself, if a map of the box needs them and they are there."""
     return shores(window, _half_pixel(window, pixels)) if size_of(bounds) < WORLDLY else None
+
+
+def lacks_coast(bounds: Bounds) -> bool:
+    """Whether a map of the box has no coast, because it is small and no package with a finer one is installed."""
+    return is_small(bounds) and not has_shores()
 
 
 def is_small(bounds: Bounds) -> bool:

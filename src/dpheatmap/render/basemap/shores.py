@@ -79,6 +79,11 @@ def shores(window: Bounds, tolerance: float = 0.0) -> Shores | None:
     return None
 
 
+def has_shores() -> bool:
+    """Whether a package that has shores is installed."""
+    return _tiles() is not None or _original() is not None
+
+
 def shores_of(
     rings: Iterable[Floats], rivers: Iterable[Floats], window: Bounds, tolerance: float, credits: tuple[str, ...]
 ) -> Shores:
