@@ -269,8 +269,8 @@ class Heatmap:
         colours : {"light", "dark"}, optional
             The ground of a picture or a page. A picture is light by default; a page follows its reader's device.
         limits : tuple of two float, optional
-            The first and the last edge of the bands, for a series of maps on one scale: of every 1,000 people per
-            square kilometre; of every 100 per 100 x 100 pixels or 10 x 10 m; or times even.
+            The first and the last edge of the bands, or the ends of a gradient, for a series of maps on one scale: of
+            every 1,000 people per square kilometre; of every 100 per 100 x 100 pixels or 10 x 10 m; or times even.
         background : path, optional
             The image that people looked at or clicked, drawn below the heat of a picture or a page; or "pitch", a
             football pitch.

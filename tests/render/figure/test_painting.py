@@ -167,6 +167,22 @@ def test_smooth_heat_is_a_gradient_that_fades_in(theme: Theme) -> None:
     assert not opacity[below].any()
 
 
+def test_smooth_maps_with_the_same_limits_have_one_scale() -> None:
+    look = Look(style="smooth", limits=(1, 20))
+    pictures = [picture_of(bell(Domain.unit(7), wide, sigma=0.1), look) for wide in (0.1, 0.2)]
+    tops = [picture.values.max() for picture in pictures]
+    assert tops[0] > 2 * tops[1]
+    painted = [paint(picture, LIGHT, 128, 128, style="smooth").colours.astype(int) for picture in pictures]
+    for value in (1.5, 2.0, 3.0):
+        (one, other) = (
+            colours.reshape(-1, 4)[np.abs(picture.values - value).argmin()]
+            for picture, colours in zip(pictures, painted, strict=True)
+        )
+        assert one == pytest.approx(other, abs=6)
+    highest = painted[0].reshape(-1, 4)[pictures[0].values.argmax()]
+    assert (tops[0] >= 20) == (highest[:3].tolist() == shades(LIGHT.heat, 256)[-1].tolist())
+
+
 def test_contours_are_lines_along_the_edges() -> None:
     picture = picture_of(bell(Domain.unit(7), sigma=0.1), Look(style="contour"))
     painted = paint(picture, LIGHT, 512, 512, style="contour", scale=2.0).colours

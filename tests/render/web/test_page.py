@@ -22,6 +22,7 @@ from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import picture_of
 from dpheatmap.render.palette import LIGHT, band_colours
 from dpheatmap.render.web.page import LIMIT, check_tiles, page, place_on_square
+from render.conftest import bell
 
 MakeHeat = Callable[..., Heatmap]
 CITY, IMAGE = Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12), Domain.image(7, 5)
@@ -160,6 +161,13 @@ def test_a_page_says_what_pictures_say(city: Release) -> None:
     first = data["busiest"][0]  # type: ignore[index]
     assert 0 <= first["low"] < first["high"]
     assert "GeoNames CC BY 4.0" in data["credits"]  # type: ignore[operator]
+
+
+def test_a_gradient_ends_at_the_largest_value_or_at_the_limits() -> None:
+    heats = [bell(CITY, wide, sigma=2000.0) for wide in (0.1, 0.2)]
+    alone = [data_in(page_of(heat))["top"] for heat in heats]
+    assert alone == [pytest.approx(picture_of(heat).values.max()) for heat in heats]
+    assert [data_in(page_of(heat, Look(style="smooth", limits=(1, 20))))["top"] for heat in heats] == [20, 20]
 
 
 def test_ranges_and_clarity_have_grids_of_their_own(city: Release) -> None:

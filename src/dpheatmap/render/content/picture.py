@@ -72,8 +72,8 @@ class Picture:
 
     ``values`` count what ``unit`` says; changes are ``signed``. Band i begins at ``edges[i]``. ``clarity`` is on a grid
     of its own; None means that it is not known, and that everything is painted. ``hatch`` tells whether what is rough
-    is hatched. ``ranges`` computes the ends of ranges of 90 % on a coarse grid, as factors of the values, or as changes
-    if signed.
+    is hatched, and ``in_series`` whether the edges are those of several maps. ``ranges`` computes the ends of ranges of
+    90 % on a coarse grid, as factors of the values, or as changes if signed.
     """
 
     domain: Domain
@@ -86,6 +86,7 @@ class Picture:
     signed: bool = False
     smooth: bool = True
     hatch: bool = False
+    in_series: bool = False
     busiest: tuple[Spot, ...] = ()
     ranges: Callable[[], Ranges | None] = field(default=_no_ranges, repr=False)
 
@@ -93,6 +94,11 @@ class Picture:
     def painted(self) -> bool:
         """Whether anything is painted at all."""
         return self.words.nothing is None
+
+    @property
+    def top(self) -> float:
+        """The size from which on a gradient has its last colour: the largest, or the last edge of a series."""
+        return self.edges[-1] if self.in_series else float(np.abs(self.values).max())
 
     def at_most(self, pixels: int) -> Picture:
         """Reduce the picture to at most ``pixels`` on the longer side."""
@@ -131,8 +137,9 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
     painted = (values >= edges[0]) & told
     firm = painted if clarity is None else painted & (resize(clarity, columns, rows) >= FIRM)
     rough = clarity is not None and bool((painted & ~firm).any())
-    # With limits for a series of maps, a map may lie below the first edge, which is not the same as noise.
-    few = bool((firm if look.limits is None and scale is None else told).mean() < _FIRM_PART)
+    in_series = look.limits is not None or scale is not None
+    # A map of a series may lie below the first edge, which is not the same as noise.
+    few = bool((told if in_series else firm).mean() < _FIRM_PART)
     spots = busiest(heat, clarity) if told.any() else ()
     nothing = None if told.any() else _nothing(heat)
     words = Words(
@@ -156,6 +163,7 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
         _label(heat),
         smooth=is_smooth(heat.domain, heat.sigma, heat.values),
         hatch=rough,
+        in_series=in_series,
         busiest=spots,
         ranges=lambda: _ranges(heat),
     )

@@ -122,8 +122,8 @@ def _paint_changes(picture: Picture, values: Singles, inks: Inks) -> Pixels:
 
 def _paint_smoothly(picture: Picture, values: Singles, theme: Theme, between: tuple[float, float]) -> Pixels:
     """A gradient by the ratio to the first edge, which fades in just below it."""
-    first, top = picture.edges[0], float(picture.values.max())
-    along = np.log(np.maximum(values, 1e-30) / first) / max(np.log(top / first), 1e-6)
+    first = picture.edges[0]
+    along = np.log(np.maximum(values, 1e-30) / first) / max(np.log(picture.top / first), 1e-6)
     at = np.clip((values / first - 0.8) / 0.2, 0.0, 1.0)
     low, high = between
     opacity = at * at * (3.0 - 2.0 * at) * (low + (high - low) * np.minimum(1.0, 1.25 * np.clip(along, 0.0, 1.0)))

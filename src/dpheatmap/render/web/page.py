@@ -113,6 +113,7 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
         "clarity": None if picture.clarity is None else layer(picture.clarity),
         "hatch": picture.hatch,
         "edges": picture.edges if picture.painted else [],
+        "top": picture.top,
         "legend": vars(legend),
         "reading": {
             "range": reading.range, "bare": reading.bare, "value": reading.value, "sure": reading.sure,

@@ -72,6 +72,17 @@ def test_every_cell_has_the_colour_of_its_band(
     opened.check()
 
 
+def test_smooth_maps_of_a_series_have_one_scale(make_data: MakeData, open_data: OpenData) -> None:
+    found = []
+    for highest in (10.0, 80.0):
+        values = np.full((16, 24), 10.0)
+        values[0, 0] = highest
+        opened = open_data(make_data(IMAGE, values=values, relative=None, clarity=None, style="smooth", top=50.0))
+        found.append(shown(opened, 16, 24)[8, 12])
+        opened.check()
+    assert np.abs(found[0] - found[1]).max() <= NEXT
+
+
 def test_the_box_lies_at_its_longitudes_and_latitudes(make_data: MakeData, open_data: OpenData) -> None:
     """MapLibre's own projection puts the corners of the heat where the domain says they are."""
     opened = open_data(make_data(OCEAN))
