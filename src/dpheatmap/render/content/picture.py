@@ -21,7 +21,6 @@ from dpheatmap.render.content.resampling import average, is_smooth, resize
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
-    NO_BREAK,
     NO_SIGNAL,
     NOT_PRIVATE,
     OUTSIDE,
@@ -213,7 +212,7 @@ def _facts(heat: Heatmap, subject: Subject, look: Look) -> tuple[str, ...]:
     """The small print: how people count, the smoothing, whose data it is, and what else was used."""
     size = ""
     if heat.domain.kind == "image":
-        size = NO_BREAK.join((plain(heat.domain.extent.x1), "×", plain(heat.domain.extent.y1), "px."))
+        size = f"{plain(heat.domain.extent.x1)} × {plain(heat.domain.extent.y1)} px."
     return tuple(
         fact
         for fact in (

@@ -17,6 +17,7 @@ from dpheatmap._util.number_words import MINUS, plain
 from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of, pixels_of
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture
+from dpheatmap.render.content.words import Words, keep_units
 from dpheatmap.render.figure.background import background_of, chalk, lines_over
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.context_drawing import ContextDrawing, layers_of
@@ -112,12 +113,16 @@ class Figure:
     def layout(self) -> PageLayout:
         """The layout of the picture."""
         whose = [*self.ground.credits, *([self.look.context_credit] if self.look.context_credit else [])]
-        return PageLayout(self.picture.words, self._shape, f"Map: {', '.join(whose)}." if whose else "")
+        return PageLayout(self._words, self._shape, f"Map: {', '.join(whose)}." if whose else "")
 
     @cached_property
     def _without_credits(self) -> PageLayout:
         """The layout as far as the map, which does not depend on credits."""
-        return PageLayout(self.picture.words, self._shape)
+        return PageLayout(self._words, self._shape)
+
+    @cached_property
+    def _words(self) -> Words:
+        return keep_units(self.picture.words)
 
     @property
     def _shape(self) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from dpheatmap.render import basemap
 from dpheatmap.render.basemap.backdrop import fine_shores, is_small
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import HEADINGS, Picture
+from dpheatmap.render.content.words import keep_units
 from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.inks import inks_of
@@ -90,7 +91,8 @@ def frame(title: str, tiles: str | None = None) -> tuple[str, str]:
 def data_of(picture: Picture, around: dict[str, Any]) -> str:
     """The data of a map as JSON that is safe between tags; ``MapData`` in web/src/data.ts lists its fields."""
     rows, columns = picture.values.shape
-    words, legend, reading = picture.words, picture.words.legend, picture.words.reading
+    words = keep_units(picture.words)
+    legend, reading = words.legend, words.reading
     ranges = picture.ranges()
     data = {
         "title": words.title,
