@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,8 @@ from PIL import Image
 from dpheatmap.place.domain import Domain
 from helpers.browser import Opened
 from helpers.map_data import EDGES, LAND, NOTHING, steps_of
+from helpers.open_maps import IMAGE, OCEAN, MakeData, OpenData
 
-MakeData = Callable[..., dict[str, Any]]
-OpenData = Callable[..., Opened]
-OCEAN = Domain.bbox(-40.0, 30.0, -39.0, 31.0, depth=12)
-IMAGE = Domain.image(24, 16)
 NEXT = 3  # how far a colour may be off: rounding, in the picture and on the screen
 
 
