@@ -149,16 +149,16 @@ def _paint_lines(picture: Picture, values: Singles, inks: Inks, page: Rgb, scale
 
 def stripes(columns: int, rows: int, scale: float) -> Singles:
     """Stripes from lower left to upper right, with soft edges."""
-    return _slanted(columns, rows, width=_STRIPE * scale, period=_PERIOD * scale)
+    return _slanted_lines(columns, rows, width=_STRIPE * scale, period=_PERIOD * scale)
 
 
 def diagonals(pixels: Pixels, colour: Rgb, scale: float) -> Pixels:
     """Thin diagonal lines over a map of which nothing is known."""
     rows, columns = pixels.shape[:2]
-    return mix(pixels, colour, 0.8 * _slanted(columns, rows, width=scale, period=11.0 * scale))
+    return mix(pixels, colour, 0.8 * _slanted_lines(columns, rows, width=scale, period=11.0 * scale))
 
 
-def _slanted(columns: int, rows: int, *, width: float, period: float) -> Singles:
+def _slanted_lines(columns: int, rows: int, *, width: float, period: float) -> Singles:
     """The part of each pixel on lines at 45 degrees: it depends on the sum of row and column alone."""
     along = np.arange(rows + columns - 1, dtype=np.float32) / np.sqrt(2.0)
     line = np.clip(width / 2 - np.abs(along % period - period / 2) + 0.5, 0.0, 1.0).astype(np.float32)
