@@ -52,6 +52,7 @@ def test_both_maps_come_in_one_answer(client: httpx.Client, population: str, tmp
         ids.append(ended(client, client.post("/api/releases", json=body).json()["id"])["id"])
     first, second = client.get(f"/api/releases/{ids[0]}/beside/{ids[1]}").json()
     assert first["edges"] == second["edges"]
+    assert first["top"] == second["top"] == first["edges"][-1]
     assert first["legend"]["title"] == second["legend"]["title"]
     assert first["values"] != second["values"]
     assert client.get(f"/api/releases/{ids[0]}/beside/nothing").status_code == 400

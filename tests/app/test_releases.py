@@ -69,10 +69,10 @@ def test_a_release_is_that_of_the_library(
     picture = picture_of(release.heatmap())
     assert (data["rows"], data["columns"]) == picture.values.shape
     assert data["edges"] == list(picture.edges)
-    assert data["values"]["largest"] == pytest.approx(picture.values.max(), rel=1e-6)
+    assert data["top"] == pytest.approx(picture.values.max(), rel=1e-6)
     assert [part["text"] for part in data["label"]] == list(release.label.values())
     smoother = client.get(f"/api/releases/{made['id']}/map?sigma=900").json()
-    assert smoother["values"]["largest"] == pytest.approx(picture_of(release.heatmap(sigma=900)).values.max(), rel=1e-6)
+    assert smoother["top"] == pytest.approx(picture_of(release.heatmap(sigma=900)).values.max(), rel=1e-6)
 
 
 def test_exact_numbers_are_for_the_data_holder_only(served: Served, made: dict[str, Any]) -> None:

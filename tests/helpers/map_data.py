@@ -81,6 +81,7 @@ def map_data(
         "clarity": None if clarity is None else layer(clarity),
         "hatch": clarity is not None and not signed,
         "edges": edges,
+        "top": float(np.abs(values).max()),
         "light": theme("light", MORE, FEWER, (0.70, 0.92)) if signed else theme("light", LIGHT, [], (0.76, 0.92)),
         "dark": theme("dark", MORE, FEWER, (0.70, 0.92)) if signed else theme("dark", DARK, [], (0.75, 0.95)),
         "colours": None,

@@ -36,6 +36,8 @@ export interface MapData {
   hatch: boolean;
   /** Where bands start, ascending, at most six; the last band has no end. Empty if nothing is painted. */
   edges: number[];
+  /** Where a gradient ends: at the largest value, or at the last edge of a series of maps. */
+  top: number;
   light: Theme;
   dark: Theme;
   /** What a reader sees at first, who may choose otherwise; null: as the device. */
@@ -57,7 +59,6 @@ export interface MapData {
 export interface Layer {
   unit: number;
   step: number;
-  largest: number;
   data: string;
   rows: number;
   columns: number;

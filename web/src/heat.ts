@@ -102,7 +102,7 @@ export class Heat {
   }
 
   private look({ show, smooth }: Pick<State, "show" | "smooth">, ink: Ink, pixel: number): Paint {
-    const { edges, signed, hatch, values } = this.data;
+    const { edges, signed, hatch, top } = this.data;
     const theme = ink === "dark" ? this.data.dark : this.data.light;
     if (show === "sure" && this.sureness) {
       const bands = SURE[ink].map(rgbOf);
@@ -115,7 +115,7 @@ export class Heat {
       bands: theme.bands.map(rgbOf),
       fewer: theme.fewer.map(rgbOf),
       opacity: theme.opacity,
-      gradient: smooth ? values.largest : null,
+      gradient: smooth ? top : null,
       clarity: this.clarity,
       hatch: hatch && !signed ? pixel : null,
     };

@@ -96,10 +96,10 @@ function sureBoxes(ink: Ink): Box[] {
 }
 
 /** The colour of a value on a gradient, as it looks on land. */
-function gradient({ edges, values }: MapData, bands: string[], opacity: number[], ink: Ink): (value: number) => string {
+function gradient({ edges, top }: MapData, bands: string[], opacity: number[], ink: Ink): (value: number) => string {
   const [colours, land] = [bands.map(rgbOf), rgbOf(INKS[ink].land)];
   return (value) => {
-    const at = gradientAt(value, edges[0], values.largest);
+    const at = gradientAt(value, edges[0], top);
     const along = at * (colours.length - 1);
     const k = Math.min(Math.floor(along), Math.max(colours.length - 2, 0));
     const next = colours[Math.min(k + 1, colours.length - 1)];

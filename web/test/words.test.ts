@@ -37,7 +37,7 @@ const DATA = {
   nothing: null,
   edges: [1, 2, 5],
   low: {},
-  values: { largest: 8 },
+  top: 8,
   light: { bands: ["#F8DE96", "#DF4548", "#47175F"], fewer: [], opacity: [0.7, 0.8, 0.9], swatches: ["#a", "#b", "#c"], fewerSwatches: [] },
   legend: { title: "T", short: "S", under: "under 1", bare: "Bare", rough: "Rough", outside: "Outside", notes: [], less: "", more: "" },
   reading: { range: "{lo} to {hi} here", bare: "Under {hi} here", value: "About {v} here", sure: "9 in 10", outside: "Nothing", cantTell: "No change" },
@@ -61,6 +61,13 @@ test("the legend names every band for those who don't see it", () => {
   assert.notEqual(smooth[0], smooth[1]);
   const sure = legendParts(DATA, { ...START, show: "sure" }, "light");
   assert.deepEqual(sure.boxes.map(({ tick }) => tick), ["", "100 %", "50 %", "25 %", "10 %"]);
+});
+
+test("the legend of a gradient ends where its scale does", () => {
+  const lasts = [5, 8].map((top) => legendParts({ ...DATA, top }, { ...START, smooth: true }, "light").boxes[3].colours ?? []);
+  assert.equal(lasts[0][0], lasts[0][1]);
+  assert.notEqual(lasts[1][0], lasts[1][1]);
+  assert.equal(lasts[0][1], lasts[1][1]);
 });
 
 test("the legend of changes has fewer on the left and more on the right", () => {

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from dpheatmap._util.parameters import check
+from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.shared_options import check_outputs, json_option
 from dpheatmap.cli.terminal import answer, progress, say
 from dpheatmap.estimate.places import kmedian
@@ -47,6 +48,7 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
         columns = columns_of(places)
         for output in outputs:
             places.save(output)
+    hint_at_coast(places.domain, outputs, {})
     say(f"People are {length_in_words(places.cost, places.domain)} from the nearest place on average ({metric}).")
     values = {
         "cost": places.cost,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.shared_options import json_option
 from dpheatmap.cli.terminal import answer, progress, say
 
@@ -42,6 +43,7 @@ def command(folder: str, people: int, epsilon: str, no_open: bool, as_json: bool
         heat = made.heatmap(sigma=SETTINGS["sigma"])
         heat.save(picture)
         heat.save(page)
+    hint_at_coast(domain, (picture, page), {})
     options = " ".join(f"--{name} {value}" for name, value in SETTINGS.items())
     box = ",".join(f"{edge:g}" for edge in CITY)
     say(

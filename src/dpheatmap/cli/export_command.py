@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.release_command import write_outputs
 from dpheatmap.cli.shared_options import check_outputs, json_option, look_from, map_options
 from dpheatmap.cli.terminal import answer, progress
@@ -70,4 +71,5 @@ def write_difference(
     for output in outputs:
         page = output.lower().endswith(".html")
         change.save(output, **{name: value for name, value in look.items() if page or name != "tiles"})
+    hint_at_coast(change.domain, outputs, look)
     return list(outputs)

@@ -13,6 +13,7 @@ import click
 from dpheatmap._util.files import data_folder
 from dpheatmap._util.parameters import check
 from dpheatmap.cli import terminal
+from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.image_batch import Batch, batch_from, batch_in_words, files_for, image_options, looks_for
 from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charge_note, warn_of_other_names
 from dpheatmap.cli.shared_options import (
@@ -101,7 +102,8 @@ def command(
         )
     files = {"": outputs} if batch is None else files_for(outputs, batch.names)
     _check_files(files, inputs, rest["background"], private_report)
-    looks = looks_for(look_from(rest, outputs), files)
+    look = look_from(rest, outputs)
+    looks = looks_for(look, files)
     for name, paths in files.items():
         check_maps(domain, paths, looks[name])
     warn_of_other_names(file or str(counts), **budget)
@@ -120,6 +122,7 @@ def command(
         terminal.say(
             f"The release itself was not saved, so another map would cost again. Keep it by -o NAME{RELEASE_SUFFIX}."
         )
+    hint_at_coast(domain, outputs, look)
     of_images = {name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()}
     values = {
         "epsilon": str(read_epsilon(epsilon)),
@@ -198,7 +201,9 @@ def _rescue(release: Release, output: str) -> list[str]:
 
 def write_outputs(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
     """Write the files of one release; returns them in the order of writing."""
-    return [*save_release(release, outputs), *write_maps(release, outputs, look, **settings)]
+    written = [*save_release(release, outputs), *write_maps(release, outputs, look, **settings)]
+    hint_at_coast(release.domain, outputs, look)
+    return written
 
 
 def save_release(release: Release, outputs: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -138,7 +138,7 @@ def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any]) -
             refuse(domain, output, **look_for(output, look))
 
 
-def look_for(output: str, look: dict[str, Any]) -> dict[str, Any]:
+def look_for(output: str, look: Mapping[str, Any]) -> dict[str, Any]:
     """The choices that an output takes."""
     return {name: value for name, value in look.items() if name in options_of(output)}
 

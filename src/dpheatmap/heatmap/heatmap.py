@@ -269,8 +269,8 @@ class Heatmap:
         colours : {"light", "dark"}, optional
             The ground of a picture or a page. A picture is light by default; a page follows its reader's device.
         limits : tuple of two float, optional
-            The first and the last edge of the bands, for a series of maps on one scale: of every 1,000 people per
-            square kilometre; of every 100 per 100 x 100 pixels or 10 x 10 m; or times even.
+            The first and the last edge of the bands, or the ends of a gradient, for a series of maps on one scale: of
+            every 1,000 people per square kilometre; of every 100 per 100 x 100 pixels or 10 x 10 m; or times even.
         background : path, optional
             The image that people looked at or clicked, drawn below the heat of a picture or a page; or "pitch", a
             football pitch.
@@ -301,15 +301,11 @@ class Heatmap:
         """
         from dpheatmap.render import save
 
-        usual = {"style": "bands", "basemap": True, "bare": False}
-        options: dict[str, Any] = {
-            "title": title, "subtitle": subtitle, "source": source, "what": what, "style": style, "colours": colours,
-            "limits": limits, "background": background, "basemap": basemap, "bare": bare, "h3": h3, "zooms": zooms,
-            "tiles": tiles, "context_credit": context_credit,
-            "context": tuple(context) if isinstance(context, list) else context,
-        }  # fmt: skip
-        check(**{name: value for name, value in options.items() if name in usual or value is not None})
-        save(self, path, **{name: value for name, value in options.items() if value != usual.get(name)})
+        save(
+            self, path, title=title, subtitle=subtitle, source=source, what=what, style=style, colours=colours,
+            limits=limits, background=background, basemap=basemap, context=context, context_credit=context_credit,
+            bare=bare, h3=h3, zooms=zooms, tiles=tiles,
+        )  # fmt: skip
 
     def to_xarray(self) -> Any:
         """Convert the map to xarray.

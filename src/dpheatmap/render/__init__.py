@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dpheatmap._util.files import replace_whole, suffix_of
+from dpheatmap._util.parameters import check
 from dpheatmap.errors import ParameterError
 from dpheatmap.render.content.look import OPTIONS, Look
 
@@ -51,8 +52,13 @@ def is_release(path: str | PathLike[str]) -> bool:
     return os.fspath(path).lower().endswith(RELEASE_SUFFIX)
 
 
-def save(heat: Heatmap, path: str | PathLike[str], **options: Any) -> None:
-    """Write a heatmap to the format that the suffix of ``path`` names."""
+_USUAL = {"style": "bands", "basemap": True, "bare": False}  # values of options; those of all others are None
+
+
+def save(heat: Heatmap, path: str | PathLike[str], **choices: Any) -> None:
+    """Write a heatmap to the format that the suffix of ``path`` names; any format takes the usual choices."""
+    check(**{name: value for name, value in choices.items() if name in _USUAL or value is not None})
+    options = {name: value for name, value in choices.items() if value != _USUAL.get(name)}
     if is_release(path):
         raise ParameterError(
             f"A file that ends in {RELEASE_SUFFIX} holds a release; the file was {os.fspath(path)!r}. "
@@ -82,8 +88,8 @@ def _with_look(path: str | PathLike[str], options: dict[str, Any]) -> dict[str, 
     if "look" not in inspect.signature(_module(path).write).parameters:
         return options
     look = {name: value for name, value in options.items() if name in OPTIONS}
-    if isinstance(look.get("context"), str):
-        look["context"] = (look["context"],)
+    if "context" in look:
+        look["context"] = (look["context"],) if isinstance(look["context"], str) else tuple(look["context"])
     return {"look": Look(**look)} | {name: value for name, value in options.items() if name not in OPTIONS}
 
 

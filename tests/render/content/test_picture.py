@@ -106,7 +106,7 @@ def test_words_by_kind_of_place(
     assert picture.words.badge == f"Private · ε = 1/3 per {person}"
     assert picture.words.facts[0] == counting
     assert picture.words.legend.outside == ""
-    assert ("64\xa0×\xa048\xa0px." in picture.words.facts) == (domain is SCREEN)
+    assert ("64 × 48 px." in picture.words.facts) == (domain is SCREEN)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.changes import picture_of_difference
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import picture_of
+from dpheatmap.render.content.words import keep_units
 from dpheatmap.render.figure.canvas import Box
 from dpheatmap.render.figure.figure import Figure
 from dpheatmap.render.figure.heat_figure import figure_of
@@ -151,7 +152,7 @@ def test_the_parts_come_in_order(domain: Domain, seeded: bool, spread: float) ->
     """A sentence before the legend, the legend before the map; the promise last."""
     look = Look(title="Bikes", subtitle="In June", source="the town")
     figure = figure_of(bell(domain, spread=spread, seeded=seeded), look)
-    words, drawn = figure.picture.words, record(figure)
+    words, drawn = keep_units(figure.picture.words), record(figure)
     said = [words.title, words.subtitle, words.takeaway[:37]]
     said += [words.legend.title[:20]] if spread < 1 else [words.legend.bare[:20]]
     heights = [drawn.said(text).y for text in said] + [figure.layout.map.top]
@@ -247,3 +248,13 @@ def test_lines_hold_all_words_and_fit(text: str, room: float, size: float) -> No
     whole = all(text_width(word, size) <= room for word in text.split())
     for line, after in pairwise(lines) if whole else ():
         assert text_width(f"{line} {after.split()[0]}", size) > room, "no line is broken early"
+
+
+@pytest.mark.parametrize("words", range(60, 84))
+def test_no_line_ends_between_a_number_and_its_unit(words: int) -> None:
+    layout = figure_of(
+        bell(SCREEN), Look(subtitle="I " * words + "within 10 × 10 km", source="I " * words + "5 %")
+    ).layout
+    lines = [line.text for line in (*layout.head, *layout.small_print)]
+    assert not any(line.startswith(("×", "km", "px", "%")) or line.endswith(("×", "10", "48", "5")) for line in lines)
+    assert any(line.endswith("10\xa0×\xa010\xa0km") for line in lines)

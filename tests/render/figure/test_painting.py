@@ -65,7 +65,7 @@ def test_row_0_is_the_top() -> None:
 def test_edges_run_along_their_value() -> None:
     """Around a bell, the edge e lies at the distance s sqrt(2 log(top / e)) from the middle."""
     picture = picture_of(bell(Domain.unit(7), sigma=0.1))
-    painted = paint(picture, LIGHT, 512, 512, between=LIGHT.opacities).colours[256].astype(int)
+    painted = paint(picture, LIGHT, 512, 512).colours[256].astype(int)
     for edge in picture.edges:
         away = 0.1 * 512 * np.sqrt(2 * np.log(picture.values.max() / edge))
         for side in (-1, 1):
@@ -156,7 +156,7 @@ def test_a_mask_has_the_area_of_its_polygons() -> None:
 @THEMES
 def test_smooth_heat_is_a_gradient_that_fades_in(theme: Theme) -> None:
     picture = picture_of(bell(Domain.unit(7), 0.2, sigma=0.1), Look(style="smooth"))
-    painted = paint(picture, theme, 512, 512, between=theme.opacities, style="smooth").colours
+    painted = paint(picture, theme, 512, 512, style="smooth").colours
     row, values = painted[256].astype(int), picture.values[64]
     assert len(colours_in(painted[..., :3])) > 60
     opacity = row[:, 3]
@@ -167,9 +167,25 @@ def test_smooth_heat_is_a_gradient_that_fades_in(theme: Theme) -> None:
     assert not opacity[below].any()
 
 
+def test_smooth_maps_with_the_same_limits_have_one_scale() -> None:
+    look = Look(style="smooth", limits=(1, 20))
+    pictures = [picture_of(bell(Domain.unit(7), wide, sigma=0.1), look) for wide in (0.1, 0.2)]
+    tops = [picture.values.max() for picture in pictures]
+    assert tops[0] > 2 * tops[1]
+    painted = [paint(picture, LIGHT, 128, 128, style="smooth").colours.astype(int) for picture in pictures]
+    for value in (1.5, 2.0, 3.0):
+        (one, other) = (
+            colours.reshape(-1, 4)[np.abs(picture.values - value).argmin()]
+            for picture, colours in zip(pictures, painted, strict=True)
+        )
+        assert one == pytest.approx(other, abs=6)
+    highest = painted[0].reshape(-1, 4)[pictures[0].values.argmax()]
+    assert (tops[0] >= 20) == (highest[:3].tolist() == shades(LIGHT.heat, 256)[-1].tolist())
+
+
 def test_contours_are_lines_along_the_edges() -> None:
     picture = picture_of(bell(Domain.unit(7), sigma=0.1), Look(style="contour"))
-    painted = paint(picture, LIGHT, 512, 512, between=LIGHT.opacities, style="contour", scale=2.0).colours
+    painted = paint(picture, LIGHT, 512, 512, style="contour", scale=2.0).colours
     assert painted[256, 256, 3] == 0, "see-through in the middle"
     assert 0.005 < (painted[..., 3] > 0).mean() < 0.25
     for edge, colour in zip(picture.edges, band_colours(LIGHT.heat, len(picture.edges)), strict=True):

@@ -20,8 +20,10 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Release
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import picture_of
+from dpheatmap.render.content.words import keep_units
 from dpheatmap.render.palette import LIGHT, band_colours
 from dpheatmap.render.web.page import LIMIT, check_tiles, page, place_on_square
+from render.conftest import bell
 
 MakeHeat = Callable[..., Heatmap]
 CITY, IMAGE = Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12), Domain.image(7, 5)
@@ -146,7 +148,7 @@ def test_a_page_says_what_pictures_say(city: Release) -> None:
     heat = city.heatmap(size=200)
     look = Look(title="Trips", subtitle="June", source="City Bikes", what="trips", colours="dark", style="smooth")
     picture, data = picture_of(heat, look), data_in(page_of(heat, look))
-    words = picture.words
+    words = keep_units(picture.words)
     assert [data[name] for name in ("title", "subtitle", "takeaway", "badge")] == [
         "Trips", "June", words.takeaway, words.badge,
     ]  # fmt: skip
@@ -160,6 +162,22 @@ def test_a_page_says_what_pictures_say(city: Release) -> None:
     first = data["busiest"][0]  # type: ignore[index]
     assert 0 <= first["low"] < first["high"]
     assert "GeoNames CC BY 4.0" in data["credits"]  # type: ignore[operator]
+
+
+def test_numbers_keep_their_units() -> None:
+    heat = bell(IMAGE, 0.2)
+    look = Look(source="a grid of 5 m")
+    data = data_in(page_of(heat, look))
+    assert data["facts"][-2:-1] == ["Data: a grid of 5\xa0m."]  # type: ignore[index]
+    assert "7\xa0×\xa05\xa0px." in data["facts"]  # type: ignore[operator]
+    assert "7 × 5 px." in picture_of(heat, look).words.facts, "elsewhere, words are plain"
+
+
+def test_a_gradient_ends_at_the_largest_value_or_at_the_limits() -> None:
+    heats = [bell(CITY, wide, sigma=2000.0) for wide in (0.1, 0.2)]
+    alone = [data_in(page_of(heat))["top"] for heat in heats]
+    assert alone == [pytest.approx(picture_of(heat).values.max()) for heat in heats]
+    assert [data_in(page_of(heat, Look(style="smooth", limits=(1, 20))))["top"] for heat in heats] == [20, 20]
 
 
 def test_ranges_and_clarity_have_grids_of_their_own(city: Release) -> None:

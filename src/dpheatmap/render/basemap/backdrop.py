@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from math import cos, radians
 
-import numpy as np
-
-from dpheatmap.place.domain import Bounds, Floats
+from dpheatmap.place.domain import Bounds
 from dpheatmap.render import basemap
-from dpheatmap.render.basemap.polylines import area_of, cut_line
-from dpheatmap.render.basemap.shores import Shores, shores, shores_of
+from dpheatmap.render.basemap.polylines import area_of, cut_line, turns_of
+from dpheatmap.render.basemap.shores import Shores, has_shores, shores, shores_of
 
 WORLDLY = 2.0
 """Degrees: on maps at least as wide, the lines of the package itself, of 1:10 million, are as good as any."""
@@ -19,65 +16,34 @@ WORLDLY = 2.0
 SMALLEST = 0.3
 """Degrees: on smaller maps, lines of 1:10 million are visibly wrong and are not drawn."""
 
-HINT = "Coast and rivers of maps this small come with another package: pip install 'dpheatmap[coast]'"
-"""What a map without a coast of its scale tells whoever makes it."""
 
-_TURNS = (-360.0, 0.0, 360.0)
-_CREDIT = "Natural Earth"
+def backdrop(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Shores | None:
+    """The backdrop of a map of a box, drawn in a window around it; None where the coast is not known at this scale.
 
-
-@dataclass(frozen=True, eq=False)
-class Backdrop:
-    """Land, water and borders inside a window, in degrees.
-
-    Attributes
-    ----------
-    window : Bounds
-        What all lines were cut to.
-    land : list of lists of arrays, or None
-        Polygons: a closed shore, and those of the waters inside it. None where the coast is not known at this scale:
-        nothing is water then, because a wrong coast is worse than none.
-    coast : list of arrays
-        The shores as lines to draw: without the edges of the window.
-    rivers : list of arrays
-        Lines, finer ones only.
-    borders : list of arrays
-        Lines between countries.
-    credits : tuple of str
-        Whose data it is.
-    hint : str
-        How to get a coast, if there is none; else empty.
-    """
-
-    window: Bounds
-    land: list[list[Floats]] | None
-    coast: list[Floats]
-    rivers: list[Floats]
-    borders: list[Floats]
-    credits: tuple[str, ...]
-    hint: str = ""
-
-
-def backdrop(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Backdrop:
-    """The backdrop of a map of a box, drawn in a window around it.
-
-    The scale is that of the box. With the window's width in ``pixels``, no line moves by more than half a pixel.
+    Nothing is water then, because a wrong coast is worse than none. The scale is that of the box. With the window's
+    width in ``pixels``, no line moves by more than half a pixel.
 
     >>> [len(place.coast) for place in (backdrop(Bounds(0, 40, 5, 45), Bounds(0, 40, 5, 45)),)]
     [2]
     """
     fine = fine_shores(bounds, window, pixels)
-    if fine is None and is_small(bounds):
-        return Backdrop(window, None, [], [], [], (), hint=HINT)
-    borders = [] if is_small(bounds) else [*_borders(bounds, window)]
+    if is_small(bounds):
+        return fine
     found = fine or _coarse(bounds, window, _half_pixel(window, pixels))
-    credits = found.credits if not borders or _CREDIT in found.credits else (*found.credits, _CREDIT)
-    return Backdrop(window, found.land, found.coast, found.rivers, borders, credits)
+    borders = [part for border in basemap.borders(bounds) for turn in turns_of(border, window)
+               for part in cut_line(turn, window)]  # fmt: skip
+    whose = (*found.credits, *([basemap.LINES_CREDIT] if borders else []))
+    return replace(found, borders=borders, credits=tuple(dict.fromkeys(whose)))
 
 
 def fine_shores(bounds: Bounds, window: Bounds, pixels: int | None = None) -> Shores | None:
     """Shores in a window finer than those of the package itself, if a map of the box needs them and they are there."""
     return shores(window, _half_pixel(window, pixels)) if size_of(bounds) < WORLDLY else None
+
+
+def lacks_coast(bounds: Bounds) -> bool:
+    """Whether a map of the box has no coast, because it is small and no package with a finer one is installed."""
+    return is_small(bounds) and not has_shores()
 
 
 def is_small(bounds: Bounds) -> bool:
@@ -106,23 +72,6 @@ def _coarse(bounds: Bounds, window: Bounds, tolerance: float) -> Shores:
         ring if (area_of(ring) > 0) == (number == 0) else ring[::-1]
         for polygon in basemap.land(bounds)
         for number, shore in enumerate(polygon)
-        for ring in _turns(shore, window)
+        for ring in turns_of(shore, window)
     ]
-    return shores_of(rings, [], window, tolerance, (_CREDIT,))
-
-
-def _borders(bounds: Bounds, window: Bounds) -> Iterator[Floats]:
-    for border in basemap.borders(bounds):
-        for turn in _turns(border, window):
-            yield from cut_line(turn, window)
-
-
-def _turns(line: Floats, window: Bounds) -> Iterator[Floats]:
-    """A line, and the same one world farther east or west, if a window meets them."""
-    low, high = line.min(axis=0), line.max(axis=0)
-    if low[1] <= window.y1 and high[1] >= window.y0:
-        yield from (
-            line + np.array([turn, 0.0])
-            for turn in _TURNS
-            if low[0] + turn <= window.x1 and high[0] + turn >= window.x0
-        )
+    return shores_of(rings, [], window, tolerance, (basemap.LINES_CREDIT,))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render import basemap
-from dpheatmap.render.basemap.backdrop import Backdrop, backdrop
+from dpheatmap.render.basemap.backdrop import backdrop
 
 Area = tuple[float, float, float, float]
 
@@ -62,20 +62,17 @@ def ground_of(
     """
     if not domain.geographic:
         return NO_GROUND
+    names = _names(domain, width, height, text_width, scale, taken)
+    named = (basemap.NAMES_CREDIT,) if names else ()
     known = backdrop(domain.bounds, domain.bounds, width)
-    land = None if known.land is None else [
-        [_thin(pixels_of(domain, ring, width, height)) for ring in rings] for rings in known.land
-    ]  # fmt: skip
+    if known is None:
+        return Ground(None, [], [], [], names, named)
+    land = [[_thin(pixels_of(domain, ring, width, height)) for ring in rings] for rings in known.land]
     coast, rivers, borders = (
         [part for line in lines for part in _stretches(_thin(pixels_of(domain, line, width, height)), width, height)]
         for lines in (known.coast, known.rivers, known.borders)
     )
-    names = _names(domain, width, height, text_width, scale, taken)
-    return Ground(land, coast, rivers, borders, names, _credits(known, names))
-
-
-def _credits(known: Backdrop, names: list[Name]) -> tuple[str, ...]:
-    return (*known.credits, *((basemap.NAMES_CREDIT,) if names else ()))
+    return Ground(land, coast, rivers, borders, names, (*known.credits, *named))
 
 
 def pixels_of(domain: Domain, points: Floats, width: int, height: int) -> Floats:

@@ -6,7 +6,7 @@ forth along an edge of the window without harm.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,19 @@ from numpy.typing import NDArray
 from dpheatmap.place.domain import Bounds, Floats
 
 _FEWEST = 4  # points of a ring that has an area
+
+
+def turns_of(line: Floats, window: Bounds) -> Iterator[Floats]:
+    """A line, and the same one world farther east or west, if a window meets them.
+
+    >>> [turn.tolist() for turn in turns_of(np.array([[-175.0, 0.0], [-171.0, 1.0]]), Bounds(170, 0, 190, 1))]
+    [[[185.0, 0.0], [189.0, 1.0]]]
+    """
+    (west, south), (east, north) = line.min(axis=0), line.max(axis=0)
+    if south <= window.y1 and north >= window.y0:
+        for turn in (-360.0, 0.0, 360.0):
+            if west + turn <= window.x1 and east + turn >= window.x0:
+                yield line + np.array([turn, 0.0])
 
 
 def cut_ring(ring: Floats, window: Bounds) -> Floats:

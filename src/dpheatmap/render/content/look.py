@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from os import PathLike
 
+from dpheatmap.render.content.subject import is_pitch
+
 
 @dataclass(frozen=True)
 class Look:
@@ -21,6 +23,11 @@ class Look:
     basemap: bool = True
     context: tuple[str, ...] = ()
     context_credit: str = ""
+
+    @property
+    def over_a_picture(self) -> bool:
+        """Whether the heat lies over a picture; a pitch is paper like any other."""
+        return self.background is not None and not is_pitch(self.background)
 
 
 OPTIONS = tuple(field.name for field in fields(Look))

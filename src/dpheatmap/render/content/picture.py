@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import fspath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,10 +18,9 @@ from dpheatmap.render.content.highlights import Spot, area_of_half, busiest
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words
 from dpheatmap.render.content.resampling import average, is_smooth, resize
-from dpheatmap.render.content.subject import PITCH, Subject, subject_of
+from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
-    NO_BREAK,
     NO_SIGNAL,
     NOT_PRIVATE,
     OUTSIDE,
@@ -73,8 +71,8 @@ class Picture:
 
     ``values`` count what ``unit`` says; changes are ``signed``. Band i begins at ``edges[i]``. ``clarity`` is on a grid
     of its own; None means that it is not known, and that everything is painted. ``hatch`` tells whether what is rough
-    is hatched. ``ranges`` computes the ends of ranges of 90 % on a coarse grid, as factors of the values, or as changes
-    if signed.
+    is hatched, and ``in_series`` whether the edges are those of several maps. ``ranges`` computes the ends of ranges of
+    90 % on a coarse grid, as factors of the values, or as changes if signed.
     """
 
     domain: Domain
@@ -87,6 +85,7 @@ class Picture:
     signed: bool = False
     smooth: bool = True
     hatch: bool = False
+    in_series: bool = False
     busiest: tuple[Spot, ...] = ()
     ranges: Callable[[], Ranges | None] = field(default=_no_ranges, repr=False)
 
@@ -94,6 +93,11 @@ class Picture:
     def painted(self) -> bool:
         """Whether anything is painted at all."""
         return self.words.nothing is None
+
+    @property
+    def top(self) -> float:
+        """The size from which on a gradient has its last colour: the largest, or the last edge of a series."""
+        return self.edges[-1] if self.in_series else float(np.abs(self.values).max())
 
     def at_most(self, pixels: int) -> Picture:
         """Reduce the picture to at most ``pixels`` on the longer side."""
@@ -132,8 +136,9 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
     painted = (values >= edges[0]) & told
     firm = painted if clarity is None else painted & (resize(clarity, columns, rows) >= FIRM)
     rough = clarity is not None and bool((painted & ~firm).any())
-    # With limits for a series of maps, a map may lie below the first edge, which is not the same as noise.
-    few = bool((firm if look.limits is None and scale is None else told).mean() < _FIRM_PART)
+    in_series = look.limits is not None or scale is not None
+    # A map of a series may lie below the first edge, which is not the same as noise.
+    few = bool((told if in_series else firm).mean() < _FIRM_PART)
     spots = busiest(heat, clarity) if told.any() else ()
     nothing = None if told.any() else _nothing(heat)
     words = Words(
@@ -157,6 +162,7 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
         _label(heat),
         smooth=is_smooth(heat.domain, heat.sigma, heat.values),
         hatch=rough,
+        in_series=in_series,
         busiest=spots,
         ranges=lambda: _ranges(heat),
     )
@@ -165,9 +171,8 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
 def _bands(subject: Subject, top: float, floor: float, look: Look) -> tuple[Unit, list[float]]:
     if look.limits is not None:
         return limited_bands(subject, *look.limits, what=look.what)
-    over_a_picture = look.background is not None and fspath(look.background) != PITCH
     return bands_of(
-        subject, top, max(floor, top / _OVER_A_PICTURE if over_a_picture else 0.0), what=look.what, most=MOST
+        subject, top, max(floor, top / _OVER_A_PICTURE if look.over_a_picture else 0.0), what=look.what, most=MOST
     )
 
 
@@ -207,7 +212,7 @@ def _facts(heat: Heatmap, subject: Subject, look: Look) -> tuple[str, ...]:
     """The small print: how people count, the smoothing, whose data it is, and what else was used."""
     size = ""
     if heat.domain.kind == "image":
-        size = NO_BREAK.join((plain(heat.domain.extent.x1), "×", plain(heat.domain.extent.y1), "px."))
+        size = f"{plain(heat.domain.extent.x1)} × {plain(heat.domain.extent.y1)} px."
     return tuple(
         fact
         for fact in (

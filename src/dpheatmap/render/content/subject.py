@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from dpheatmap.place.domain import Domain
 
-PITCH = "pitch"
-"""The name of the background that is a football pitch."""
-
 PITCH_LENGTH, PITCH_WIDTH = 105.0, 68.0
 """The size of a pitch in metres, as most grounds have."""
+
+_PITCH = "pitch"  # the name of the background
 
 
 class Area(NamedTuple):
@@ -129,9 +128,14 @@ SQUARE = Subject(
 )
 
 
+def is_pitch(background: str | PathLike[str] | None) -> bool:
+    """Whether a background is a football pitch."""
+    return background is not None and fspath(background) == _PITCH
+
+
 def subject_of(domain: Domain, background: str | PathLike[str] | None = None) -> Subject:
     """The words for a domain; a pitch under the heat makes it football."""
-    if background is not None and fspath(background) == PITCH:
+    if is_pitch(background):
         width, height = domain.extent[2:]
         square_metre = width * height / (PITCH_LENGTH * PITCH_WIDTH)
         return FOOTBALL._replace(areas=tuple(area._replace(size=area.size * square_metre) for area in FOOTBALL.areas))

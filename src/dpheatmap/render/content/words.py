@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 from dpheatmap._util.number_words import plain
 from dpheatmap.design.privacy_loss import PrivacyLoss
@@ -17,6 +19,8 @@ OUTSIDE = "Outside the line nothing was counted"
 UNSURE = "How sure this is, is not known."
 NO_BREAK = "\N{NO-BREAK SPACE}"
 NINE_IN_TEN = "9 in 10 such ranges hold the truth"
+
+_INSIDE_QUANTITY = re.compile(r"(?<=\d) (?=(?:k?m²?|px|pixels|%|×)(?!\w))|(?<=×) (?=\d)")
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,27 @@ class Words:
     legend: LegendWords
     reading: ReadingWords
     nothing: Card | None = None
+
+
+def keep_units(words: Words) -> Words:
+    """The words as they are drawn: no line ends between a number and its unit."""
+    kept: Words = _keep_units(words)
+    return kept
+
+
+def _keep_units(part: Any) -> Any:
+    """A text, or what consists of texts, with no-break spaces inside quantities.
+
+    >>> _keep_units(("in 3 of 206 km²", "10 × 10 m, 5 months"))
+    ('in 3 of 206\\xa0km²', '10\\xa0×\\xa010\\xa0m, 5 months')
+    """
+    if isinstance(part, str):
+        return _INSIDE_QUANTITY.sub(NO_BREAK, part)
+    if isinstance(part, tuple):
+        return tuple(map(_keep_units, part))
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{field.name: _keep_units(getattr(part, field.name)) for field in fields(part)})
+    return part
 
 
 def under(first: float) -> str:

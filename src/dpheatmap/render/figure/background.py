@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.domain import Domain
-from dpheatmap.render.content.subject import PITCH, PITCH_LENGTH, PITCH_WIDTH
+from dpheatmap.render.content.subject import PITCH_LENGTH, PITCH_WIDTH, is_pitch
 from dpheatmap.render.palette import LIGHT, Theme, rgb_of
 
 MOST_PIXELS = 10**8
@@ -33,7 +33,7 @@ def background_of(
     under = np.empty((size[1], size[0], 3), np.uint8)
     under[:] = rgb_of(theme.page)
     width, height = _covered_size(domain, size)
-    if os.fspath(given) == PITCH:
+    if is_pitch(given):
         under[:height, :width] = rgb_of(_GRASS[theme.name])
         lines = lines_over(domain, given, size)
         chalk = np.array(rgb_of(_CHALK[theme.name]))
@@ -46,7 +46,7 @@ def background_of(
 def lines_over(domain: Domain, given: str | PathLike[str], size: tuple[int, int]) -> NDArray[np.float32]:
     """How much of each pixel is a line of the background that shows over the heat: the lines of a pitch."""
     lines = np.zeros((size[1], size[0]), np.float32)
-    if os.fspath(given) == PITCH:
+    if is_pitch(given):
         width, height = _covered_size(domain, size)
         lines[:height, :width] = np.asarray(pitch_lines(width, height), np.float32) / 255.0
     return lines

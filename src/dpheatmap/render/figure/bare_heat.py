@@ -23,8 +23,7 @@ def bare_pixels(picture: Picture, look: Look) -> Pixels:
     """Red, green, blue and opacity of each pixel of a map; where nothing is painted, all are transparent."""
     theme = THEMES[look.colours or "light"]
     rows, columns = picture.values.shape
-    between = theme.change_opacities if picture.signed else theme.opacities
-    colours = paint(picture, theme, columns, rows, between=between, style=look.style).colours
+    colours = paint(picture, theme, columns, rows, style=look.style).colours
     if not picture.painted:
         colours[..., 3] = 0
     return colours

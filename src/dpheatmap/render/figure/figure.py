@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike, fspath
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from dpheatmap._util.number_words import MINUS, plain
 from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of, pixels_of
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture
-from dpheatmap.render.content.subject import PITCH
+from dpheatmap.render.content.words import Words, keep_units
 from dpheatmap.render.figure.background import background_of, chalk, lines_over
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.context_drawing import ContextDrawing, layers_of
@@ -36,18 +35,8 @@ from dpheatmap.render.figure.page_layout import (
 )
 from dpheatmap.render.figure.painting import WATER_OVER_HEAT, Pixels, diagonals, mask_of, mix, paint, stripes
 from dpheatmap.render.figure.scale_bar import ScaleBar, scale_bar_of
-from dpheatmap.render.palette import (
-    OVER_A_PICTURE,
-    THEMES,
-    WARNING,
-    Rgb,
-    Theme,
-    band_colours,
-    change_colours,
-    opacities,
-    over,
-    rgb_of,
-)
+from dpheatmap.render.inks import Inks, inks_of
+from dpheatmap.render.palette import THEMES, WARNING, Rgb, Theme, rgb_of
 
 C = TypeVar("C", bound=Canvas)
 
@@ -124,12 +113,16 @@ class Figure:
     def layout(self) -> PageLayout:
         """The layout of the picture."""
         whose = [*self.ground.credits, *([self.look.context_credit] if self.look.context_credit else [])]
-        return PageLayout(self.picture.words, self._shape, f"Map: {', '.join(whose)}." if whose else "")
+        return PageLayout(self._words, self._shape, f"Map: {', '.join(whose)}." if whose else "")
 
     @cached_property
     def _without_credits(self) -> PageLayout:
         """The layout as far as the map, which does not depend on credits."""
-        return PageLayout(self.picture.words, self._shape)
+        return PageLayout(self._words, self._shape)
+
+    @cached_property
+    def _words(self) -> Words:
+        return keep_units(self.picture.words)
 
     @property
     def _shape(self) -> tuple[int, int]:
@@ -137,20 +130,18 @@ class Figure:
         return finest.rows, finest.columns
 
     @property
-    def between(self) -> tuple[float, float]:
-        """The opacities of the first and of the last bands."""
-        if self.picture.signed:
-            return self.theme.change_opacities
-        return self.theme.opacities if not self._over_a_picture else OVER_A_PICTURE
-
-    @property
-    def _over_a_picture(self) -> bool:
-        return self.look.background is not None and not _is_pitch(self.look.background)
+    def _inks(self) -> Inks:
+        return inks_of(
+            self.theme,
+            len(self.picture.edges),
+            signed=self.picture.signed,
+            over_a_picture=self.look.over_a_picture,
+        )
 
     @property
     def few_colours(self) -> bool:
         """Whether the picture has flat colours only."""
-        return not self._over_a_picture and self.look.style != "smooth"
+        return not self.look.over_a_picture and self.look.style != "smooth"
 
     def draw(self, new: Callable[[int, int, Rgb], C]) -> C:
         """Draw the figure on a new canvas, made from its width, height and colour."""
@@ -189,8 +180,11 @@ class Figure:
         pixels = self.context.under_heat(pixels, theme)
         if self.picture.words.nothing is not None:
             return diagonals(pixels, rgb_of(theme.coast), SCALE)
-        heat = paint(self.picture, theme, columns, rows, between=self.between, style=self.look.style, scale=SCALE)
-        pixels = heat.over(pixels, rgb_of(theme.land if not self._over_a_picture else theme.page))
+        heat = paint(
+            self.picture, theme, columns, rows, over_a_picture=self.look.over_a_picture, style=self.look.style,
+            scale=SCALE,
+        )  # fmt: skip
+        pixels = heat.over(pixels, rgb_of(self._inks.paper))
         if self.look.background is not None:
             lines = lines_over(self.picture.domain, self.look.background, (columns, rows))
             pixels = mix(pixels, rgb_of(chalk(theme)), lines)
@@ -239,24 +233,20 @@ class Figure:
     @cached_property
     def bar(self) -> list[tuple[float, float, str]]:
         """The boxes of the legend's bar: left and right in pixels of the page, and colour as seen on land."""
-        edges, theme, width, first = self.picture.edges, self.theme, BAR_WIDTH, self.layout.first_box
-        many = len(edges)
-        ground = theme.land if not self._over_a_picture else theme.page
-        parts = opacities(many, self.between)
+        inks, width, first = self._inks, BAR_WIDTH, self.layout.first_box
+        many = len(self.picture.edges)
         if self.picture.signed:
             side = (width - first) / 2 / many
             middle = SIDE + width / 2
-            more, fewer = (change_colours(curve, many) for curve in (theme.more, theme.fewer))
             found = []
-            for k in range(many):
+            for k, (more, fewer) in enumerate(zip(inks.swatches, inks.fewer_swatches, strict=True)):
                 at = middle + first / 2 + k * side, middle - first / 2 - (k + 1) * side
-                found.append((at[0], at[0] + side, over(more[k], parts[k], ground)))
-                found.append((at[1], at[1] + side, over(fewer[k], parts[k], ground)))
+                found.append((at[0], at[0] + side, more))
+                found.append((at[1], at[1] + side, fewer))
             return found
         side = (width - first) / many
         left = SIDE + first
-        colours = band_colours(theme.heat, many)
-        return [(left + k * side, left + (k + 1) * side, over(colours[k], parts[k], ground)) for k in range(many)]
+        return [(left + k * side, left + (k + 1) * side, colour) for k, colour in enumerate(inks.swatches)]
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
@@ -320,14 +310,12 @@ class Figure:
             self._draw_frame(canvas, left, top, width, height)
         elif kind:
             box = _box(left, top, left + width, top + height)
-            ground = rgb_of(self.theme.land)
             if kind == "unknown":
-                canvas.image(diagonals(_plain(box, ground), rgb_of(self.theme.soft), 0.55 * SCALE), box)
+                land = rgb_of(self.theme.land)
+                canvas.image(diagonals(_plain(box, land), rgb_of(self.theme.soft), 0.55 * SCALE), box)
                 return
-            colours = band_colours(self.theme.heat, len(self.picture.edges))
-            k = min(1, len(colours) - 1)
-            colour = rgb_of(over(colours[k], opacities(len(colours), self.between)[k], self.theme.land))
-            canvas.image(_hatch(box, colour, ground), box)
+            colour = self._inks.swatches[:2][-1]
+            canvas.image(_hatch(box, rgb_of(colour), rgb_of(self._inks.paper)), box)
 
     def _draw_scale_bar(self, canvas: Canvas, bar: ScaleBar) -> None:
         """Draw a length on the ground: its label above a line with raised ends, with a halo."""
@@ -382,7 +370,3 @@ def _plain(box: Box, colour: Rgb) -> Pixels:
 def _hatch(box: Box, colour: Rgb, ground: Rgb) -> Pixels:
     """A swatch of hatching."""
     return mix(_plain(box, colour), ground, stripes(box.width, box.height, SCALE))
-
-
-def _is_pitch(background: str | PathLike[str]) -> bool:
-    return fspath(background) == PITCH

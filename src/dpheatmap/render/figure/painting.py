@@ -17,7 +17,8 @@ from dpheatmap.place.domain import Floats
 from dpheatmap.render.content.clarity import FIRM, TOLD
 from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.content.resampling import resize
-from dpheatmap.render.palette import Rgb, Theme, band_colours, change_colours, opacities, rgb_of, shades
+from dpheatmap.render.inks import Inks, inks_of
+from dpheatmap.render.palette import Rgb, Theme, rgb_of, shades
 
 Pixels = NDArray[np.uint8]
 Singles = NDArray[np.float32]
@@ -51,10 +52,11 @@ class Heat:
 
 
 def paint(
-    picture: Picture, theme: Theme, columns: int, rows: int, *, between: tuple[float, float], style: str = "bands",
+    picture: Picture, theme: Theme, columns: int, rows: int, *, over_a_picture: bool = False, style: str = "bands",
     scale: float = 1.0,
 ) -> Heat:  # fmt: skip
-    """Paint the heat on a grid of pixels; ``between`` are opacities, and ``scale`` pixels of the page's pixel."""
+    """Paint the heat on a grid of pixels; ``scale`` is how many of them a pixel of the page has."""
+    inks = inks_of(theme, len(picture.edges), signed=picture.signed, over_a_picture=over_a_picture)
     values = resize(picture.values, columns, rows, smooth=picture.smooth).astype(np.float32)
     told = firm = np.ones((1, 1), np.float32)
     if picture.clarity is not None:
@@ -62,15 +64,13 @@ def paint(
         slope = _slope(clarity)
         told, firm = (_soft(clarity, edge, slope) for edge in (TOLD, FIRM))
     if picture.signed:
-        colours = _paint_changes(picture, values, theme, between)
+        colours = _paint_changes(picture, values, inks)
     elif style == "smooth":
-        colours = _paint_smoothly(picture, values, theme, between)
+        colours = _paint_smoothly(picture, values, theme, inks.between)
     elif style == "contour":
-        colours = _paint_lines(picture, values, theme, scale)
+        colours = _paint_lines(picture, values, inks, rgb_of(theme.page), scale)
     else:
-        colours = _bands(
-            values, picture.edges, band_colours(theme.heat, len(picture.edges)), between, smooth=picture.smooth
-        )
+        colours = _bands(picture, values, inks.colours, inks.opacities)
     colours[..., 3] = np.rint(colours[..., 3] * told)
     hatch = None
     if picture.hatch and style != "contour":
@@ -95,20 +95,14 @@ def _slope(values: Singles) -> Singles:
     return slope
 
 
-def _bands(
-    values: Singles, edges: Sequence[float], colours: list[str], between: tuple[float, float], *, smooth: bool
-) -> Pixels:
+def _bands(picture: Picture, values: Singles, colours: list[str], opacities: list[float]) -> Pixels:
     """Colours and opacities of values in bands."""
-    slope = _slope(values) if smooth else None
+    edges = picture.edges
+    slope = _slope(values) if picture.smooth else None
     passed = np.zeros(values.shape, np.float32)
     for edge in edges:
         passed += _soft(values, edge, slope)
-    steps = np.array(
-        [
-            [*rgb_of(colour), 255.0 * part]
-            for colour, part in zip(colours, opacities(len(colours), between), strict=True)
-        ]
-    )
+    steps = np.array([[*rgb_of(colour), 255.0 * part] for colour, part in zip(colours, opacities, strict=True)])
     first = np.array([*steps[0, :3], 0.0])
     stops = np.concatenate([[first], steps])
     at = np.linspace(0.0, len(edges), _STEPS * len(edges) + 1)
@@ -117,20 +111,19 @@ def _bands(
     return painted
 
 
-def _paint_changes(picture: Picture, values: Singles, theme: Theme, between: tuple[float, float]) -> Pixels:
+def _paint_changes(picture: Picture, values: Singles, inks: Inks) -> Pixels:
     """More in one row of colours, fewer in another."""
-    many = len(picture.edges)
     more, fewer = (
-        _bands(side, picture.edges, change_colours(curve, many), between, smooth=picture.smooth)
-        for side, curve in ((values, theme.more), (-values, theme.fewer))
+        _bands(picture, side, colours, inks.opacities)
+        for side, colours in ((values, inks.colours), (-values, inks.fewer))
     )
     return np.where((values >= 0)[..., None], more, fewer)
 
 
 def _paint_smoothly(picture: Picture, values: Singles, theme: Theme, between: tuple[float, float]) -> Pixels:
     """A gradient by the ratio to the first edge, which fades in just below it."""
-    first, top = picture.edges[0], float(picture.values.max())
-    along = np.log(np.maximum(values, 1e-30) / first) / max(np.log(top / first), 1e-6)
+    first = picture.edges[0]
+    along = np.log(np.maximum(values, 1e-30) / first) / max(np.log(picture.top / first), 1e-6)
     at = np.clip((values / first - 0.8) / 0.2, 0.0, 1.0)
     low, high = between
     opacity = at * at * (3.0 - 2.0 * at) * (low + (high - low) * np.minimum(1.0, 1.25 * np.clip(along, 0.0, 1.0)))
@@ -140,32 +133,32 @@ def _paint_smoothly(picture: Picture, values: Singles, theme: Theme, between: tu
     return painted
 
 
-def _paint_lines(picture: Picture, values: Singles, theme: Theme, scale: float) -> Pixels:
+def _paint_lines(picture: Picture, values: Singles, inks: Inks, page: Rgb, scale: float) -> Pixels:
     """A line along each edge, in the colour of the band above it, with a rim of the page's colour."""
     slope = _slope(values)
     painted = np.zeros((*values.shape, 4), np.float32)
-    painted[..., :3] = rgb_of(theme.page)
-    for edge, colour in zip(picture.edges, band_colours(theme.heat, len(picture.edges)), strict=True):
+    painted[..., :3] = page
+    for edge, colour in zip(picture.edges, inks.colours, strict=True):
         away = np.abs(values - np.float32(edge)) / slope
-        for reach, ink in ((_LINE + _RIM, theme.page), (_LINE, colour)):
+        for reach, ink in ((_LINE + _RIM, page), (_LINE, rgb_of(colour))):
             cover = np.clip(scale * reach / 2 + 0.5 - away, 0.0, 1.0)[..., None]
-            painted[..., :3] += cover * (np.array(rgb_of(ink), np.float32) - painted[..., :3])
+            painted[..., :3] += cover * (np.array(ink, np.float32) - painted[..., :3])
             painted[..., 3:] = np.maximum(painted[..., 3:], 255.0 * cover)
     return np.rint(painted).astype(np.uint8)
 
 
 def stripes(columns: int, rows: int, scale: float) -> Singles:
     """Stripes from lower left to upper right, with soft edges."""
-    return _lines_at_a_slant(columns, rows, width=_STRIPE * scale, period=_PERIOD * scale)
+    return _slanted_lines(columns, rows, width=_STRIPE * scale, period=_PERIOD * scale)
 
 
 def diagonals(pixels: Pixels, colour: Rgb, scale: float) -> Pixels:
     """Thin diagonal lines over a map of which nothing is known."""
     rows, columns = pixels.shape[:2]
-    return mix(pixels, colour, 0.8 * _lines_at_a_slant(columns, rows, width=scale, period=11.0 * scale))
+    return mix(pixels, colour, 0.8 * _slanted_lines(columns, rows, width=scale, period=11.0 * scale))
 
 
-def _lines_at_a_slant(columns: int, rows: int, *, width: float, period: float) -> Singles:
+def _slanted_lines(columns: int, rows: int, *, width: float, period: float) -> Singles:
     """The part of each pixel on lines at 45 degrees: it depends on the sum of row and column alone."""
     along = np.arange(rows + columns - 1, dtype=np.float32) / np.sqrt(2.0)
     line = np.clip(width / 2 - np.abs(along % period - period / 2) + 0.5, 0.0, 1.0).astype(np.float32)

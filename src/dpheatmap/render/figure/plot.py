@@ -15,7 +15,8 @@ from dpheatmap.render.content.changes import picture_of_difference
 from dpheatmap.render.content.clarity import TOLD
 from dpheatmap.render.content.picture import Picture, picture_of
 from dpheatmap.render.content.resampling import resize
-from dpheatmap.render.palette import LIGHT, band_colours, change_colours, opacities, over
+from dpheatmap.render.inks import inks_of
+from dpheatmap.render.palette import LIGHT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,18 +81,11 @@ def _draw(picture: Picture, ax: Axes) -> Axes:
 
 def _bands(picture: Picture) -> tuple[list[float], list[str]]:
     """The edges between bands, and the colour of each band as seen on land; the middle one of changes is bare."""
-    many = len(picture.edges)
+    inks = inks_of(LIGHT, len(picture.edges), signed=picture.signed)
     if not picture.signed:
-        parts = opacities(many, LIGHT.opacities)
-        return list(picture.edges), [
-            over(colour, part, LIGHT.land) for colour, part in zip(band_colours(LIGHT.heat, many), parts, strict=True)
-        ]
-    parts = opacities(many, LIGHT.change_opacities)
-    more, fewer = (
-        [over(colour, part, LIGHT.land) for colour, part in zip(change_colours(curve, many), parts, strict=True)]
-        for curve in (LIGHT.more, LIGHT.fewer)
-    )
-    return [*(-edge for edge in reversed(picture.edges)), *picture.edges], [*reversed(fewer), LIGHT.land, *more]
+        return list(picture.edges), inks.swatches
+    below = [-edge for edge in reversed(picture.edges)]
+    return [*below, *picture.edges], [*reversed(inks.fewer_swatches), LIGHT.land, *inks.swatches]
 
 
 def _bare(picture: Picture) -> np.ndarray:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import PathLike
 from typing import NamedTuple
 
 from dpheatmap._util.number_words import plain
 from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.numbers import length_in_words
-from dpheatmap.render.content.subject import PITCH, PITCH_LENGTH, PITCH_WIDTH
+from dpheatmap.render.content.subject import PITCH_LENGTH, PITCH_WIDTH, is_pitch
 from dpheatmap.render.figure.page_layout import SCALE
 
 _LONGEST = 90.0  # pixels of the page
@@ -24,7 +24,7 @@ class ScaleBar(NamedTuple):
 
 def scale_bar_of(domain: Domain, width: int, background: str | PathLike[str] | None = None) -> ScaleBar | None:
     """The scale bar of a map ``width`` pixels of the picture wide; only boxes and pitches have one."""
-    if background is not None and fspath(background) == PITCH:
+    if is_pitch(background):
         across, down = domain.extent[2:]
         metre = (width / SCALE) / (PITCH_LENGTH if across >= down else PITCH_WIDTH)
         metres = round_length(_LONGEST / metre)

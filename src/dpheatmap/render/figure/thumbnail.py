@@ -20,8 +20,7 @@ def thumbnail(picture: Picture, side: int) -> bytes:
     paper = np.empty((size[1], size[0], 3), np.uint8)
     paper[:] = rgb_of(LIGHT.land)
     if picture.painted:
-        between = LIGHT.change_opacities if picture.signed else LIGHT.opacities
-        shown = paint(picture, LIGHT, *size, between=between).over(paper, rgb_of(LIGHT.land))
+        shown = paint(picture, LIGHT, *size).over(paper, rgb_of(LIGHT.land))
     else:
         shown = diagonals(paper, rgb_of(LIGHT.coast), 1.0)
     packed = io.BytesIO()

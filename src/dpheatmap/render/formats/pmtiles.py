@@ -26,7 +26,8 @@ from dpheatmap.render.content.clarity import TOLD
 from dpheatmap.render.content.picture import Picture, picture_of
 from dpheatmap.render.content.resampling import resize
 from dpheatmap.render.formats.metadata import facts, refuse_without_ground
-from dpheatmap.render.palette import LIGHT, band_colours, opacities, rgb_of
+from dpheatmap.render.inks import Inks, inks_of
+from dpheatmap.render.palette import LIGHT, rgb_of
 
 Steps = NDArray[np.uint8]
 
@@ -75,17 +76,17 @@ def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) ->
     grid = finest_grid(heat, picture)
     own = max(0, grid.level - _TILE)
     first, last = zooms or (max(0, own - _ZOOMS + 1), own)
+    inks = inks_of(LIGHT, len(picture.edges))
     tiles = {
-        pmtiles.zxy_to_tileid(zoom, x, y): _png(tile, len(picture.edges))
-        for zoom, x, y, tile in _tiles(picture, grid, first, last)
+        pmtiles.zxy_to_tileid(zoom, x, y): _png(tile, inks) for zoom, x, y, tile in _tiles(picture, grid, first, last)
     }
     if not tiles:  # a file needs one
-        tiles[pmtiles.zxy_to_tileid(0, 0, 0)] = _png(np.zeros((256, 256), np.uint8), len(picture.edges))
+        tiles[pmtiles.zxy_to_tileid(0, 0, 0)] = _png(np.zeros((256, 256), np.uint8), inks)
     with path.open("wb") as file:
         writer = Writer(file)
         for number, tile in sorted(tiles.items()):
             writer.write_tile(number, tile)
-        writer.finalize(_header(heat.domain, pmtiles, first, last), _metadata(heat, picture))
+        writer.finalize(_header(heat.domain, pmtiles, first, last), _metadata(heat, picture, inks))
 
 
 def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None) -> None:
@@ -160,11 +161,11 @@ def _cut(steps: Steps, top: int, left: int, deeper: int) -> Steps:
     return tile
 
 
-def _png(steps: Steps, bands: int) -> bytes:
+def _png(steps: Steps, inks: Inks) -> bytes:
     """Encode a tile as PNG with the bands as its palette; bare paper is transparent."""
     image = Image.fromarray(steps)
-    image.putpalette(bytes(part for colour in ("#FFFFFF", *band_colours(LIGHT.heat, bands)) for part in rgb_of(colour)))
-    opacity = bytes([0, *(round(255 * part) for part in opacities(bands, LIGHT.opacities))])
+    image.putpalette(bytes(part for colour in ("#FFFFFF", *inks.colours) for part in rgb_of(colour)))
+    opacity = bytes([0, *(round(255 * part) for part in inks.opacities)])
     buffer = BytesIO()
     image.save(buffer, format="PNG", transparency=opacity)
     return buffer.getvalue()
@@ -182,7 +183,7 @@ def _header(domain: Domain, pmtiles: Any, first: int, last: int) -> dict[str, An
     }
 
 
-def _metadata(heat: Heatmap, picture: Picture) -> dict[str, Any]:
+def _metadata(heat: Heatmap, picture: Picture, inks: Inks) -> dict[str, Any]:
     """The metadata that viewers show, and the legend: the edge from which each band begins, and its colour."""
     about = facts(heat)
     return {
@@ -192,7 +193,7 @@ def _metadata(heat: Heatmap, picture: Picture) -> dict[str, Any]:
         "legend": {
             "title": picture.words.legend.title,
             "edges": list(picture.edges) if picture.painted else [],
-            "colours": band_colours(LIGHT.heat, len(picture.edges)),
+            "colours": inks.colours,
         },
         "dpheatmap": about,
     }

@@ -34,4 +34,4 @@ def layer(values: Floats) -> dict[str, Any]:
     planes = np.stack([folded & 255, folded >> 8]).astype(np.uint8)
     rows, columns = values.shape
     data = deflate(planes.tobytes())
-    return {"unit": unit, "step": step, "largest": top, "data": data, "rows": rows, "columns": columns}
+    return {"unit": unit, "step": step, "data": data, "rows": rows, "columns": columns}

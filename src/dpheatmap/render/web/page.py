@@ -9,7 +9,7 @@ import io
 import json
 from functools import cache
 from importlib import resources
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,19 +23,11 @@ from dpheatmap.render import basemap
 from dpheatmap.render.basemap.backdrop import fine_shores, is_small
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import HEADINGS, Picture
-from dpheatmap.render.content.subject import PITCH
+from dpheatmap.render.content.words import keep_units
 from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of
-from dpheatmap.render.palette import (
-    DARK,
-    LIGHT,
-    OVER_A_PICTURE,
-    Theme,
-    band_colours,
-    change_colours,
-    opacities,
-    over,
-)
+from dpheatmap.render.inks import inks_of
+from dpheatmap.render.palette import DARK, LIGHT, Theme
 from dpheatmap.render.web.layers import deflate, layer
 
 LIMIT = 1_500_000
@@ -99,7 +91,8 @@ def frame(title: str, tiles: str | None = None) -> tuple[str, str]:
 def data_of(picture: Picture, around: dict[str, Any]) -> str:
     """The data of a map as JSON that is safe between tags; ``MapData`` in web/src/data.ts lists its fields."""
     rows, columns = picture.values.shape
-    words, legend, reading = picture.words, picture.words.legend, picture.words.reading
+    words = keep_units(picture.words)
+    legend, reading = words.legend, words.reading
     ranges = picture.ranges()
     data = {
         "title": words.title,
@@ -122,6 +115,7 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
         "clarity": None if picture.clarity is None else layer(picture.clarity),
         "hatch": picture.hatch,
         "edges": picture.edges if picture.painted else [],
+        "top": picture.top,
         "legend": vars(legend),
         "reading": {
             "range": reading.range, "bare": reading.bare, "value": reading.value, "sure": reading.sure,
@@ -138,21 +132,14 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
 
 
 def _theme(picture: Picture, theme: Theme, *, over_a_picture: bool) -> dict[str, list[str] | list[float]]:
-    """The colours of bands on a ground; swatches are as seen on land."""
-    many = len(picture.edges)
-    if picture.signed:
-        bands, fewer = (change_colours(curve, many) for curve in (theme.more, theme.fewer))
-        parts = opacities(many, theme.change_opacities)
-    else:
-        bands, fewer = band_colours(theme.heat, many), []
-        parts = opacities(many, OVER_A_PICTURE if over_a_picture else theme.opacities)
-    ground = theme.page if over_a_picture else theme.land
+    """The colours of bands on a ground."""
+    inks = inks_of(theme, len(picture.edges), signed=picture.signed, over_a_picture=over_a_picture)
     return {
-        "bands": bands,
-        "fewer": fewer,
-        "opacity": parts,
-        "swatches": [over(colour, part, ground) for colour, part in zip(bands, parts, strict=True)],
-        "fewerSwatches": [over(colour, part, ground) for colour, part in zip(fewer, parts[: len(fewer)], strict=True)],
+        "bands": inks.colours,
+        "fewer": inks.fewer,
+        "opacity": inks.opacities,
+        "swatches": inks.swatches,
+        "fewerSwatches": inks.fewer_swatches,
     }
 
 
@@ -172,10 +159,9 @@ def around_heat(picture: Picture, look: Look, tiles: str | None = None) -> dict[
     check_surroundings(picture.domain, tiles, background)
     drawn = picture.domain.geographic and look.basemap
     ground = basemap_around(picture.domain.bounds) if drawn else {"credits": []}
-    over_a_picture = background is not None and fspath(background) != PITCH
     return {
-        "light": _theme(picture, LIGHT, over_a_picture=over_a_picture),
-        "dark": _theme(picture, DARK, over_a_picture=over_a_picture),
+        "light": _theme(picture, LIGHT, over_a_picture=look.over_a_picture),
+        "dark": _theme(picture, DARK, over_a_picture=look.over_a_picture),
         "colours": look.colours,
         "style": look.style,
         "basemap": deflate(between_tags(ground).encode()) if drawn else None,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ from playwright.sync_api import Browser
 from dpheatmap.place.domain import Domain
 from helpers.browser import Open, Opened, window
 from helpers.map_data import NOTHING, map_data, page_of
-
-MakeData = Callable[..., dict[str, Any]]
+from helpers.open_maps import MakeData, OpenData
 
 
 @pytest.fixture
@@ -66,7 +65,7 @@ def make_data() -> MakeData:
 
 
 @pytest.fixture
-def open_data(open_map: Open, tmp_path: Path) -> Callable[..., Opened]:
+def open_data(open_map: Open, tmp_path: Path) -> OpenData:
     """Writes the page of a map's data and opens it."""
 
     def opening(data: dict[str, Any], **view: Any) -> Opened:

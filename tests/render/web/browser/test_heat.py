@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,8 @@ from PIL import Image
 from dpheatmap.place.domain import Domain
 from helpers.browser import Opened
 from helpers.map_data import EDGES, LAND, NOTHING, steps_of
+from helpers.open_maps import IMAGE, OCEAN, MakeData, OpenData
 
-MakeData = Callable[..., dict[str, Any]]
-OpenData = Callable[..., Opened]
-OCEAN = Domain.bbox(-40.0, 30.0, -39.0, 31.0, depth=12)
-IMAGE = Domain.image(24, 16)
 NEXT = 3  # how far a colour may be off: rounding, in the picture and on the screen
 
 
@@ -70,6 +66,17 @@ def test_every_cell_has_the_colour_of_its_band(
     assert 0 < x0 < x1 < width
     assert 0 < y0 < y1 < height
     opened.check()
+
+
+def test_smooth_maps_of_a_series_have_one_scale(make_data: MakeData, open_data: OpenData) -> None:
+    found = []
+    for highest in (10.0, 80.0):
+        values = np.full((16, 24), 10.0)
+        values[0, 0] = highest
+        opened = open_data(make_data(IMAGE, values=values, relative=None, clarity=None, style="smooth", top=50.0))
+        found.append(shown(opened, 16, 24)[8, 12])
+        opened.check()
+    assert np.abs(found[0] - found[1]).max() <= NEXT
 
 
 def test_the_box_lies_at_its_longitudes_and_latitudes(make_data: MakeData, open_data: OpenData) -> None:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import io
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Playwright, expect
 
 from dpheatmap.place.domain import Domain
-from helpers.browser import PATIENCE, Opened, launch
+from helpers.browser import PATIENCE, launch
 from helpers.map_data import page_of
+from helpers.open_maps import OCEAN, MakeData, OpenData
 
-MakeData = Callable[..., dict[str, Any]]
-OpenData = Callable[..., Opened]
-OCEAN = Domain.bbox(-40.0, 30.0, -39.0, 31.0, depth=12)
 CAPE = Domain.bbox(-9.7, 42.7, -8.9, 43.1, depth=12)
 
 

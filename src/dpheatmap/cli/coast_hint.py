@@ -1,0 +1,28 @@
+"""A hint for whoever makes a map of a place so small that its coast comes with another package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpheatmap.cli.shared_options import look_for
+from dpheatmap.cli.terminal import say
+from dpheatmap.place.domain import Domain
+from dpheatmap.render import options_of
+
+HINT = "Coast and rivers of a map this small come with another package: pip install 'dpheatmap[coast]'"
+
+_INSTEAD = ("bare", "context", "tiles")  # options that draw another ground, or none
+
+
+def hint_at_coast(domain: Domain, outputs: Sequence[str], look: Mapping[str, Any]) -> None:
+    """Say how to get a coast if one of the outputs would show it, and it is not installed."""
+    from dpheatmap.render.basemap.backdrop import lacks_coast
+
+    if domain.geographic and any(_shows_coast(output, look) for output in outputs) and lacks_coast(domain.bounds):
+        say(HINT)
+
+
+def _shows_coast(output: str, look: Mapping[str, Any]) -> bool:
+    chosen = look_for(output, look)
+    return "basemap" in options_of(output) and chosen.get("basemap", True) and not chosen.keys() & set(_INSTEAD)
