@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,12 +81,11 @@ class Distribution:
         >>> half_left.raster(4, 2).tolist()
         [[0.125, 0.125, 0.0, 0.0], [0.375, 0.375, 0.0, 0.0]]
         """
-        values: Floats = rasters(self.domain, self.levels, self.codes, self.mass[None], columns, rows)[0]
-        return values
+        return rasteriser(self.domain, self.levels, self.codes, columns, rows)(self.mass)
 
 
-def rasters(domain: Domain, levels: Ints, codes: Ints, masses: Floats, columns: int, rows: int) -> Floats:
-    """Rasterise several masses of the same cells, one a row, as :meth:`Distribution.raster` does."""
+def rasteriser(domain: Domain, levels: Ints, codes: Ints, columns: int, rows: int) -> Callable[[Floats], Floats]:
+    """Make the function that rasterises masses of some cells, as :meth:`Distribution.raster` does."""
     from dpheatmap.estimate.rasterise import rasterise
 
     finest = domain.cells(domain.depth)
@@ -93,10 +93,13 @@ def rasters(domain: Domain, levels: Ints, codes: Ints, masses: Floats, columns: 
     side = np.left_shift(1, domain.depth - levels)
     left, right = _interval_in_pixels(x * side, side, finest.x0, finest.x1, columns)
     top, bottom = _interval_in_pixels(y * side, side, finest.y0, finest.y1, rows)
-    values = np.zeros((len(masses), rows, columns))
-    for raster, mass in zip(values, masses, strict=True):
-        rasterise(raster, mass, left, right, top, bottom)
-    return values
+
+    def raster(mass: Floats) -> Floats:
+        values = np.zeros((rows, columns))
+        rasterise(values, mass, left, right, top, bottom)
+        return values
+
+    return raster
 
 
 def _interval_in_pixels(begin: Ints, length: Ints, low: int, high: int, pixels: int) -> tuple[Floats, Floats]:

@@ -34,9 +34,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.map_estimate import MapEstimate
-from dpheatmap.heatmap.smoothing import gaussian_filter
+from dpheatmap.heatmap.drawn_maps import DrawnMaps
 from dpheatmap.place.domain import Domain, Floats
 
 DRAWS, ROUGHLY = 200, 40
@@ -66,8 +65,8 @@ class _RawDraws(NamedTuple):
 class Uncertainty:
     """The uncertainty of the heatmap of an estimate, smoothed by ``sigma``, on a grid of pixels of ``shape``.
 
-    ``count`` is the number of draws. All results are relative to the map: a factor for each pixel of the map,
-    interpolated between the pixels of the coarser grid of the draws.
+    ``count`` is the number of draws, which are the first ones of ``maps``. All results are relative to the map: a
+    factor for each pixel of the map, interpolated between the pixels of the coarser grid of the draws.
     """
 
     estimate: MapEstimate
@@ -75,11 +74,16 @@ class Uncertainty:
     sigma: float
     shape: tuple[int, int]
     count: int = DRAWS
+    maps: DrawnMaps | None = None
 
     @cached_property
     def roughly(self) -> Uncertainty:
         """The uncertainty from fewer draws: standard deviations to within 11 %, which is enough for a colour."""
-        return replace(self, count=ROUGHLY)
+        return replace(self, count=ROUGHLY, maps=self._drawn)
+
+    @cached_property
+    def _drawn(self) -> DrawnMaps:
+        return self.maps or DrawnMaps(self.estimate, self.domain, self.sigma, self._coarse)
 
     @property
     def _draws(self) -> Floats:
@@ -96,11 +100,8 @@ class Uncertainty:
 
     @cached_property
     def _raw(self) -> _RawDraws:
-        """Draws, smoothed; one of zero mass becomes uniform."""
-        found, domain, (rows, columns) = self.estimate, self.domain, self._coarse
-        levels, codes, masses = found.draws(self.count, np.random.default_rng(found.seed))
-        drawn = [Distribution.from_people(domain, levels, codes, people).raster(columns, rows) for people in masses]
-        heat = gaussian_filter(np.array(drawn), domain, self.sigma)
+        """Draws, smoothed, and what they depend on."""
+        found, heat = self.estimate, self._drawn.first(self.count)
         mean = heat.mean(axis=0)
         relative = np.where(mean > 0, heat / np.where(mean > 0, mean, 1.0) - 1.0, 0.0)
         return _RawDraws(relative, mean, found.concentration, found.total * found.strength)

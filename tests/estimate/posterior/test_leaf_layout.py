@@ -44,10 +44,10 @@ def test_each_cell_has_its_own_reach(known: Posterior) -> None:
 
 
 def test_later_cuts_of_a_leaf_reach_less_far(known: Posterior, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorter = leaf_layout.layout(known.cells, known.node_means, {})
+    shorter = leaf_layout.layout(known.cells, known.node_means, {}, 5)
     first = float(leaf_layout._REACHES[0])
     monkeypatch.setattr(leaf_layout, "_REACHES", np.full(3, first))
-    as_far = leaf_layout.layout(known.cells, known.node_means, {})
+    as_far = leaf_layout.layout(known.cells, known.node_means, {}, 5)
     np.testing.assert_array_equal(shorter.steps[1].weights, first_cut(known, first))
     np.testing.assert_array_equal(as_far.steps[1].weights, first_cut(known, first))
     for depth in (2, 3):

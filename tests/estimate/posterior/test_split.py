@@ -97,6 +97,6 @@ def test_hundreds_of_narrow_splits(concentration: float) -> None:
     assert (np.abs(means - fine_means) <= 0.1 * np.sqrt(fine_variances)).all()
     np.testing.assert_allclose(variances, fine_variances, rtol=0.1)
     rng = np.random.default_rng(3)
-    drawn = np.array([draw(tree, messages, rng.random((len(tree.left), 2))) for _ in range(400)])
+    drawn = np.array([draw(tree, messages, (means, variances), len(tree.left), rng) for _ in range(400)])
     assert (np.abs(drawn.mean(axis=0) - means) <= 5.0 * np.sqrt(variances / 400)).all()
     assert np.median(drawn.var(axis=0) / variances) == pytest.approx(1.0, abs=0.05)

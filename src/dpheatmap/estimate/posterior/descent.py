@@ -9,6 +9,14 @@ Each P is held as some tens of *particles*. A step yields hundreds of cells. The
 weight, mean and variance, and each bin becomes two particles with the same weight, mean and variance. So these three
 change only by the split integrals, and the two children's means add up to their parent's to the last digits. A draw is
 the same pass with one mass at each node.
+
+Of a map's finest nodes only the sums over many can be seen, which are nearly normal. There a draw may take the normal
+law of a split that has the same first two moments. With L and P the masses of a left child and of its parent, these are
+
+    cov(L, P) = (var L + var P - var R) / 2,    E(L | P) = E L + cov(L, P) / var P * (P - E P),
+    var(L | P) = var L - cov(L, P)^2 / var P,
+
+cut off at 0 and P. Such a draw takes a fiftieth of the time.
 """
 
 from __future__ import annotations
@@ -20,6 +28,7 @@ import numpy as np
 from dpheatmap._util.jit import njit
 from dpheatmap.estimate.posterior.message_tree import Messages, Tree, pieces, warp
 from dpheatmap.estimate.posterior.messages import spread_of_root
+from dpheatmap.estimate.posterior.randomness import Randomness
 from dpheatmap.estimate.posterior.split import (
     EDGES,
     LOGS,
@@ -47,11 +56,17 @@ def moments(tree: Tree, messages: Messages, bins: int = 8, cells: int = 20) -> t
     return means, variances
 
 
-def draw(tree: Tree, messages: Messages, uniforms: Floats, cells: int = 20) -> Floats:
-    """Draw all masses once from the posterior, by two uniform numbers for each node."""
-    masses, work = np.zeros(len(tree.left)), working_space(max(cells, _ROOT_CELLS))
-    for first, stop in pieces(len(tree.left)):
+def draw(
+    tree: Tree, messages: Messages, spread: tuple[Floats, Floats], exact: int, rng: Randomness, cells: int = 20
+) -> Floats:
+    """Draw all masses once from the posterior: ``exact`` splits by their law, the rest by means and variances."""
+    nodes = len(tree.left)
+    masses, work = np.zeros(nodes), working_space(max(cells, _ROOT_CELLS))
+    uniforms = rng.random((exact + 1, 2))
+    for first, stop in pieces(exact):
         _pass_draw(tree, messages, first, stop, uniforms, cells, work, masses)
+    if exact < nodes:
+        _pass_normal_draw(tree, *spread, exact, rng.standard_normal(nodes - exact), masses)
     return masses
 
 
@@ -149,10 +164,26 @@ def _pass_draw(
         if tree.left[v] < 0 or mass <= _NOTHING:
             continue
         count, _ = integrate(tree, messages, v, mass, cells, False, work)
-        # A split uses the uniform numbers of its left child; no other split uses them.
-        k = _pick(work[WEIGHTS], count, uniforms[tree.left[v], 0])
-        left = min(max(draw_in_cell(tree, v, mass, k, uniforms[tree.left[v], 1], work), 0.0), mass)
+        k = _pick(work[WEIGHTS], count, uniforms[v + 1, 0])
+        left = min(max(draw_in_cell(tree, v, mass, k, uniforms[v + 1, 1], work), 0.0), mass)
         masses[tree.left[v]], masses[tree.right[v]] = left, mass - left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pass_normal_draw(
+    tree: Tree, means: Floats, variances: Floats, first: int, normals: Floats, masses: Floats
+) -> None:
+    """Pass the drawn masses of all nodes from the first on to their children, by normal laws."""
+    for v in range(first, len(tree.left)):
+        left, right = tree.left[v], tree.right[v]
+        if left < 0:
+            continue
+        together = 0.5 * (variances[left] + variances[v] - variances[right])
+        slope = together / variances[v] if variances[v] > 0.0 else 0.0
+        deviation = math.sqrt(max(variances[left] - slope * together, 0.0))
+        mass = means[left] + slope * (masses[v] - means[v]) + deviation * normals[v - first]
+        masses[left] = min(max(mass, 0.0), masses[v])
+        masses[right] = masses[v] - masses[left]
 
 
 @njit(cache=True, error_model="numpy")

@@ -28,7 +28,8 @@ from dpheatmap.estimate.posterior.observations import Observations
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
 
-_PART = 4.0  # of sigma: the largest side of the cells folded to
+SIGMA_ABOVE = 2
+"""Levels between cells of a quarter of sigma and cells of sigma."""
 
 
 class Inside(NamedTuple):
@@ -61,7 +62,7 @@ def finest_level(domain: Domain, sigma: float) -> int:
     """The first level whose cells have sides of at most a quarter of sigma, on the ground."""
     for level in range(domain.depth):
         around = domain.cells(level)
-        if domain.lengths_of_cells(level, np.arange(around.y0, around.y1 + 1)).max() * _PART <= sigma:
+        if domain.lengths_of_cells(level, np.arange(around.y0, around.y1 + 1)).max() * 2**SIGMA_ABOVE <= sigma:
             return level
     return domain.depth
 

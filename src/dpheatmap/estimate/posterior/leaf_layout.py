@@ -14,15 +14,16 @@ smaller than the map can show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.estimate.posterior.cells import CellTree, share_of
 from dpheatmap.estimate.posterior.folding import Inside
+from dpheatmap.estimate.posterior.randomness import Randomness
 from dpheatmap.estimate.posterior.smoothness import Layer, layers_of, quarter_weights
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
@@ -30,22 +31,6 @@ from dpheatmap.place.quadtree import Ints
 _REACHES = np.array([0.32, 0.22, 0.15])  # of the first cut of a leaf, the second and the third
 _MOST_CUTS = len(_REACHES)  # of a leaf: 64 cells
 _WORTH = 1e-4  # of all mass: a cell with less is not cut, which bounds the number of cells by that of leaves + 40,000
-
-
-class Randomness(Protocol):
-    """The caller's random generator for draws, such as one of numpy's. Nothing here makes its own."""
-
-    def random(self, size: tuple[int, ...]) -> Floats:
-        """Uniform numbers."""
-
-    def standard_normal(self) -> float:
-        """A normal number."""
-
-    def beta(self, a: Floats, b: Floats) -> Floats:
-        """Beta numbers."""
-
-    def spawn(self, n_children: int) -> Sequence[Randomness]:
-        """Independent generators."""
 
 
 class _Cells(NamedTuple):
@@ -114,8 +99,11 @@ def _beta(twice_concentration: float, share: Floats, rng: Randomness) -> Floats:
     return np.where((share > 0) & (share < 1), drawn, share)
 
 
-def layout(tree: CellTree, means: Floats, inside: Mapping[int, Inside]) -> Layout:
-    """Cut the leaves of a tree up, by the posterior means of the binary nodes, and by what was folded into them."""
+def layout(tree: CellTree, means: Floats, inside: Mapping[int, Inside], finest: int) -> Layout:
+    """Cut the leaves of a tree up, by the posterior means of the binary nodes, and by what was folded into them.
+
+    Guessed cells are of the level ``finest`` at most.
+    """
     layers, worth = layers_of(tree, means), _WORTH * float(means[0])
     levels, codes, steps = [], [], []
     new = _Cells(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -126,7 +114,7 @@ def layout(tree: CellTree, means: Floats, inside: Mapping[int, Inside]) -> Layou
         measured = np.zeros(len(here.codes), np.bool_)
         if level + 1 in inside:
             measured = inside[level + 1].has_children_of(here.codes)
-        cutting = (measured | (here.cuts > 0)) & (here.mass > worth) & (level < tree.domain.depth)
+        cutting = (measured | ((here.cuts > 0) & (level < finest))) & (here.mass > worth)
         cut, kept = np.flatnonzero(cutting), np.flatnonzero(~cutting)
         known = measured[cut]
         weights = np.zeros((len(cut), 4))

@@ -24,11 +24,11 @@ import numpy as np
 
 from dpheatmap.estimate.cell_overlay import Division, overlay
 from dpheatmap.estimate.distribution import Distribution
-from dpheatmap.estimate.posterior.leaf_layout import Randomness
 from dpheatmap.estimate.posterior.leaves import Leaves, leaves, leaves_of_posterior, std_of_shares
 from dpheatmap.estimate.posterior.observations import Observations
 from dpheatmap.estimate.posterior.posterior import Draws, Posterior, infer, posterior, seed_of
 from dpheatmap.estimate.posterior.public_measure import PublicMeasure, public_measure, raster_of
+from dpheatmap.estimate.posterior.randomness import Randomness
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.release import Release
 

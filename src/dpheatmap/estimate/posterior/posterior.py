@@ -38,13 +38,14 @@ from dpheatmap._util.threads import in_threads
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.posterior.cells import CellTree, cell_tree
 from dpheatmap.estimate.posterior.descent import draw, moments
-from dpheatmap.estimate.posterior.folding import Inside, fold
-from dpheatmap.estimate.posterior.leaf_layout import Layout, Randomness, layout
+from dpheatmap.estimate.posterior.folding import SIGMA_ABOVE, Inside, fold
+from dpheatmap.estimate.posterior.leaf_layout import Layout, layout
 from dpheatmap.estimate.posterior.likelihood import REACH
 from dpheatmap.estimate.posterior.message_tree import Messages, Tree
 from dpheatmap.estimate.posterior.messages import log_evidence, upward_messages
 from dpheatmap.estimate.posterior.observations import Observations
 from dpheatmap.estimate.posterior.public_measure import MixedMeasure, PublicMeasure
+from dpheatmap.estimate.posterior.randomness import Randomness
 from dpheatmap.estimate.posterior.smoothness import neighbourly_shares
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints
@@ -90,7 +91,10 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The posterior given one concentration: means and variances of all cells of the tree, and the data for draws."""
+    """The posterior given one concentration: means and variances of all cells of the tree, and the data for draws.
+
+    ``level`` is the finest level that a map can show, None for all; what was folded into it is ``inside``.
+    """
 
     cells: CellTree
     tree: Tree
@@ -100,6 +104,7 @@ class Posterior:
     node_means: Floats
     node_variances: Floats
     inside: Mapping[int, Inside]
+    level: int | None = None
 
     @property
     def total(self) -> float:
@@ -143,7 +148,8 @@ class Posterior:
     @cached_property
     def layout(self) -> Layout:
         """The cells that the leaves are laid out over."""
-        return layout(self.cells, self.node_means, self.inside)
+        finest = self.cells.domain.depth if self.level is None else self.level
+        return layout(self.cells, self.node_means, self.inside, finest)
 
     def distribution(self) -> Distribution:
         """The posterior mean as a distribution."""
@@ -152,7 +158,15 @@ class Posterior:
 
     def draw(self, rng: Randomness) -> Floats:
         """Draw the masses of all binary nodes."""
-        return draw(self.tree, self.messages, rng.random((len(self.tree.left), 2)), self.fineness.cells)
+        spread = self.node_means, self.node_variances
+        return draw(self.tree, self.messages, spread, self._exact_splits, rng, self.fineness.cells)
+
+    @property
+    def _exact_splits(self) -> int:
+        """The number of splits that are drawn by their own law: for a map, those of cells wider than sigma."""
+        if self.level is None or self.level - SIGMA_ABOVE >= self.cells.top + len(self.cells.node):
+            return len(self.tree.left)
+        return max(1, int(self.cells.node[max(self.level - SIGMA_ABOVE - self.cells.top, 0)].min()))
 
     def draws(self, count: int, rng: Randomness) -> Draws:
         """Draw masses of the cells of :meth:`distribution`.
@@ -165,7 +179,7 @@ class Posterior:
         inside = self.layout
 
         def one(own: Randomness) -> Floats:
-            inner = min(self.concentration, _INSIDE) * math.exp(_INSIDE_SPREAD * own.standard_normal())
+            inner = min(self.concentration, _INSIDE) * math.exp(_INSIDE_SPREAD * float(own.standard_normal(1)[0]))
             return inside.random_masses(self.draw(own), inner, own)
 
         return Draws(inside.levels, inside.codes, in_threads(one, rng.spawn(count)))
@@ -178,12 +192,13 @@ def reconstruct(release: Release, prior: PublicMeasure | None = None) -> Distrib
 
 def posterior(release: Release, prior: PublicMeasure | None = None, level: int | None = None) -> Posterior:
     """Compute the posterior of a release's masses; with a level, of those down to it (`folding.py`)."""
-    whole = level is None or level >= int(release.measurements.levels.max())
-    return _posterior(release, prior, None if whole else level)
+    return _posterior(release, prior, level)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _posterior(release: Release, prior: PublicMeasure | None, level: int | None) -> Posterior:
+    if level is not None and level >= int(release.measurements.levels.max()):
+        return replace(_posterior(release, prior, None), level=level)  # nothing is folded
     return infer(Observations.of(release), prior=prior, level=level)
 
 
@@ -219,7 +234,7 @@ def infer(
     tree = _with_prior(tree, shares, concentration)
     messages = upward_messages(tree, fineness.points, fineness.cells)
     means, variances = moments(tree, messages, fineness.bins, fineness.cells)
-    return Posterior(cells, tree, messages, fineness, concentration, means, variances, inside)
+    return Posterior(cells, tree, messages, fineness, concentration, means, variances, inside, level)
 
 
 def _likeliest_measure(cells: CellTree, tree: Tree, prior: PublicMeasure | None) -> tuple[CellTree, _Likeliest]:
