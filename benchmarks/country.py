@@ -1,0 +1,115 @@
+"""From a release of a country to its map: CPU seconds, memory, and what folding changes, at 10^3 to 10^7 people.
+
+    python benchmarks/country.py             10^3 to 10^6 people, epsilon 1; about two minutes
+    python benchmarks/country.py 1e7         other numbers of people; 10^7 takes ten minutes to invent and release
+    python benchmarks/country.py 1e6 --epsilon 10
+
+Each map has a process of its own, so that its memory is its own. Up to 10^6 people, the map is compared with that of
+the posterior of all measurements, and both with the truth: by total variation.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+import dpheatmap as dph
+from common import bar, cpu_seconds, peak_megabytes
+from dpheatmap.evaluate.ground_truth import true_distribution
+from dpheatmap.heatmap.smoothing import default_sigma, smooth
+from dpheatmap.place.domain import Floats
+from dpheatmap.testing import generated_people
+
+BOX = (5.9, 47.3, 15.0, 55.1)
+RESOLUTION, SIDE = 100, 1024
+BARS = {10**6: (8.0, 700.0), 10**7: (25.0, 2000.0)}  # CPU seconds and megabytes of the posterior and the HTML
+COMPARED = 10**6  # people: more take minutes at full depth
+Result = TypeVar("Result")
+
+
+class Cost(NamedTuple):
+    """CPU seconds of the posterior, and of it and the file; megabytes."""
+
+    posterior: float
+    html: float
+    megabytes: float
+
+
+def release_of(people: int, epsilon: int, path: Path) -> tuple[int, Floats]:
+    """Release a country of invented people; returns the number of measurements, and the true map."""
+    table = generated_people(people, extent=BOX)
+    counts = dph.aggregate(table, dph.Domain.bbox(*BOX, resolution=RESOLUTION), user="person", x="x", y="y")
+    made = dph.release(counts, epsilon=epsilon)
+    made.save(path)
+    truth = smooth(true_distribution(counts), default_sigma(made.domain), SIDE) if people <= COMPARED else np.zeros(0)
+    return len(made.measurements), truth
+
+
+def cost_of(path: Path, small: Path, page: Path) -> Cost:
+    """The cost of a map, after a small one that loads and compiles."""
+    dph.load(small).heatmap(size=SIDE).save(page)
+    release = dph.load(path)
+    found: list[dph.Heatmap] = []
+    posterior = cpu_seconds(lambda: found.append(release.heatmap(size=SIDE)))
+    return Cost(posterior, posterior + cpu_seconds(lambda: found[0].save(page)), peak_megabytes())
+
+
+def compared(path: Path, truth: Floats) -> tuple[float, float, float]:
+    """Total variation between the map and that of all measurements, and of each with the truth."""
+    release = dph.load(path)
+    shown = release.heatmap(size=SIDE).values
+    whole = smooth(release.distribution(), default_sigma(release.domain), SIDE)
+    return variation(shown, whole), variation(shown, truth), variation(whole, truth)
+
+
+def variation(one: Floats, other: Floats) -> float:
+    return float(0.5 * np.abs(one - other).sum())
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    epsilon = int(words.pop(words.index("--epsilon") + 1)) if "--epsilon" in words else 1
+    wanted = [int(float(word)) for word in words if word != "--epsilon"] or [10**3, 10**4, 10**5, 10**6]
+    results, costs = [], dict[int, tuple[int, Cost]]()
+    with tempfile.TemporaryDirectory() as folder:
+        small, page = Path(folder, "small.dph.parquet"), Path(folder, "map.html")
+        _apart(release_of, 1000, epsilon, small)
+        for people in wanted:
+            path = Path(folder, f"{people}.dph.parquet")
+            measured, truth = _apart(release_of, people, epsilon, path)
+            cost: Cost = _apart(cost_of, path, small, page)
+            costs[people] = measured, cost
+            print(
+                f"{people:,} people, epsilon {epsilon}, {measured:,} measurements: "
+                f"posterior {cost.posterior:.1f} CPU s, with HTML {cost.html:.1f}, {cost.megabytes:,.0f} MB",
+                flush=True,
+            )
+            if people in BARS and epsilon == 1:
+                seconds, megabytes = BARS[people]
+                results.append(bar(f"posterior and HTML of {people:,} people", cost.html, seconds, unit=" s"))
+                results.append(bar(f"memory of {people:,} people", cost.megabytes, megabytes, unit=" MB"))
+            if people <= COMPARED:
+                folded, noise, whole = _apart(compared, path, truth)
+                print(f"      total variation: {folded:.4f} to the whole posterior; truth {noise:.4f} and {whole:.4f}")
+                results.append(bar("error of the map over that of all measurements", noise / whole, 1.1, unit="x"))
+    if len(costs) > 1:
+        (few, cheap), (many, dear) = costs[min(costs)], costs[max(costs)]
+        growth = np.log(dear.html / cheap.html) / np.log(many / few)
+        results.append(bar("growth of CPU time, as a power of the measurements", float(growth), 0.9))
+    return 0 if all(results) else 1
+
+
+def _apart(work: Callable[..., Result], *given: object) -> Result:
+    """Run work in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, given)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
