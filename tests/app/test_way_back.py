@@ -99,7 +99,7 @@ def test_another_user_of_the_machine_gets_no_link(tmp_path: Path, monkeypatch: p
             return await client.post(AGAIN, headers={SECRET: session.owner})
 
     with ThreadPoolExecutor(1) as pool:
-        for owner, status in ((os.getuid() + 1, 401), (None, 200), (os.getuid(), 200)):
+        for owner, status in ((os.getuid() + 1, 401), (None, 401), (os.getuid(), 200)):
             monkeypatch.setattr(connection_owner, "owner_of", lambda near, far, owner=owner: owner)
             answer = pool.submit(asyncio.run, ask()).result()
             assert answer.status_code == status

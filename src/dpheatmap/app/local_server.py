@@ -68,6 +68,7 @@ def serve(
             access_log=False,  # it would contain the link
             log_level="critical",  # tracebacks may quote data
             server_header=False,
+            proxy_headers=False,  # anybody on this machine could send them, and name another machine
             timeout_graceful_shutdown=1,
         )
         origin = f"http://{here}:{port}"

@@ -13,7 +13,9 @@ any action either, and by DNS rebinding it could even read. So there are these c
    names that others don't know.
 
 Other users of the machine can see the link in the list of programs while it opens the browser. Their requests for it
-are refused, as far as the system says who owns a connection.
+are refused where the system says who owns a connection, as Linux does; there, a connection from this machine that
+nobody owns is refused, too. The connection itself tells where it comes from, and no header does: the server takes
+none for a proxy's (`local_server.py`).
 
 A fresh link is given to the user who runs the app, at an address that no browser may ask (`way_back.py`): the first
 check holds for it, then any header that browsers add is refused, then a wrong secret, then other users. Who owns a
@@ -134,9 +136,9 @@ def link_in(scope: Scope) -> str:
 
 
 def _is_strangers(scope: Scope) -> bool:
-    """Whether a request is known to come from another user of this machine."""
+    """Whether a request comes from another user of this machine, or from a connection without another end."""
     near, far = scope.get("client"), scope.get("server")
-    return bool(near and far and is_another_users((near[0], near[1]), (far[0], far[1] or 0)))
+    return not near or not far or is_another_users((near[0], near[1]), (far[0], far[1] or 0))
 
 
 def _cookie(headers: Headers, name: str) -> str | None:
