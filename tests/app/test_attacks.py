@@ -295,6 +295,9 @@ def test_large_and_broken_requests_get_an_answer(client: httpx.Client) -> None:
         answer = client.post("/api/plan", content=content, headers=kind)
         assert answer.status_code == 400, content[:20]
         assert answer.json()["error"]
+    for path in ("/tmp/\\ud800", "a\\u0000b", "\\udfff"):
+        answer = client.post("/api/inspect", content=f'{{"path": "{path}"}}', headers=kind)
+        assert answer.status_code == 400, path
     assert client.put("/api/uploads?name=evil.exe", content=b"x").status_code == 400
 
 

@@ -101,6 +101,15 @@ def test_what_is_no_appearance_is_refused(client: httpx.Client, made: dict[str, 
     assert client.get(f"/api/releases/{made['id']}").json()["title"] == TITLE
 
 
+@pytest.mark.parametrize("look", ['{"a": NaN}', '{"view": {"zoom": 1e999}}', '{"theme": "a\\ud800"}', '{"\\udfff": 1}'])
+def test_a_look_that_is_no_json_does_not_break_the_shelf(client: httpx.Client, made: dict[str, Any], look: str) -> None:
+    address, kind = f"/api/releases/{made['id']}", {"content-type": "application/json"}
+    assert client.patch(address, content=f'{{"look": {look}}}', headers=kind).status_code == 400
+    assert client.get("/api/releases").status_code == 200
+    assert client.patch(address, json={"look": {"a": 1, "theme": "dark"}}).json()["look"] == {"theme": "dark"}
+    client.patch(address, json={"look": {}})
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_public_file_has_the_name_of_the_private_one(ending: str) -> None:
     """Nor one that begins like it, whatever the private file is called."""

@@ -17,11 +17,13 @@ MOST_SMALL = 64 * 1024
 
 
 async def json_of(request: Request) -> Any:
-    """The body of a request, which must be a small JSON object."""
+    """The body of a request, which must be a small JSON object that can be stored and sent back as JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415)
     try:
-        return body_of(json.loads(await _small_body(request)))
+        body = body_of(json.loads(await _small_body(request)))
+        json.dumps(body, ensure_ascii=False, allow_nan=False).encode()  # no infinite numbers, no half characters
+        return body
     except (ValueError, RecursionError) as error:
         if isinstance(error, ParameterError):
             raise
