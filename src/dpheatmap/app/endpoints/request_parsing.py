@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from dpheatmap._util.parameters import check
 from dpheatmap.app.release_request import body_of
 from dpheatmap.app.texts import say
 from dpheatmap.errors import ParameterError
@@ -51,6 +52,8 @@ def sigma_of(request: Request) -> float | None:
     if text is None:
         return None
     try:
-        return float(text)
+        sigma = float(text)
     except ValueError:
         raise ParameterError(say("missing", name="sigma")) from None
+    check(sigma=sigma)
+    return sigma
