@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
-from dpheatmap._util.parameters import DEEPEST, RULES, check
+from dpheatmap._util.parameters import DEEPEST, RULES, SIGMAS, check
 from dpheatmap.design.paper import all_at_once
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.errors import DataError, DomainError, ParameterError, PrivacyRefusal
+from dpheatmap.heatmap.smoothing import gaussian_filter
 from dpheatmap.releases.noise_law import LaplaceNoise
 from dpheatmap.releases.trust import Trust
 
@@ -247,7 +248,7 @@ def test_whole_numbers_run_from_end_to_end(rule: str, low: int, high: int) -> No
 
 @pytest.mark.parametrize("rule", ["sigma", "resolution", "decay"])
 def test_numbers_may_be_of_any_real_type(rule: str) -> None:
-    for value in (1, 0.25, 5e-324, Fraction(1, 3), np.float32(0.5), np.float64(1), np.int64(1)):
+    for value in (1, 0.25, 1e-30, Fraction(1, 3), np.float32(0.5), np.float64(1), np.int64(1)):
         check(**{rule: value})
     if rule == "decay":
         with pytest.raises(ParameterError, match="decay must be a number above 0 and at most 1; it was 1"):
@@ -303,3 +304,42 @@ def test_looks_are_listed(rule: str, words: str) -> None:
         check(**{rule: word})
     with pytest.raises(ParameterError, match=f"{rule} must be one of {words}; it was 'heat'"):
         check(**{rule: "heat"})
+
+
+CAPTIONS = ["title", "subtitle", "source", "what", "context_credit", "names"]
+
+
+def as_caption(rule: str, text: str) -> Any:
+    return ("by day", text) if rule == "names" else text
+
+
+@pytest.mark.parametrize("rule", CAPTIONS)
+@pytest.mark.parametrize(
+    "text", ["a\x00b", "a\x1b[31mb", "a\nb", "a\rb", "a\x85b", "a\ud800b", "a\ufffeb", "\uffff", "x" * 301]
+)
+def test_what_can_not_be_written_on_every_map_is_refused(rule: str, text: str) -> None:
+    with pytest.raises(ParameterError, match="of up to 300 characters, none of them a control character; it was"):
+        check(**{rule: as_caption(rule, text)})
+
+
+@pytest.mark.parametrize("rule", CAPTIONS)
+@pytest.mark.parametrize("text", ["Où & <b>", "👩\u200d👧", "مرحبا", "{0} %s $x$", "x" * 300])
+def test_what_can_be_written_is_not_refused(rule: str, text: str) -> None:
+    check(**{rule: as_caption(rule, text)})
+
+
+@pytest.mark.parametrize("sigma", [1e200, 1e308, 1e-320, 1e31, 1e-31])
+def test_smoothing_beyond_all_places_is_refused(sigma: float) -> None:
+    said = r"^sigma must be a number from 1e-30 to 1e\+30; it was .*\. It is in ground metres"
+    with pytest.raises(ParameterError, match=said):
+        release().heatmap(sigma=sigma)
+    with pytest.raises(ParameterError, match=said):
+        dph.bounds.from_emd(0.01, sigma)
+
+
+@pytest.mark.parametrize("domain", [DOMAIN, dph.Domain.image(64, 48), dph.Domain.bbox(7.3, 46.9, 7.5, 47.0, depth=4)])
+@pytest.mark.parametrize("sigma", SIGMAS)
+def test_smoothing_up_to_the_bounds_is_no_change_or_a_uniform_map(domain: dph.Domain, sigma: float) -> None:
+    raster = np.random.default_rng(0).dirichlet(np.ones(12)).reshape(3, 4)
+    want = raster if sigma < 1 else np.full(raster.shape, raster.mean())
+    np.testing.assert_allclose(gaussian_filter(raster, domain, sigma), want, rtol=1e-9)

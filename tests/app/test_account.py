@@ -121,6 +121,12 @@ def test_charges_of_another_ledger_are_not_mixed_up(tmp_path: Path) -> None:
     assert in_words(Record("0", PLACE, "done", "", "a.csv", {}, "")) == "Search for the place of a.csv"
 
 
+def test_no_text_of_an_export_is_a_formula(tmp_path: Path) -> None:
+    ledger, shelf = dph.Ledger(tmp_path / "l"), Shelf(tmp_path / "kept")
+    ledger.limit("=1+1", 5)
+    assert [row[3] for row in csv.reader(io.StringIO(export(ledger, shelf)))][1:] == ["'=1+1"]
+
+
 def test_the_publisher_is_kept(served: Served, client: httpx.Client) -> None:
     assert client.get("/api/settings").json() == {"publisher": ""}
     assert client.post("/api/settings", json={"publisher": "  City   of Bern "}).json() == {"publisher": "City of Bern"}

@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -98,6 +100,60 @@ def test_the_system_tells_whose_a_connection_is() -> None:
     assert connection_owner.owner_of(("192.0.2.7", 1), far) is None
 
 
+def test_a_connection_that_nobody_owns_is_a_strangers() -> None:
+    """On this machine, that is: closed at once, or of an address that is none. Other machines' are not listed."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with socket.create_connection(server.getsockname()) as closed:
+            near, far = closed.getsockname(), closed.getpeername()
+        assert connection_owner.owner_of(near, far) is None, "root is given as the user of what was closed"
+        assert connection_owner.is_another_users(near, far)
+    for nobody in ("127.0.0.1", "127.9.9.9", "::1", "192.0.2.1", "junk", ""):
+        assert connection_owner.is_another_users((nobody, 0), ("192.0.2.1", 80))
+    for elsewhere in ("192.0.2.7", "2001:db8::7", "fe80::7%eth0"):
+        assert not connection_owner.is_another_users((elsewhere, 1), ("192.0.2.1", 80))
+
+
+VISIT = """
+import encodings.idna, http.client, os, sys  # all before the user changes: another one may not read them
+from urllib.parse import urlsplit
+link, user, forwarded = sys.argv[1:]
+if int(user):
+    os.setgroups([])
+    os.setgid(int(user))
+    os.setuid(int(user))
+where = urlsplit(link)
+connection = http.client.HTTPConnection(where.hostname, where.port)
+connection.request("GET", f"{where.path}?{where.query}", headers={"X-Forwarded-For": forwarded} if forwarded else {})
+answer = connection.getresponse()
+print(answer.status, answer.getheader("set-cookie"), answer.getheader("x-frame-options"))
+"""
+NOBODY = 65534
+
+
+def visit_as(user: int, link: str, forwarded: str) -> list[str]:
+    """Open the link as a user of this machine, in the name of somebody else: status, cookie and a security header."""
+    command = [sys.executable, "-c", VISIT, link, str(user), forwarded]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split(" ", 2)
+
+
+FORWARDED = ["", "10.9.8.7", "127.0.0.1", "::1", "junk", "10.9.8.7, 127.0.0.1"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may act as another user")
+def test_no_header_makes_another_user_the_owner(tmp_path: Path) -> None:
+    with serving(tmp_path / "kept", str(tmp_path / "l")) as served:
+        for forwarded in FORWARDED:
+            assert visit_as(NOBODY, served.link, forwarded) == ["401", "None", "DENY\n"], forwarded
+        assert visit_as(0, served.link, "")[0] == "200"
+
+
+@pytest.mark.parametrize("forwarded", ["10.9.8.7", "junk"])
+def test_no_header_of_a_proxy_is_believed(tmp_path: Path, forwarded: str) -> None:
+    """Nor does one keep the owner out, or break the answer."""
+    with serving(tmp_path / "kept", str(tmp_path / "l")) as served:
+        assert visit_as(0, served.link, forwarded)[0] == "200"
+
+
 def test_another_user_of_the_machine_can_not_use_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They see it in the list of programs while it opens the browser. It still works for whose app it is."""
     session = Session(80)
@@ -109,7 +165,7 @@ def test_another_user_of_the_machine_can_not_use_the_link(tmp_path: Path, monkey
             return (await client.get(f"/open?token={session.link}")).status_code
 
     with ThreadPoolExecutor(1) as pool:
-        for owner, status in ((os.getuid() + 1, 401), (None, 200)):
+        for owner, status in ((os.getuid() + 1, 401), (None, 401), (os.getuid(), 200)):
             monkeypatch.setattr(connection_owner, "owner_of", lambda near, far, owner=owner: owner)
             assert pool.submit(asyncio.run, visit()).result() == status
     parts.close()
@@ -239,6 +295,9 @@ def test_large_and_broken_requests_get_an_answer(client: httpx.Client) -> None:
         answer = client.post("/api/plan", content=content, headers=kind)
         assert answer.status_code == 400, content[:20]
         assert answer.json()["error"]
+    for path in ("/tmp/\\ud800", "a\\u0000b", "\\udfff"):
+        answer = client.post("/api/inspect", content=f'{{"path": "{path}"}}', headers=kind)
+        assert answer.status_code == 400, path
     assert client.put("/api/uploads?name=evil.exe", content=b"x").status_code == 400
 
 
@@ -342,7 +401,7 @@ def test_the_password_is_asked_for(tmp_path: Path) -> None:
     app: Any = Guard(application(parts), session, ["192.0.2.7"])
 
     async def visit() -> None:
-        transport = httpx.ASGITransport(app)
+        transport = httpx.ASGITransport(app, client=("192.0.2.9", 123))
         async with httpx.AsyncClient(transport=transport, base_url="http://192.0.2.7") as client:
             link = session.link
             asked = await client.get(f"/open?token={link}")

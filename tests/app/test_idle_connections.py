@@ -7,12 +7,14 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import httpx
 import pytest
 import uvicorn
+from uvicorn.server import ServerState
 
 from dpheatmap.app.idle_connections import MOST, hurried_protocol
 from helpers.served import PATIENCE, Served, until
@@ -66,8 +68,52 @@ def is_open(connection: socket.socket) -> bool:
     return False
 
 
+def is_alive(connection: socket.socket) -> bool:
+    """Whether the server has not broken off a connection, of which nothing is read."""
+    connection.setblocking(False)
+    try:
+        connection.send(b"x")
+    except BlockingIOError:
+        return True
+    except ConnectionError:
+        return False
+    return True
+
+
+def never_reading(stack: ExitStack, where: tuple[str, int], requests: bytes) -> socket.socket:
+    """A connection with little room for answers, on which as many requests were sent as it takes."""
+    connection = stack.enter_context(socket.socket())
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    connection.settimeout(0.5)
+    connection.connect(where)
+    with suppress(TimeoutError, ConnectionError):
+        connection.sendall(requests)
+    return connection
+
+
+@pytest.mark.parametrize("body", ["", "Content-Length: 1\r\n\r\nx"], ids=["no body", "a body"])
+def test_strangers_who_never_read_are_cut_off(served: Served, client: httpx.Client, body: str) -> None:
+    """Many requests in a row on one connection, as of a browser: each refusal is a page."""
+    host = served.origin.removeprefix("http://")
+    request = f"POST /x HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Mode: navigate\r\n{body or (chr(13) + chr(10))}"
+    with ExitStack() as stack:
+        opened = [never_reading(stack, address(served), request.encode() * 3000) for _ in range(3)]
+        until(lambda: [is_alive(one) for one in opened], lambda found: not any(found))
+        assert client.get("/api/start").status_code == 200
+
+
+def test_a_refusal_ends_the_connection(served: Served) -> None:
+    with served.client() as stranger:
+        assert stranger.get("/api/start").headers["connection"] == "close"
+        assert stranger.post("/api/limit").headers["connection"] == "close"
+        assert "connection" not in stranger.post("/api/limit", json={}).headers, "the body is on the way"
+
+
 class Uploads:
     """An app that reads the whole body of a request, however long it takes."""
+
+    def __init__(self, answers: int = 1) -> None:
+        self._answers = answers
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -77,16 +123,17 @@ class Uploads:
             size += len(message["body"])
             if not message["more_body"]:
                 break
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
-        await send({"type": "http.response.body", "body": b"%04d" % size})
+        length = b"%d" % (4 * self._answers)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]})
+        await send({"type": "http.response.body", "body": b"%04d" % size * self._answers})
 
 
 @contextmanager
-def hurried(seconds: float, most: int = MOST) -> Iterator[tuple[str, int]]:
+def hurried(seconds: float, most: int = MOST, answers: int = 1) -> Iterator[tuple[str, int]]:
     """A server of its own with other limits, in a thread."""
     listening = socket.create_server(("127.0.0.1", 0))
     protocol = hurried_protocol(seconds, most)
-    config = uvicorn.Config(Uploads(), http=protocol, ws="none", lifespan="off", log_level="critical")
+    config = uvicorn.Config(Uploads(answers), http=protocol, ws="none", lifespan="off", log_level="critical")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])))
     thread.start()
@@ -143,3 +190,54 @@ def test_of_too_many_idle_ones_the_oldest_goes() -> None:
         opened[2].setblocking(True)
         opened[2].sendall(b" / HTTP/1.1\r\nHost: a\r\n\r\n")
         assert b"0000" in answer_of(opened[2])
+
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+LARGE = 10_000_000  # bytes of an answer: more than the system keeps for a connection
+
+
+@pytest.mark.parametrize("requests", [1, 100], ids=["one request", "a row of requests"])
+def test_an_answer_that_nobody_reads_is_not_kept(requests: int) -> None:
+    with hurried(0.5, answers=LARGE // 4) as where, ExitStack() as stack:
+        deaf = never_reading(stack, where, REQUEST * requests)
+        until(lambda: is_alive(deaf), lambda alive: not alive)
+
+
+def test_of_too_many_that_read_nothing_the_oldest_goes() -> None:
+    with hurried(PATIENCE, most=2, answers=LARGE // 4) as where, ExitStack() as stack:
+        deaf = []
+        for _ in range(3):
+            deaf.append(never_reading(stack, where, REQUEST))
+            time.sleep(0.05)
+        until(lambda: [is_alive(one) for one in deaf], lambda found: found == [False, True, True])
+
+
+def test_whoever_reads_slowly_gets_the_whole_answer() -> None:
+    """A connection is kept as long as something of an answer leaves between two looks."""
+    sizes = [900, 500, 500, 100, 100, 100]  # bytes that wait, as the transport tells when it is asked
+    seen: list[str] = []
+
+    class Transport(asyncio.Transport):
+        def get_write_buffer_size(self) -> int:
+            return sizes.pop(0)
+
+        def abort(self) -> None:
+            seen.append(f"{len(sizes)} sizes are left")
+            ended.set()
+
+        def is_closing(self) -> bool:
+            return False
+
+    async def read_slowly() -> None:
+        config = uvicorn.Config(Uploads(), log_level="critical")
+        protocol = hurried_protocol(0.01)(config, ServerState(), {})
+        protocol.connection_made(Transport())
+        protocol.pause_writing()
+        await asyncio.wait_for(ended.wait(), PATIENCE)
+        protocol.connection_lost(ConnectionAbortedError())
+        assert protocol.idle == {}
+
+    ended = asyncio.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, read_slowly()).result()
+    assert seen == ["0 sizes are left"]

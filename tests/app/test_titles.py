@@ -92,6 +92,8 @@ def test_appearance_is_stored_and_costs_nothing(served: Served, client: httpx.Cl
         {"title": "a\u202eb"},
         {"sigma": -1},
         {"sigma": "wide"},
+        {"sigma": 1e300},
+        {"sigma": 1e-320},
         {"look": []},
         {"look": {"a": "x" * 2000}},
     ],
@@ -99,6 +101,21 @@ def test_appearance_is_stored_and_costs_nothing(served: Served, client: httpx.Cl
 def test_what_is_no_appearance_is_refused(client: httpx.Client, made: dict[str, Any], body: dict[str, Any]) -> None:
     assert client.patch(f"/api/releases/{made['id']}", json=body).status_code == 400
     assert client.get(f"/api/releases/{made['id']}").json()["title"] == TITLE
+
+
+@pytest.mark.parametrize("sigma", ["1e308", "1e200", "1e-320", "nan", "inf", "1e999", "0", "-1", "wide"])
+@pytest.mark.parametrize("what", ["map", "about", "file/.svg"])
+def test_a_smoothing_that_is_none_is_refused(client: httpx.Client, made: dict[str, Any], what: str, sigma: str) -> None:
+    assert client.get(f"/api/releases/{made['id']}/{what}?sigma={sigma}").status_code == 400
+
+
+@pytest.mark.parametrize("look", ['{"a": NaN}', '{"view": {"zoom": 1e999}}', '{"theme": "a\\ud800"}', '{"\\udfff": 1}'])
+def test_a_look_that_is_no_json_does_not_break_the_shelf(client: httpx.Client, made: dict[str, Any], look: str) -> None:
+    address, kind = f"/api/releases/{made['id']}", {"content-type": "application/json"}
+    assert client.patch(address, content=f'{{"look": {look}}}', headers=kind).status_code == 400
+    assert client.get("/api/releases").status_code == 200
+    assert client.patch(address, json={"look": {"a": 1, "theme": "dark"}}).json()["look"] == {"theme": "dark"}
+    client.patch(address, json={"look": {}})
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -6,13 +6,14 @@ import asyncio
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from dpheatmap.app import connection_owner
+from dpheatmap.app import connection_owner, local_server
 from dpheatmap.app.endpoints.services import Parts
 from dpheatmap.app.request_guard import KEY, Guard
 from dpheatmap.app.routes import application
@@ -99,7 +100,7 @@ def test_another_user_of_the_machine_gets_no_link(tmp_path: Path, monkeypatch: p
             return await client.post(AGAIN, headers={SECRET: session.owner})
 
     with ThreadPoolExecutor(1) as pool:
-        for owner, status in ((os.getuid() + 1, 401), (None, 200), (os.getuid(), 200)):
+        for owner, status in ((os.getuid() + 1, 401), (None, 401), (os.getuid(), 200)):
             monkeypatch.setattr(connection_owner, "owner_of", lambda near, far, owner=owner: owner)
             answer = pool.submit(asyncio.run, ask()).result()
             assert answer.status_code == status
@@ -134,6 +135,54 @@ def test_an_app_that_does_not_answer_is_no_way_in(tmp_path: Path) -> None:
     for text in ("", "[]", "{}", '{"origin": "http://127.0.0.1:x", "secret": "s"}'):
         (tmp_path / "running.json").write_text(text)
         assert fresh_link(tmp_path) is None
+
+
+TOKEN = "Az09_-" * 7 + "x"
+
+
+@pytest.mark.parametrize(
+    ("answer", "good"),
+    [
+        ("{origin}/open?token=" + TOKEN, True),
+        ("http://evil.example/open?token=" + TOKEN, False),
+        ("{origin}/open?token=" + TOKEN + "\x1b[2J", False),
+        ("{origin}/open?token=" + TOKEN + "\n", False),
+        ("{origin}/open?token=short", False),
+        ("{origin}/other?token=" + TOKEN, False),
+        ("{origin}@evil.example/open?token=" + TOKEN, False),
+        ("", False),
+    ],
+)
+def test_only_a_link_of_the_address_asked_is_opened(tmp_path: Path, answer: str, good: bool) -> None:
+    """Another user's server may have got the port of an app that crashed."""
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answer.format(origin=origin).encode())
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        origin = f"http://127.0.0.1:{server.server_port}"
+        with ThreadPoolExecutor(1) as pool, leave_address(tmp_path, origin, "secret"):
+            pool.submit(server.handle_request)
+            assert (fresh_link(tmp_path) is not None) == good
+
+
+def test_an_old_address_is_gone_once_the_folder_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while the app is not ready yet."""
+    with leave_address(tmp_path, "http://127.0.0.1:9", "old"):
+        (tmp_path / "lock").touch()
+
+        def parts(*arguments: Any) -> None:
+            raise InterruptedError(f"{(tmp_path / 'running.json').exists()}")
+
+        monkeypatch.setattr(local_server, "Parts", parts)
+        with pytest.raises(InterruptedError, match="False"):
+            local_server.serve(tmp_path, str(tmp_path / "l"), print)
 
 
 def test_the_key_after_a_fresh_link_is_in_its_page(served: Served, client: httpx.Client) -> None:

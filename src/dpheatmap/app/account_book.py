@@ -6,11 +6,10 @@ charged.
 
 from __future__ import annotations
 
-import csv
-import io
 from fractions import Fraction
 from typing import Any
 
+from dpheatmap._util.csv_table import csv_table
 from dpheatmap.app.release_shelf import PLACE, Record, Shelf
 from dpheatmap.app.texts import say
 from dpheatmap.curator import Ledger
@@ -72,14 +71,6 @@ def verify(ledger: Ledger, shelf: Shelf) -> str:
 
 def export(ledger: Ledger, shelf: Shelf) -> str:
     """Every entry as CSV, as ``dpheatmap ledger export`` writes it, with a last column that says what it bought."""
-    bought, text = purchases(shelf), io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*Ledger.COLUMNS, "bought"])
-    for row in ledger.entries():
-        writer.writerow([*row, _cell(bought.get((row.number, row.made, row.population), ""))])
-    return text.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, whatever a file was called."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+    bought = purchases(shelf)
+    rows = [(*row, bought.get((row.number, row.made, row.population), "")) for row in ledger.entries()]
+    return csv_table([*Ledger.COLUMNS, "bought"], rows)

@@ -1,10 +1,11 @@
-"""Connections on which nothing is being answered: for how long, and how many of them, are kept.
+"""Connections on which nothing goes on: for how long, and how many of them, are kept.
 
 The server that the app is built on waits forever for the head of a request, and refuses everybody once some hundreds
 of connections are open. So anybody on this machine could keep its owner out by opening connections and sending half a
 line. Here a connection may be idle for a while only, from its beginning or from its last answer to the next whole head,
 however slowly bytes arrive; and of too many idle ones the oldest are closed, after a moment in which what they have
-sent is read. Whoever sends whole requests is not concerned, nor is a long upload: it is being answered.
+sent is read. A connection whose answers pile up unread is idle, too; it is kept for as long as some of them leave.
+Whoever sends whole requests and reads the answers is not concerned, nor is a long upload: it is being answered.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class HurriedProtocol(H11Protocol):
     seconds: ClassVar[float]
     most: ClassVar[int]
     idle: ClassVar[dict[HurriedProtocol, tuple[float, asyncio.TimerHandle]]]
-    """Idle connections, the oldest first: since when, and the timer that closes it."""
+    """Idle connections, the oldest first: since when, and the timer that looks whether it still is."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Expect the head of a request."""
@@ -52,14 +53,36 @@ class HurriedProtocol(H11Protocol):
         super().on_response_complete()
         self._note()
 
+    def pause_writing(self) -> None:
+        """Expect the client to read: there are more answers than the connection takes."""
+        super().pause_writing()
+        self._note()
+
+    def resume_writing(self) -> None:
+        """Go on with the answers, which the client reads."""
+        super().resume_writing()
+        self._note()
+
     def _note(self) -> None:
         """Note whether the connection is idle, from now on or still."""
-        if self.cycle is not None and not self.cycle.response_complete:
+        answering = self.cycle is not None and not self.cycle.response_complete
+        if answering and not self.flow.write_paused:
             self._forget()
-        elif self not in self.idle and not self.transport.is_closing():
-            self.idle[self] = self.loop.time(), self.loop.call_later(self.seconds, self.transport.abort)
+        elif self not in self.idle and self in self.connections:
+            self.idle[self] = self.loop.time(), self._look_later()
             if len(self.idle) > self.most:
                 self.loop.call_later(MOMENT, self._close_oldest)
+
+    def _look_later(self) -> asyncio.TimerHandle:
+        unread = self.transport.get_write_buffer_size()
+        return self.loop.call_later(self.seconds, self._close_if_stuck, unread)
+
+    def _close_if_stuck(self, unread: int) -> None:
+        """Close the connection, unless some of the answers that were waiting have left since."""
+        if self.transport.get_write_buffer_size() < unread:
+            self.idle[self] = self.idle[self][0], self._look_later()
+        else:
+            self.transport.abort()
 
     def _close_oldest(self) -> None:
         """Close the oldest idle connections beyond the limit, but none in its first moment."""

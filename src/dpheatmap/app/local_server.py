@@ -17,7 +17,7 @@ from dpheatmap.app.routes import application
 from dpheatmap.app.session import Session
 from dpheatmap.app.texts import say
 from dpheatmap.app.uploads import LIMIT
-from dpheatmap.app.way_back import leave_address
+from dpheatmap.app.way_back import leave_address, remove_address
 from dpheatmap.errors import DpheatmapError, ParameterError, PrivacyRefusal
 
 LOOPBACK = "127.0.0.1"
@@ -54,6 +54,7 @@ def serve(
     Raises `AlreadyRunning` if another app uses the folder; `fresh_link` then gives an address of that one.
     """
     with hold_folder(folder), _listening_socket(host, port) as listening:
+        remove_address(folder)
         port = listening.getsockname()[1]
         session = Session(port, password)
         here = f"[{host}]" if ":" in host else host
@@ -68,6 +69,7 @@ def serve(
             access_log=False,  # it would contain the link
             log_level="critical",  # tracebacks may quote data
             server_header=False,
+            proxy_headers=False,  # anybody on this machine could send them, and name another machine
             timeout_graceful_shutdown=1,
         )
         origin = f"http://{here}:{port}"

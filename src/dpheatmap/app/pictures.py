@@ -6,7 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dpheatmap._util.parameters import check
 from dpheatmap.heatmap.differences import difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.releases.release import Release, load
@@ -78,8 +77,6 @@ def _data(picture: Picture, look: Look, **more: object) -> str:
 
 @lru_cache(maxsize=8)
 def _heat(release: Path, sigma: float | None) -> Heatmap:
-    if sigma is not None:
-        check(sigma=sigma)
     return _release(release).heatmap(sigma=sigma)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +23,10 @@ from dpheatmap.place.domain import Domain
 MOST_PREVIEWED = 10**9
 LONGEST_TITLE = 120
 LARGEST_LOOK = 2000
+LOOK = ("show", "theme", "smooth", "view")
+"""What the page tells of how a map is shown."""
+PLACE = ("kind", "bounds", "resolution", "size")
+"""What it tells of a place."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,11 @@ def domain_of(place: object) -> Domain:
     raise ParameterError(say("no_place"))
 
 
+def place_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a request tells of a place, to be stored: the names that `domain_of` knows."""
+    return _parts(body_of(body.get("place")), PLACE)
+
+
 def charge_of(body: Mapping[str, Any]) -> Charge:
     """Read epsilon and the population to which it is charged."""
     population = text_of(body, "population").strip()
@@ -153,7 +162,7 @@ def appearance_of(body: Mapping[str, Any]) -> dict[str, Any]:
         look = body_of(body["look"])
         if len(json.dumps(look)) > LARGEST_LOOK:
             raise ParameterError(say("missing", name="look"))
-        changes["look"] = dict(look)
+        changes["look"] = _parts(look, LOOK)
     return changes
 
 
@@ -163,6 +172,11 @@ def users_of(body: Mapping[str, Any]) -> int:
     check(users=users)
     assert isinstance(users, int)
     return min(users, MOST_PREVIEWED)
+
+
+def _parts(body: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The parts of a body that have one of these names."""
+    return {name: value for name, value in body.items() if name in names}
 
 
 def _numbers(body: Mapping[str, Any], name: str, count: int) -> list[Any]:

@@ -13,18 +13,21 @@ any action either, and by DNS rebinding it could even read. So there are these c
    names that others don't know.
 
 Other users of the machine can see the link in the list of programs while it opens the browser. Their requests for it
-are refused, as far as the system says who owns a connection.
+are refused where the system says who owns a connection, as Linux does; there, a connection from this machine that
+nobody owns is refused, too. The connection itself tells where it comes from, and no header does: the server takes
+none for a proxy's (`local_server.py`).
 
 A fresh link is given to the user who runs the app, at an address that no browser may ask (`way_back.py`): the first
 check holds for it, then any header that browsers add is refused, then a wrong secret, then other users. Who owns a
 connection is looked up last, and only for the right link or secret: it takes the system so long that hundreds of
-strangers' requests would keep the owner waiting.
+strangers' requests would keep the owner waiting. A refusal ends the connection, so that strangers' requests don't wait
+in a row on it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
@@ -85,7 +88,8 @@ class Guard:
         answer: ASGIApp = refusal or self._app
         if refusal is not None and Headers(scope=scope).get("sec-fetch-mode") == "navigate":
             answer = HTMLResponse(page_of(refusal.words), refusal.status_code)  # for a reader in a browser window
-        await answer(scope, receive, _with_headers(send))
+        ends = refusal is not None and not _has_body(scope)
+        await answer(scope, receive, _with_headers(send, {**HEADERS, "connection": "close"} if ends else HEADERS))
 
     def _refusal(self, scope: Scope) -> Refused | None:
         headers = Headers(scope=scope)
@@ -134,9 +138,9 @@ def link_in(scope: Scope) -> str:
 
 
 def _is_strangers(scope: Scope) -> bool:
-    """Whether a request is known to come from another user of this machine."""
+    """Whether a request comes from another user of this machine, or from a connection without another end."""
     near, far = scope.get("client"), scope.get("server")
-    return bool(near and far and is_another_users((near[0], near[1]), (far[0], far[1] or 0)))
+    return not near or not far or is_another_users((near[0], near[1]), (far[0], far[1] or 0))
 
 
 def _cookie(headers: Headers, name: str) -> str | None:
@@ -147,12 +151,18 @@ def _cookie(headers: Headers, name: str) -> str | None:
     return found.value if found else None
 
 
-def _with_headers(send: Send) -> Send:
+def _has_body(scope: Scope) -> bool:
+    """Whether more than a head is sent. A connection that ends before it was read may take the answer with it."""
+    headers = Headers(scope=scope)
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _with_headers(send: Send, more: Mapping[str, str]) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.setdefault("cache-control", "no-store")
-            for name, value in HEADERS.items():
+            for name, value in more.items():
                 headers[name] = value
         await send(message)
 

@@ -5,12 +5,16 @@ run beside the first. It reads the first one's address and a secret from a file 
 read, and asks it for another link. Who can read the file can read the releases and uploads beside it, too, so the file
 lets nobody in who is not in already. Pages of a browser can't ask: they don't know the secret, and requests with the
 headers that browsers add are refused (`request_guard.py`).
+
+After a crash the file stays, and another user's server may listen at that port by then. So the next app removes the
+file as soon as it holds the folder, and an answer that is no link of the address asked is none.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,30 +30,36 @@ SECRET = "x-dpheatmap-again"
 
 _FILE = "running.json"
 _SECONDS = 10
+_LONGEST = 1000  # bytes of an answer
+
+
+def remove_address(folder: Path) -> None:
+    """Remove the address of an app that ended without doing so itself."""
+    (folder / _FILE).unlink(missing_ok=True)
 
 
 @contextmanager
 def leave_address(folder: Path, origin: str, secret: str) -> Iterator[None]:
     """Write where the app runs, for its owner's eyes only, as long as it runs."""
-    path = folder / _FILE
-    with replace_whole(path, private=True) as temporary:
+    with replace_whole(folder / _FILE, private=True) as temporary:
         temporary.write_text(json.dumps({"origin": origin, "secret": secret}), encoding="utf-8")
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
+        remove_address(folder)
 
 
 def fresh_link(folder: Path) -> str | None:
-    """Ask the app that uses a folder for a fresh link; None if it does not answer."""
+    """Ask the app that uses a folder for a fresh link; None if it does not answer with one of its own."""
     try:
         told = json.loads((folder / _FILE).read_text(encoding="utf-8"))
         where = urlsplit(told["origin"])
         connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=_SECONDS)  # by no proxy
         connection.request("POST", AGAIN, headers={SECRET: told["secret"]})
         answer = connection.getresponse()
-        link = answer.read().decode("ascii")
+        link = answer.read(_LONGEST).decode("ascii")
         connection.close()
+        its_own = re.fullmatch(re.escape(told["origin"]) + r"/open\?token=[\w-]{43}", link, re.ASCII)
     except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
         return None
-    return link if answer.status == 200 else None
+    return link if answer.status == 200 and its_own else None

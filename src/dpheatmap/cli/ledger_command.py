@@ -157,21 +157,16 @@ def verify(ledger: str | None, against: tuple[str, ...], releases: tuple[str, ..
 @click.option("-o", "--output", metavar="FILE", help="A file to write; by default stdout.")
 def export(ledger: str | None, output: str | None) -> None:
     """Every entry as CSV."""
-    import csv
-    import io
-
+    from dpheatmap._util.csv_table import csv_table
     from dpheatmap._util.files import replace_whole
     from dpheatmap.curator import Ledger
 
     if output is not None:
         check_place(output, read=(ledger or Ledger.default_place(),))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Ledger.COLUMNS)
-    writer.writerows(open_ledger(ledger).entries())
+    text = csv_table(Ledger.COLUMNS, open_ledger(ledger).entries())
     if output is None:
-        click.echo(text.getvalue(), nl=False)
+        click.echo(text, nl=False)
         return
     with replace_whole(output) as temporary:
-        temporary.write_text(text.getvalue(), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
     click.echo(output)

@@ -258,6 +258,7 @@ class Heatmap:
             pictures; .tif, .geojson, .parquet, .pmtiles, .csv, .npz and .nc are for map tools and tables.
         title : str, optional
             The title of a picture or a page. By default it says what the place tells: where people are, or looked.
+            This and the other texts have up to 300 characters, none of them a line break or control character.
         subtitle : str, optional
             A line below the title.
         source : str, optional

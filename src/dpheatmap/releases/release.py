@@ -319,7 +319,7 @@ class Release:
         ----------
         sigma : float, optional
             The standard deviation of the Gaussian filter, in ground metres, pixels or fractions of the side, as the
-            domain is. By default it is 2 % of the longer side.
+            domain is, from 1e-30 to 1e30. By default it is 2 % of the longer side.
         size : int, optional
             The number of pixels on the longer side. By default it is that of the domain's finest cells, at most 1024.
         method : {"posterior", "paper", "dense"}, default "posterior"

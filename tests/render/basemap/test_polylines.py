@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpheatmap.place.domain import Bounds, Floats
+from dpheatmap.render.basemap import polylines
 from dpheatmap.render.basemap.polylines import area_of, cut_line, cut_ring, parts_where, polygons_of, simplify
 from dpheatmap.render.basemap.seams import join_rings
 
@@ -61,6 +63,23 @@ def test_simplifying_moves_no_line_by_more_than_the_tolerance(given_lines: list[
         assert {tuple(p) for p in simple.tolist()} <= {tuple(p) for p in line.tolist()}
         away = shapely.distance(shapely.points(line), shapely.LineString(simple))
         assert away.max() <= tolerance * 1.005  # so near the equator, degrees are nearly square
+
+
+def test_simplifying_a_zigzag_takes_as_much_work_as_a_coast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its points is the farthest from a chord, which would be split off alone."""
+    looks = []
+
+    def count(points: Floats, shorter: Floats, index: Any, start: Any, stop: Any) -> Floats:
+        looks.append(len(index))
+        return distances(points, shorter, index, start, stop)
+
+    distances = polylines._distances
+    monkeypatch.setattr(polylines, "_distances", count)
+    n = 20_000
+    zigzag = np.column_stack([np.arange(n) % 2, np.arange(n) // 2 * 1e-3])
+    (simple,) = simplify([zigzag], 1e-4)
+    assert len(simple) == n, "every point of it counts"
+    assert sum(looks) < 100 * n
 
 
 def test_simplifying_measures_on_the_ground() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpheatmap._util import extras
 from dpheatmap.errors import DataError, DpheatmapError, MissingDependency, ParameterError
 from dpheatmap.place.domain import Bounds
-from dpheatmap.render.context import ContextLayer, read_context
+from dpheatmap.render.context import ContextLayer, context_layer, read_context
 from dpheatmap.render.context.kinds import KINDS, kind_of
 
 WINDOW = Bounds(7.3, 46.9, 7.5, 47.0)
@@ -159,6 +159,27 @@ def test_too_much_for_a_page_is_thinned_and_then_refused(tmp_path: Path) -> None
     assert {one["properties"]["rank"] for one in thin["features"]} == {1}
     with pytest.raises(ParameterError, match=r"too much inside the map for a page: .* Give a file with fewer features"):
         layer.as_geojson(most=100)
+
+
+def test_what_can_not_get_smaller_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points have no detail to leave out, and straight lines neither."""
+    tried: list[int] = []
+
+    def note(collection: dict[str, Any]) -> int:
+        tried.append(len(collection["features"]))
+        return packed_size(collection)
+
+    packed_size = context_layer.packed_size
+    monkeypatch.setattr(context_layer, "packed_size", note)
+    path = tmp_path / "points.geojson"
+    points = [[7.3 + i / 5000, 46.95] for i in range(1000)]
+    straight = feature("LineString", [[7.31, 46.91], [7.4, 46.95]], railway="rail")
+    path.write_text(json.dumps(collection(feature("MultiPoint", points), straight)))
+    for layer in read_context(str(path), WINDOW):
+        tried.clear()
+        with pytest.raises(ParameterError, match="too much inside the map for a page"):
+            layer.as_geojson(most=10)
+        assert tried == [1]
 
 
 @pytest.mark.parametrize(

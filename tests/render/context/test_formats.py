@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import gzip
 import math
+import sqlite3
 import struct
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import geopandas
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 import shapely
 from hypothesis import given
@@ -16,10 +20,11 @@ from hypothesis import strategies as st
 from pmtiles.tile import Compression, TileType, zxy_to_tileid
 from pmtiles.writer import Writer
 
-from dpheatmap.errors import DataError, DpheatmapError
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.place.domain import Bounds
-from dpheatmap.render.context import ContextLayer, read_context
+from dpheatmap.render.context import ContextLayer, pmtiles_file, read_context
 from dpheatmap.render.context.vector_tile import decode
+from dpheatmap.render.context.wkb_depth import DEEPEST, depth_of
 
 WINDOW = Bounds(7.3, 46.9, 7.5, 47.0)
 LAKE = shapely.Polygon(
@@ -214,19 +219,160 @@ def test_tiles_of_pictures_and_other_packings_are_refused(tmp_path: Path) -> Non
         read_context(str(path), Bounds(5.0, 45.0, 9.0, 49.0))
 
 
-def test_a_tile_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "bomb.pmtiles"
+def write_one_tile(path: Path, tile: bytes, zoom: int = 8) -> None:
+    """One tile wherever the window is."""
     with path.open("wb") as file:
         writer = Writer(file)
-        x, y = np.floor(to_tile(np.array([[7.4, 46.95]]), 8, 0, 0) / 4096).astype(int)[0].tolist()
-        writer.write_tile(zxy_to_tileid(8, x, y), gzip.compress(bytes(50_000_000)))
-        about = {"tile_type": TileType.MVT, "tile_compression": Compression.GZIP, "min_zoom": 8, "max_zoom": 8}
+        (x0, y1), (x1, y0) = (
+            np.floor(to_tile(np.array([WINDOW[:2], WINDOW[2:]]), zoom, 0, 0) / 4096).astype(int).tolist()
+        )
+        for x in range(x0, x1 + 1):
+            for y in range(y0, y1 + 1):
+                writer.write_tile(zxy_to_tileid(zoom, x, y), gzip.compress(tile))
+        about = {"tile_type": TileType.MVT, "tile_compression": Compression.GZIP, "min_zoom": zoom, "max_zoom": zoom}
         rest = dict.fromkeys(
             ("min_lon_e7", "min_lat_e7", "max_lon_e7", "max_lat_e7", "center_zoom", "center_lon_e7", "center_lat_e7"), 0
         )
         writer.finalize(about | rest, {})
-    with pytest.raises(DataError, match="can't be read as PMTiles of vector tiles"):
+
+
+def test_a_tile_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.pmtiles"
+    write_one_tile(path, bytes(50_000_000))
+    with pytest.raises(
+        ParameterError, match=r"'bomb.pmtiles' has tiles of more than 40 MB inside the map. Give a file"
+    ):
         read_context(str(path), WINDOW)
+
+
+def test_tiles_are_limited_all_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "many.pmtiles"
+    roads = [(2, [np.array([[2000, 2000], [2001, 2001]])], {"kind": "major_road"})] * 10
+    write_one_tile(path, layer("roads", roads), zoom=12)
+    tiles = pmtiles_file._count(WINDOW, 12)
+    assert tiles > 3
+    assert kinds(read_context(str(path), WINDOW))
+    monkeypatch.setattr(pmtiles_file, "_MOST_FEATURES", 10 * tiles - 1)
+    with pytest.raises(
+        ParameterError, match=r"'many.pmtiles' has more than [0-9]+ features inside the map. Give a file"
+    ):
+        read_context(str(path), WINDOW)
+    monkeypatch.undo()
+    monkeypatch.setattr(pmtiles_file, "_LARGEST", tiles * len(layer("roads", roads)) - 1)
+    with pytest.raises(ParameterError, match="has tiles of more than 0 MB"):
+        read_context(str(path), WINDOW)
+
+
+def put_root(path: Path, directory: bytes) -> None:
+    """Give a file another root directory, whose place and length the header tells."""
+    content = bytearray(path.read_bytes())
+    content[8:24] = struct.pack("<QQ", len(content), len(directory))
+    path.write_bytes(content + directory)
+
+
+@pytest.mark.parametrize(
+    "directory",
+    [
+        gzip.compress(varint(10**9) + bytes(100_000_000)),
+        gzip.compress(b"\x00") + gzip.compress(bytes(100_000_000)),
+        gzip.compress(varint(10**6) + bytes(10**6)),
+    ],
+    ids=["one that unpacks without end", "one behind another", "one with too few entries"],
+)
+def test_a_directory_that_is_a_bomb_is_refused(directory: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.pmtiles"
+    write_tiles(path, 12)
+    put_root(path, directory)
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            DpheatmapError, match=r"'bomb.pmtiles' (has directories of more than 4 MB|can't be read|has no)"
+        ):
+            read_context(str(path), WINDOW)
+        assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def nested(depth: int) -> bytes:
+    """A point inside collections inside each other, in well-known binary."""
+    return struct.pack("<BII", 1, 7, 1) * depth + struct.pack("<BIdd", 1, 1, 7.4, 46.95)
+
+
+def put_wkb(path: Path, wkb: bytes) -> None:
+    """Write a file with one geometry."""
+    FRAME.iloc[:1].to_parquet(path)
+    schema = pyarrow.parquet.read_schema(path)
+    table = pyarrow.table({"geometry": pyarrow.array([wkb], pyarrow.binary())})
+    pyarrow.parquet.write_table(table.replace_schema_metadata({b"geo": schema.metadata[b"geo"]}), path)
+
+
+@pytest.mark.parametrize("depth", [9, 400, 2_000_000])
+def test_shapes_nested_too_deep_are_refused(depth: int, tmp_path: Path) -> None:
+    """GEOS would go as deep as they tell, and end the program."""
+    put_wkb(tmp_path / "deep.parquet", nested(depth))
+    with pytest.raises(
+        ParameterError, match=r"'deep.parquet' has shapes inside each other, more than 8 deep. Save its"
+    ):
+        read_context(str(tmp_path / "deep.parquet"), WINDOW)
+    put_wkb(tmp_path / "deep.parquet", nested(8))
+    assert [one.kind for one in read_context(str(tmp_path / "deep.parquet"), WINDOW)] == ["point"]
+
+
+@pytest.mark.parametrize("depth", [9, 2_000_000])
+def test_a_geopackage_nested_too_deep_is_refused(depth: int, tmp_path: Path) -> None:
+    path = tmp_path / "deep.gpkg"
+    geopandas.GeoDataFrame(geometry=[shapely.GeometryCollection([LAKE, STREET])], crs=4326).to_file(path, layer="a")
+    with sqlite3.connect(path) as con:
+        for (name,) in con.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            con.execute(f'DROP TRIGGER "{name}"')
+        head = struct.pack("<2sBBi", b"GP", 0, 1, 4326)
+        con.execute("UPDATE a SET geom = ?", [head + nested(depth)])
+    con.close()
+    with pytest.raises(DpheatmapError, match=r"^The context 'deep.gpkg' .*\. [A-Z][^.]*\.$"):
+        read_context(str(path), WINDOW)
+
+
+MULTI = shapely.MultiPolygon([LAKE, shapely.box(7.3, 46.9, 7.31, 46.91)])
+
+
+@pytest.mark.parametrize(
+    ("shape", "depth"),
+    [
+        (shapely.Point(1, 2), 0),
+        (shapely.Point(), 0),
+        (shapely.Point(1, 2, 3), 0),
+        (LAKE, 0),
+        (shapely.Polygon(), 0),
+        (MULTI, 1),
+        (shapely.MultiPoint([(1, 2), (3, 4)]), 1),
+        (shapely.GeometryCollection(), 1),
+        (shapely.GeometryCollection([STREET, MULTI, shapely.Point(1, 2)]), 2),
+        (shapely.GeometryCollection([STREET, shapely.GeometryCollection([STREET, MULTI]), STREET]), 3),
+        (shapely.force_3d(shapely.GeometryCollection([STREET, MULTI, shapely.Point(1, 2)])), 2),
+    ],
+)
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("flavor", ["iso", "extended"])
+def test_the_depth_of_a_shape_is_found_in_its_bytes(shape: Any, depth: int, order: int, flavor: Any) -> None:
+    wkb = shapely.to_wkb(shape, byte_order=order, flavor=flavor)
+    assert depth_of(wkb) == depth
+    assert depth_of(shapely.to_wkb(shapely.set_srid(shape, 4326), include_srid=True, byte_order=order)) == depth
+    for end in range(5, len(wkb) - 1, 7):
+        assert depth_of_any(wkb[:end]) <= depth
+
+
+def depth_of_any(wkb: bytes) -> int:
+    """The depth of bytes that may be cut off; 0 if they are nothing."""
+    try:
+        return depth_of(wkb)
+    except ValueError:
+        return 0
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_have_a_depth_or_are_refused(data: bytes) -> None:
+    assert 0 <= depth_of_any(data) <= DEEPEST + 1
 
 
 def test_the_example_of_the_specification_is_decoded() -> None:

@@ -22,6 +22,7 @@ from dpheatmap.app.release_request import (
     charge_of,
     columns_of,
     domain_of,
+    place_of,
     source_of,
     text_of,
     title_of,
@@ -67,7 +68,7 @@ class Releases:
         wanted = {
             "path": source.path,
             "columns": asdict(columns),
-            "place": body["place"],
+            "place": place_of(body),
             "epsilon": exact_text(charge.epsilon),
             "population": charge.population,
         }

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from dpheatmap._util.parameters import check
 from dpheatmap.app.release_request import body_of
 from dpheatmap.app.texts import say
 from dpheatmap.errors import ParameterError
@@ -17,11 +18,13 @@ MOST_SMALL = 64 * 1024
 
 
 async def json_of(request: Request) -> Any:
-    """The body of a request, which must be a small JSON object."""
+    """The body of a request, which must be a small JSON object that can be stored and sent back as JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415)
     try:
-        return body_of(json.loads(await _small_body(request)))
+        body = body_of(json.loads(await _small_body(request)))
+        json.dumps(body, ensure_ascii=False, allow_nan=False).encode()  # no infinite numbers, no half characters
+        return body
     except (ValueError, RecursionError) as error:
         if isinstance(error, ParameterError):
             raise
@@ -49,6 +52,8 @@ def sigma_of(request: Request) -> float | None:
     if text is None:
         return None
     try:
-        return float(text)
+        sigma = float(text)
     except ValueError:
         raise ParameterError(say("missing", name="sigma")) from None
+    check(sigma=sigma)
+    return sigma

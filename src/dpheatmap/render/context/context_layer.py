@@ -162,13 +162,30 @@ class ContextLayer:
         )
 
     def _ever_smaller(self) -> Iterable[ContextLayer]:
-        """The layer, then with less and less detail, then without the least important features."""
+        """The layer, then with less and less detail, then without the least important features.
+
+        What is not smaller than what came before is left out: points have no detail, and most features no rank.
+        """
         yield self
         tolerance = (self.window.y1 - self.window.y0) / 2000
+        fewest, last = _points_in(self.features), -1
         for rank in range(_LEAST, 0, -1):
             features = [feature for feature in self.features if feature.rank <= rank]
-            for step in range(_COARSER):
-                yield replace(self, features=cut_features(features, self.window, tolerance * 2**step))
+            if len(features) == last:
+                continue
+            last = len(features)
+            lines = any(feature.lines or feature.polygons for feature in features)
+            for step in range(_COARSER if lines else 1):
+                coarser = cut_features(features, self.window, tolerance * 2**step) if lines else features
+                if (points := _points_in(coarser)) < fewest:
+                    fewest = points
+                    yield replace(self, features=coarser)
+
+
+def _points_in(features: Sequence[ContextFeature]) -> int:
+    """How many points features are made of."""
+    lines = [[ring for polygon in feature.polygons for ring in polygon] + feature.lines for feature in features]
+    return sum(len(line) for one in lines for line in one) + sum(len(feature.points) for feature in features)
 
 
 def packed_size(collection: dict[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from dpheatmap._util.extras import import_extra
-from dpheatmap.errors import DataError, MissingDependency
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.place.domain import Bounds, Floats
 from dpheatmap.render.context.raw_feature import RawFeature
+from dpheatmap.render.context.wkb_depth import DEEPEST, depth_of
 
 _NAMES = {
     ".gpkg": ("GeoPackage", b"SQLite format 3\x00"),
@@ -22,6 +24,7 @@ _NAMES = {
     ".geojson": ("GeoJSON", b""),
     ".json": ("GeoJSON", b""),
 }
+_ROWS = 1000  # of GeoParquet that are checked at a time
 SUFFIXES = tuple(_NAMES)
 """The suffixes of files that are read here; GeoJSON only in another system of coordinates than degrees."""
 
@@ -37,8 +40,8 @@ def read_with_geopandas(path: Path, window: Bounds) -> list[RawFeature]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return [feature for table in _tables(path, window) for feature in _features(table)]
-    except (DataError, MissingDependency):
+            return [feature for table in _tables(path, window) for feature in _features(table, path)]
+    except DpheatmapError:
         raise
     except Exception as error:  # of GDAL, PROJ, GEOS or Arrow
         raise DataError(f"The context {path.name!r} can't be read as {form}. Check the file.") from error
@@ -50,6 +53,7 @@ def _tables(path: Path, window: Bounds) -> Iterator[Any]:
     from shapely import box
 
     if _NAMES[path.suffix.lower()][0] == "GeoParquet":
+        _check_depths(path)
         yield _to_degrees(geopandas.read_parquet(path), path)
         return
     import pyogrio
@@ -61,6 +65,27 @@ def _tables(path: Path, window: Bounds) -> Iterator[Any]:
             bbox = near.to_crs(crs).iloc[0].bounds if crs else None
             frame = geopandas.read_file(path, layer=name, bbox=bbox, engine="pyogrio")
             yield _to_degrees(frame, path).assign(layer=name)
+
+
+def _check_depths(path: Path) -> None:
+    """Refuse geometries of GeoParquet that are nested too deep, before GEOS reads them. GDAL has a limit of its own."""
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        columns = json.loads(file.schema_arrow.metadata[b"geo"])["columns"]
+        nested = [name for name, column in columns.items() if column["encoding"] == "WKB"]
+        for batch in file.iter_batches(_ROWS, columns=nested):
+            for column in batch.columns:
+                for wkb in filter(None, column.to_pylist()):
+                    _check_depth(path, depth_of(bytes.fromhex(wkb) if isinstance(wkb, str) else wkb))
+
+
+def _check_depth(path: Path, depth: int) -> None:
+    if depth > DEEPEST:
+        raise ParameterError(
+            f"The context {path.name!r} has shapes inside each other, more than {DEEPEST} deep. "
+            "Save its collections as simple shapes."
+        )
 
 
 def _to_degrees(frame: Any, path: Path) -> Any:
@@ -75,7 +100,7 @@ def _to_degrees(frame: Any, path: Path) -> Any:
     return frame
 
 
-def _features(frame: Any) -> Iterator[RawFeature]:
+def _features(frame: Any, path: Path) -> Iterator[RawFeature]:
     """The features of a frame in degrees."""
     import shapely
 
@@ -84,7 +109,7 @@ def _features(frame: Any) -> Iterator[RawFeature]:
         if shape is None:
             continue
         clean = {key: value for key, value in own.items() if isinstance(value, str | int | float) and value == value}
-        parts = [part for part in _leaves(shapely.force_2d(shape)) if not part.is_empty]
+        parts = [part for part in _leaves(shapely.force_2d(shape), path) if not part.is_empty]
         polygons, lines, points = (
             [part for part in parts if part.geom_type in kinds]
             for kinds in (("Polygon",), ("LineString", "LinearRing"), ("Point",))
@@ -97,11 +122,12 @@ def _features(frame: Any) -> Iterator[RawFeature]:
             yield RawFeature("point", [[_points(point)] for point in points], clean)
 
 
-def _leaves(shape: Any) -> Iterator[Any]:
+def _leaves(shape: Any, path: Path, depth: int = 0) -> Iterator[Any]:
     """The simple parts of a shape."""
+    _check_depth(path, depth)
     if hasattr(shape, "geoms"):
         for part in shape.geoms:
-            yield from _leaves(part)
+            yield from _leaves(part, path, depth + 1)
     else:
         yield shape
 

@@ -12,9 +12,9 @@ import numpy as np
 from dpheatmap.errors import DataError
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.context.raw_feature import RawFeature
+from dpheatmap.render.context.wkb_depth import DEEPEST
 
 _DEGREES = ("CRS84", "EPSG::4326", "EPSG:4326")
-_DEEPEST = 8  # geometry collections inside each other
 _FEWEST = {"polygon": 4, "line": 2, "point": 1}  # points of a part
 
 
@@ -72,7 +72,7 @@ def _geometries(geometry: Mapping[str, Any] | None, deep: int = 0) -> Iterator[M
     if geometry is None:
         return
     if geometry["type"] == "GeometryCollection":
-        if deep == _DEEPEST:
+        if deep == DEEPEST:
             raise ValueError("collections are nested too deep")
         for part in geometry["geometries"]:
             yield from _geometries(part, deep + 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import product
@@ -14,18 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap._util.extras import import_extra
-from dpheatmap.errors import DataError, MissingDependency
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.place.domain import Bounds, Floats
 from dpheatmap.render.basemap.polylines import area_of, cut_line, cut_ring, polygons_of
 from dpheatmap.render.basemap.seams import join_rings
+from dpheatmap.render.context.limited_unzip import UnpackedBytes
 from dpheatmap.render.context.raw_feature import RawFeature
+from dpheatmap.render.context.tile_directory import TileDirectory
 from dpheatmap.render.context.vector_tile import TileFeature, decode
 
 _TILES = 36  # that a window may take, so that the zoom shows what a picture of 1,500 pixels can show
 _MOST_TILES = 400  # that are read if a file has no smaller zoom
-_LARGEST = 20_000_000  # bytes of a tile, unpacked
+_LARGEST = 40_000_000  # bytes of all tiles that are read, unpacked
+_MOST_FEATURES = 200_000  # of all tiles that are read
 _UNIT = Bounds(0.0, 0.0, 1.0, 1.0)
 _POLE = 85.0511
+_HEADER = 127  # bytes
 
 
 def read_pmtiles(path: Path, window: Bounds) -> list[RawFeature]:
@@ -33,8 +36,8 @@ def read_pmtiles(path: Path, window: Bounds) -> list[RawFeature]:
     import_extra("pmtiles", "geo", f"The context {path.name!r}")
     try:
         with path.open("rb") as file:
-            return [*_join(_tiles(file, window))]
-    except (DataError, MissingDependency):
+            return [*_join(_tiles(file, path.name, window))]
+    except DpheatmapError:
         raise
     except Exception as error:  # of another package, whose own errors are few and partly bare exceptions
         raise DataError(
@@ -42,31 +45,36 @@ def read_pmtiles(path: Path, window: Bounds) -> list[RawFeature]:
         ) from error
 
 
-def _tiles(file: Any, window: Bounds) -> Iterator[tuple[int, int, int, TileFeature]]:
+def _tiles(file: Any, name: str, window: Bounds) -> Iterator[tuple[int, int, int, TileFeature]]:
     """The features of each tile that a window meets, with the tile's zoom, column and row."""
-    from pmtiles.reader import MmapSource, Reader
-    from pmtiles.tile import Compression, TileType
+    from pmtiles.reader import MmapSource
+    from pmtiles.tile import Compression, TileType, deserialize_header
 
-    reader = Reader(MmapSource(file))
-    header = reader.header()
+    get_bytes = MmapSource(file)
+    header = deserialize_header(get_bytes(0, _HEADER))
     if header["tile_type"] != TileType.MVT:
         raise DataError("The context has pictures as tiles. Give PMTiles of vector tiles.")
     zooms = range(header["min_zoom"], header["max_zoom"] + 1)
     zoom = max((z for z in zooms if _count(window, z) <= _TILES), default=header["min_zoom"])
     if _count(window, zoom) > _MOST_TILES:
         raise DataError("The context has no tiles for maps as large as this one. Give a file with smaller zooms.")
+    if header["tile_compression"] not in (Compression.GZIP, Compression.NONE, Compression.UNKNOWN):
+        raise DataError("The context's tiles are packed in another way than by gzip. Convert it with pmtiles convert.")
+    directory, unpacked = TileDirectory(name, header, get_bytes), UnpackedBytes(name, "tiles", _LARGEST)
     columns, rows = _ranges(window, zoom)
+    features = 0
     for x, y in product(columns, rows):
-        data = reader.get(zoom, x % 2**zoom, y)
+        data = directory.tile(zoom, x % 2**zoom, y)
         if data is None:
             continue
-        if header["tile_compression"] == Compression.GZIP:
-            data = _unzip(data)
-        elif header["tile_compression"] not in (Compression.NONE, Compression.UNKNOWN):
-            raise DataError(
-                "The context's tiles are packed in another way than by gzip. Convert it with pmtiles convert."
-            )
-        yield from ((zoom, x, y, feature) for feature in decode(data))
+        for feature in decode(unpacked.take(data, packed=header["tile_compression"] == Compression.GZIP)):
+            features += 1
+            if features > _MOST_FEATURES:
+                raise ParameterError(
+                    f"The context {name!r} has more than {_MOST_FEATURES:,} features inside the map. "
+                    "Give a file with fewer features, such as main roads only."
+                )
+            yield zoom, x, y, feature
 
 
 def _ranges(window: Bounds, zoom: int) -> tuple[range, range]:
@@ -84,14 +92,6 @@ def _count(window: Bounds, zoom: int) -> int:
     """How many tiles a window meets."""
     columns, rows = _ranges(window, zoom)
     return (columns.stop - columns.start) * (rows.stop - rows.start)
-
-
-def _unzip(data: bytes) -> bytes:
-    unpacking = zlib.decompressobj(wbits=31)
-    found = unpacking.decompress(data, _LARGEST)
-    if unpacking.unconsumed_tail:
-        raise ValueError("a tile is too large")
-    return found
 
 
 def _join(tiles: Iterator[tuple[int, int, int, TileFeature]]) -> Iterator[RawFeature]:
