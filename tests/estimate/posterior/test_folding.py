@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.estimate.posterior import folding
-from dpheatmap.estimate.posterior.folding import finest_level, fold
+from dpheatmap.estimate.posterior.folding import _concentration, _join_halves, _Part, finest_level, fold
 from dpheatmap.estimate.posterior.leaves import leaves
 from dpheatmap.estimate.posterior.likelihood import GAUSSIAN, LAPLACE
 from dpheatmap.estimate.posterior.observations import Observations
 from dpheatmap.estimate.posterior.posterior import infer
+from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.release import Release
@@ -43,6 +44,11 @@ def random_observations(domain: Domain, seed: int, law: Floats = LAPLACE) -> Obs
     return Observations(domain, np.concatenate(levels), np.concatenate(codes), people, scales, law)
 
 
+def plain_sum(first: _Part, second: _Part, concentration: float) -> _Part:
+    """What halves tell of their sum if nothing is known of the split."""
+    return _Part(first.people + second.people, first.variances + second.variances, first.areas + second.areas)
+
+
 def by_least_squares(observed: Observations, level: int, cell: int) -> tuple[float, float]:
     """The estimate of a cell's mass and its variance from all measurements below it, by weighted least squares."""
     shift = 2 * np.maximum(observed.levels - level, 0)
@@ -61,17 +67,75 @@ def by_least_squares(observed: Observations, level: int, cell: int) -> tuple[flo
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), level=st.integers(1, 4), domain=st.sampled_from([UNIT, MASKED]))
-def test_a_fold_is_the_least_squares_estimate(seed: int, level: int, domain: Domain) -> None:
+def test_without_a_prior_a_fold_is_the_least_squares_estimate(seed: int, level: int, domain: Domain) -> None:
     observed = random_observations(domain, seed, GAUSSIAN)
-    left, inside = fold(observed, level)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folding, "_join_halves", plain_sum)
+        left, inside = fold(observed, level)
     kept = int((observed.levels <= level).sum())
     assert (left.levels <= level).all()
     np.testing.assert_array_equal(left.people[:kept], observed.people[observed.levels <= level])
     for k in range(kept, len(left.levels)):
         estimate, variance = by_least_squares(observed, level, int(left.codes[k]))
         assert left.people[k] == pytest.approx(estimate, abs=1e-6)
-        assert left.deviations[k] ** 2 == pytest.approx(variance, rel=1e-6)
+        assert left.deviations[k] ** 2 == pytest.approx(variance, rel=1e-5)
     assert set(inside) == set(range(level + 1, int(observed.levels.max()) + 1))
+
+
+@given(
+    st.tuples(st.floats(-50, 500), st.floats(-50, 500)), st.tuples(st.floats(0.1, 50), st.floats(0.1, 50)),
+    st.floats(0.01, 0.99), st.floats(0.1, 100),
+)  # fmt: skip
+def test_halves_are_joined_by_least_squares(
+    people: tuple[float, float], variances: tuple[float, float], share: float, concentration: float
+) -> None:
+    parts = [_Part(*map(np.atleast_1d, part)) for part in zip(people, variances, (share, 1.0 - share), strict=True)]
+    split = max(sum(people), 0.0) ** 2 * share * (1.0 - share) / (2.0 * concentration + 1.0)
+    covariance = np.diag(variances) + split * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    shares = np.array([share, 1.0 - share])
+    precision = shares @ np.linalg.solve(covariance, shares)
+    expected = shares @ np.linalg.solve(covariance, people) / precision
+    found = _join_halves(parts[0], parts[1], concentration)
+    assert found.people[0] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert found.variances[0] == pytest.approx(1.0 / precision, rel=1e-6)
+
+
+@pytest.mark.parametrize("concentration", [0.3, 2.0, 10.0])
+def test_the_concentration_is_found_by_moments(concentration: float) -> None:
+    """Of 20,000 splits under noise, with unequal shares. The estimate's deviation is about 3 %; 25 % are allowed."""
+    rng = np.random.default_rng(2)
+    mass, share = rng.uniform(20, 400, 20_000), rng.choice([0.5, 0.3], 20_000)
+    part = mass * rng.beta(2 * concentration * share, 2 * concentration * (1.0 - share))
+    noise = rng.laplace(scale=4.0, size=(2, 20_000))
+    variances = np.full(20_000, 32.0)
+    pair = _Part(part + noise[0], variances, share), _Part(mass - part + noise[1], variances, 1.0 - share)
+    assert _concentration([pair]) == pytest.approx(concentration, rel=0.25)
+
+
+@pytest.mark.parametrize("epsilon", [1, 4])
+def test_what_was_opened_for_its_noise_is_not_overestimated(epsilon: int) -> None:
+    """Plain sums of opened cells were too large by half a deviation each: planted, and seen in the total.
+
+    With the plain sum their mean error is 0.58 and 0.43 of a deviation, with the fold 0.19 and 0.08.
+    """
+    domain = Domain.unit(10)
+    counts = dph.aggregate(generated_people(40_000), domain, user="person", x="x", y="y")
+    truth = true_distribution(counts).coarser(5)
+    people = dict(zip(truth.codes.tolist(), (40_000 * truth.mass).tolist(), strict=True))
+    observed = Observations.of(seeded_release(counts, seed=9, epsilon=epsilon))
+
+    def mean_error() -> float:
+        left, _ = fold(observed, 5)
+        folded = np.arange(len(left.levels)) >= (observed.levels <= 5).sum()
+        true = np.array([people.get(code, 0.0) for code in left.codes[folded].tolist()])
+        return float(((left.people[folded] - true) / left.deviations[folded]).mean())
+
+    found = mean_error()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folding, "_join_halves", plain_sum)
+        planted = mean_error()
+    assert planted > 0.35
+    assert abs(found) < 0.6 * planted
 
 
 @settings(max_examples=25, deadline=None)
@@ -92,7 +156,9 @@ def test_mass_is_passed_to_measured_quarters_only(seed: int, mass: float) -> Non
 def test_the_laws_variance_is_kept() -> None:
     """Laplace scales become Laplace scales, of the sum's variance."""
     observed = Observations(UNIT, np.ones(4, np.int64), np.arange(4), np.arange(4.0), np.full(4, 3.0), LAPLACE)
-    left, _ = fold(observed, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folding, "_join_halves", plain_sum)
+        left, _ = fold(observed, 0)
     assert left.law is observed.law
     assert left.scales.tolist() == pytest.approx([6.0])
 

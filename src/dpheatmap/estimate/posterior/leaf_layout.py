@@ -31,6 +31,7 @@ from dpheatmap.place.quadtree import Ints
 _REACHES = np.array([0.32, 0.22, 0.15])  # of the first cut of a leaf, the second and the third
 _MOST_CUTS = len(_REACHES)  # of a leaf: 64 cells
 _WORTH = 1e-4  # of all mass: a cell with less is not cut, which bounds the number of cells by that of leaves + 40,000
+_WORTH_MEASURED = 1e-5  # the same where quarters were measured: above it, hot spots moved by more than the noise
 
 
 class _Cells(NamedTuple):
@@ -104,7 +105,7 @@ def layout(tree: CellTree, means: Floats, inside: Mapping[int, Inside], finest: 
 
     Guessed cells are of the level ``finest`` at most.
     """
-    layers, worth = layers_of(tree, means), _WORTH * float(means[0])
+    layers, people = layers_of(tree, means), float(means[0])
     levels, codes, steps = [], [], []
     new = _Cells(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     for depth in range(tree.domain.depth - tree.top + 1):
@@ -114,7 +115,8 @@ def layout(tree: CellTree, means: Floats, inside: Mapping[int, Inside], finest: 
         measured = np.zeros(len(here.codes), np.bool_)
         if level + 1 in inside:
             measured = inside[level + 1].has_children_of(here.codes)
-        cutting = (measured | ((here.cuts > 0) & (level < finest))) & (here.mass > worth)
+        cutting = (here.cuts > 0) & (level < finest) & (here.mass > _WORTH * people)
+        cutting |= measured & (here.mass > _WORTH_MEASURED * people)
         cut, kept = np.flatnonzero(cutting), np.flatnonzero(~cutting)
         known = measured[cut]
         weights = np.zeros((len(cut), 4))
