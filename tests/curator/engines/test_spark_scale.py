@@ -29,12 +29,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def spark(home: Path) -> Iterator[Any]:
-    """Joins that are skewed by more than 64 kB are split, which by default are those of hundreds of megabytes."""
-    settings = {
-        "spark.sql.shuffle.partitions": "4", "spark.driver.memory": "700m",
-        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "64k",
-        "spark.sql.adaptive.advisoryPartitionSizeInBytes": "32k",
-    }  # fmt: skip
+    settings = {"spark.sql.shuffle.partitions": "4", "spark.driver.memory": "700m"}
     with session("local[2]", home, **settings) as found:
         yield found
 
