@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py                 the table of docs/guides/scale.md and its bars; about five minutes of CPU
     python benchmarks/scale.py 1e6 1e7         other numbers of events
-    python benchmarks/scale.py --spark 1e7     also on Spark (local-cluster, two executors), cell by cell
+    python benchmarks/scale.py --spark 1e7     also on a Spark cluster of two executors: cells, scans and shuffles
 
 Events are generated, written to Parquet in a temporary folder, and removed. Each run has a process of its own, so that
 its memory is its own: it includes Python, the fetched cells and the counts made of them.
@@ -14,6 +14,7 @@ import math
 import multiprocessing
 import sys
 import tempfile
+import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,9 @@ import numpy as np
 import dpheatmap as dph
 from common import bar, cpu_seconds, peak_megabytes
 from dpheatmap._util.duckdb_connection import connect
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from helpers.spark import Work, session, work_of
 
 PEOPLE = 2_000_000
 SPREAD = 85  # so that 10^8 events lie in 67 million cells of level 16
@@ -68,22 +72,40 @@ def released(counts_file: Path) -> tuple[float, float]:
     return seconds, peak_megabytes()
 
 
-def on_spark(path: Path, level: int, counts_file: Path) -> tuple[float, bool]:
-    """Wall seconds on Spark with two executors, and whether each cell has DuckDB's integer."""
-    import time
+class SparkRun(NamedTuple):
+    """One aggregation on Spark: wall seconds, what its event log tells, and whether each cell has DuckDB's integer."""
 
-    from pyspark.sql import SparkSession
+    seconds: float
+    work: Work
+    same: bool
 
-    spark = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false").getOrCreate()
-    try:
+
+def on_spark(path: Path, level: int, counts_file: Path) -> SparkRun:
+    """The same on Spark with two executors."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        session("local-cluster[2,1,1024]", Path(folder), **{"spark.sql.shuffle.partitions": "8"}) as spark,
+    ):
         start = time.perf_counter()
         counts = dph.aggregate(spark.read.parquet(str(path)), dph.Domain.unit(level), **COLUMNS)  # type: ignore[arg-type]
         seconds = time.perf_counter() - start
-    finally:
-        spark.stop()
+        work = work_of(spark, Path(folder))
     stored = dph.Counts.load(counts_file)
     same = np.array_equal(stored.codes, counts.codes) and np.array_equal(stored.sums, counts.sums)
-    return seconds, same
+    return SparkRun(seconds, work, same)
+
+
+def report_spark(run: SparkRun, rows: int, level: int) -> list[bool]:
+    """Print a run on Spark, and hold it to its bars."""
+    scans = run.work.scanned / rows
+    print(
+        f"Spark, {rows:,} events at level {level}: {run.seconds:.0f} s, of tasks {run.work.seconds:.0f} CPU s; "
+        f"{scans:.2f} scans; {run.work.shuffled / 1e6:,.0f} MB shuffled, {run.work.shuffled / rows:.1f} bytes an event"
+    )
+    return [
+        bar("Spark's cells that differ from DuckDB's", 0 if run.same else 1, 0),
+        bar("Spark's scans of the table", scans, 2),
+    ]
 
 
 def growth(runs: list[Run]) -> tuple[float, float]:
@@ -114,11 +136,7 @@ def main() -> int:
                     flush=True,
                 )
                 if spark:
-                    seconds, same = pool.apply(on_spark, (events, level, stored))
-                    print(
-                        f"| {rows:,} | {level} | Spark: {'the same' if same else 'OTHER'} | {seconds:.1f} (wall) | | |"
-                    )
-                    results.append(bar("Spark's cells that differ from DuckDB's", 0 if same else 1, 0))
+                    results += report_spark(pool.apply(on_spark, (events, level, stored)), rows, level)
         seconds, megabytes = pool.apply(released, (stored,))
         print(f"\na release from the last counts, stored and mapped: {seconds:.2f} CPU s, {megabytes:,.0f} MB")
     if len(wanted) > 1:

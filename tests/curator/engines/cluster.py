@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyspark
 
 import dpheatmap as dph
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from helpers.spark import session
 
 ROWS = 500_000
 DOMAIN = dph.Domain.bbox(-74.1, 40.6, -73.8, 40.9, depth=16)
@@ -44,26 +47,18 @@ class CancelledError(Exception):
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="dpheatmap-spark-") as home:  # where executors leave their logs
-        for part in Path(pyspark.__file__).parent.iterdir():
-            Path(home, part.name).symlink_to(part)
-        os.environ["SPARK_HOME"] = home
-        try_a_cluster()
+    settings = {"spark.executor.memory": "600m", "spark.sql.shuffle.partitions": "4"}
+    with (
+        tempfile.TemporaryDirectory(prefix="dpheatmap-spark-") as folder,
+        session("local-cluster[2,1,700]", Path(folder), **settings) as spark,
+    ):
+        print(json.dumps(try_a_cluster(spark)))
 
 
-def try_a_cluster() -> None:
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    builder = pyspark.sql.SparkSession.builder.master("local-cluster[2,1,700]")
-    for name, value in {
-        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.executor.memory": "600m",
-        "spark.sql.shuffle.partitions": "4", "spark.driver.host": "127.0.0.1", "spark.sql.adaptive.enabled": "true",
-    }.items():  # fmt: skip
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    context = session.sparkContext
-    context.setLogLevel("OFF")
-    session.range(0, ROWS, numPartitions=16).createOrReplaceTempView("ids")
-    frame = session.sql(EVENTS.format(id="id", source="ids"))
+def try_a_cluster(spark: Any) -> dict[str, Any]:
+    context = spark.sparkContext
+    spark.range(0, ROWS, numPartitions=16).createOrReplaceTempView("ids")
+    frame = spark.sql(EVENTS.format(id="id", source="ids"))
     killed: list[int] = []
     parts: list[float] = []
 
@@ -83,7 +78,7 @@ def try_a_cluster() -> None:
         if tracker.getActiveJobsIds():
             raise CancelledError
 
-    forever = session.range(0, 10**11, numPartitions=8).selectExpr("id AS u", "id / 1e11D AS x", "0.5D AS y", "1 AS w")
+    forever = spark.range(0, 10**11, numPartitions=8).selectExpr("id AS u", "id / 1e11D AS x", "0.5D AS y", "1 AS w")
     was_cancelled = False
     try:
         dph.aggregate(forever, dph.Domain.unit(4), progress=cancel, **COLUMNS)
@@ -95,7 +90,7 @@ def try_a_cluster() -> None:
         time.sleep(0.2)
         running = [stage for stage in map(tracker.getStageInfo, range(200)) if stage is not None]
         active = [*tracker.getActiveJobsIds(), *(stage.stageId for stage in running if stage.numActiveTasks)]
-    print(json.dumps({
+    return {
         "same": here.codes.tolist() == there.codes.tolist() and here.sums.tolist() == there.sums.tolist(),
         "cells": len(there.codes),
         "rows": there.report.rows if there.report else 0,
@@ -105,8 +100,7 @@ def try_a_cluster() -> None:
         "parts": all(part == -1 or 0 <= part <= 1 for part in parts),
         "cancelled": was_cancelled,
         "still_active": len(active),
-    }))  # fmt: skip
-    session.stop()
+    }  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -17,10 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.curator.engines.spark import _is_steady, _type
+from dpheatmap.curator.engines.spark import _is_steady, _keep, _type
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from helpers import nasty
 from helpers.hostile_values import assert_no_more_than_one
+from helpers.spark import session
 from helpers.tables import W, outcome
 
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java: scripts/test installs it")
@@ -29,20 +29,10 @@ SECRET = "mallory.secret"
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]")
-    for name, value in {
-        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "2",
-        "spark.driver.host": "127.0.0.1", "spark.driver.memory": "700m", "spark.driver.bindAddress": "127.0.0.1",
-    }.items():  # fmt: skip
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "700m"}
+    with session("local[2]", tmp_path_factory.mktemp("spark"), **settings) as found:
+        yield found
 
 
 def plain(found: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -137,6 +127,16 @@ def test_what_draws_lots_is_kept_for_both_readings(spark: Any) -> None:
     assert counters["inside"] == 500
     assert 0 <= counters["people"] * W - sum(cells.values()) < 500
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
+    sample = frame.sample(0.5).persist()
+    outcome(sample, dph.Domain.unit(5), **COLUMNS)
+    assert sample.storageLevel.useMemory, "what was persisted before is so no more"
+    sample.unpersist()
+    frame.createOrReplaceTempView("lots")
+    named = spark.sql("WITH a AS (SELECT * FROM lots), b AS (SELECT * FROM a) SELECT * FROM b")
+    with _keep(named) as kept:
+        drawn = [sorted(map(tuple, rows.collect())) for rows in (kept, kept.where("u >= 0"), kept.sort("u"))]
+    assert drawn == [drawn[0]] * 3
+    spark.catalog.dropTempView("lots")
     steady = spark.range(9).selectExpr("id AS u", "id / 9D AS x")
     assert [_is_steady(f) for f in (steady, steady.where("u > 3"), steady.union(steady).orderBy("u"))] == [True] * 3
     unsteady = (

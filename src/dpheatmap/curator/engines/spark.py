@@ -1,9 +1,10 @@
 """The engine Spark: the cluster counts, and only cells and counters come to the driver, which draws the noise once.
 
-**The same rows twice.** The statement reads the data frame twice. If its plan reads tables and files by deterministic
-steps alone, both readings return the same rows, also if an executor is lost and its part is computed again. Any other
-data frame (samples, limits, random numbers, functions on whole partitions) is persisted before the statement begins,
-and counted to make sure of it.
+**The same rows twice.** The data frame is read twice, for people's totals and for the cells. The totals are persisted,
+because both the counters and the cells need them, and Spark would read everything a third time. If the data frame's
+plan reads tables and files by deterministic steps alone, both readings return the same rows, also if an executor is
+lost and its part is computed again. Any other data frame (samples, limits, random numbers, functions on whole
+partitions) is persisted before the statement begins, and counted to make sure of it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os import PathLike, fspath
 from typing import Any, TypeVar
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.engines import OpenTable, Progress
-from dpheatmap.curator.engines.transpile import transpile
+from dpheatmap.curator.engines.transpile import transpile_in_two
 from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import TEXT, Table
@@ -54,17 +55,14 @@ def open_frame(events: Any) -> Iterator[OpenTable]:
         f"CAST({_name(name)} AS STRING) COLLATE UTF8_BINARY AS {_name(name)}" if columns[name] == TEXT else _name(name)
         for name in frame.columns
     ]
-    view, steady = f"dpheatmap_{uuid.uuid4().hex}", _is_steady(frame)
+    view = _new_name()
     try:
-        if not steady:
-            _quietly(lambda: frame.persist().count())
-        _quietly(lambda: frame.selectExpr(*bytewise).createOrReplaceTempView(view))
-        table = Table(quote_name(view), columns, "the data frame", portable=True)
-        yield OpenTable(table, lambda sql, grouped, tick: _run(frame.sparkSession, sql, tick))
+        with nullcontext(frame) if _is_steady(frame) else _keep(frame) as rows:
+            _quietly(lambda: rows.selectExpr(*bytewise).createOrReplaceTempView(view))
+            table = Table(quote_name(view), columns, "the data frame", portable=True)
+            yield OpenTable(table, lambda sql, grouped, tick: _run(frame.sparkSession, sql, tick))
     finally:
         frame.sparkSession.catalog.dropTempView(view)
-        if not steady:
-            frame.unpersist()
 
 
 def _frame(events: Any) -> Any:
@@ -130,24 +128,60 @@ def _is_steady(frame: Any) -> bool:
 
 def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
     """Run the statement; if it is interrupted, all its jobs are cancelled, those not yet begun included."""
-    context, group = session.sparkContext, f"dpheatmap-{uuid.uuid4().hex}"
+    context, view = session.sparkContext, _new_name()
+    jobs = of_totals, of_cells = f"{view}_totals", f"{view}_cells"
 
     def work() -> Answer:
-        context.setJobGroup(group, "dpheatmap: people's events to cells", interruptOnCancel=True)
-        found = session.sql(transpile(sql, "spark")).toArrow()
+        totals, cells = transpile_in_two(sql, "spark", view)
+        context.setJobGroup(of_totals, "dpheatmap: people's events to totals", interruptOnCancel=True)
+        with _keep(session.sql(totals)) as kept:
+            kept.createOrReplaceTempView(view)
+            context.setJobGroup(of_cells, "dpheatmap: people's events to cells", interruptOnCancel=True)
+            try:
+                found = session.sql(cells).toArrow()
+            finally:
+                session.catalog.dropTempView(view)
         return Answer.of({name: found[name].to_numpy().astype(np.int64) for name in found.column_names})
 
     def cancel() -> None:
-        context._jsc.sc().cancelJobGroupAndFutureJobs(group)
+        for group in jobs:
+            context._jsc.sc().cancelJobGroupAndFutureJobs(group)
 
     furthest = -1.0  # Spark plans further stages as it runs, so the part that is done can fall
 
     def part() -> float:
         nonlocal furthest
-        furthest = max(furthest, _progress_of(context, group))
+        parts = [_progress_of(context, group) for group in jobs]
+        furthest = max(furthest, sum(max(done, 0.0) for done in parts) / len(parts) if max(parts) >= 0 else -1.0)
         return furthest
 
     return wait_for(lambda: _quietly(work), tick, part, cancel)
+
+
+@contextmanager
+def _keep(frame: Any) -> Iterator[Any]:
+    """Persist a data frame until it is left, and return one that reads what is persisted; all of it is computed first.
+
+    Spark would compare plans to find what is persisted, and does not know all of them again: those with a WITH are
+    numbered anew in each statement. So what is returned is a data frame whose plan is to read what is persisted.
+    """
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    session = frame.sparkSession
+    # What is persisted is shared by equal plans: without a mark of its own, the first to end would drop the others'.
+    own = frame.where(f"'{_new_name()}' <> ''").persist()
+    try:
+        _quietly(own.count)
+        plan = own._jdf.queryExecution().withCachedData()
+        if plan.nodeName() != "InMemoryRelation":
+            raise AssertionError("Spark did not keep what it was told to; please report this")
+        yield DataFrame(session._jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
+    finally:
+        own.unpersist()
+
+
+def _new_name() -> str:
+    return f"dpheatmap_{uuid.uuid4().hex}"
 
 
 def _progress_of(context: Any, group: str) -> float:
