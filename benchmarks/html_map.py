@@ -30,7 +30,7 @@ def main() -> int:
         results = [
             bar(f"release of {PEOPLE:,} people to interactive map, side 1024", whole, 2.0, unit=" s"),
             bar("of that, the page", alone, 0.7, unit=" s"),
-            bar("size of the page", path.stat().st_size / 1e6, 3.0, unit=" MB"),
+            bar("size of the page", path.stat().st_size / 1e6, 1.5, unit=" MB"),
         ]
         print(f"      release of {MANY:,} people: {map_of(MANY, path)[0]:.2f} s")
     return 0 if all(results) else 1
