@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _DEFAULT_SIGMA = 0.02  # of the longer side
 _DEFAULT_SIZE = 1024  # pixels on the longer side, at most
 _REACH = 13.0  # sigmas: beyond, the kernel is below 1e-36 of its top
-_DIRECTLY = 2**23  # products of a convolution, from which on Fourier's transform is faster and as good
+_DIRECTLY = 2**19  # products of a convolution, from which on Fourier's transform is faster and as good
 
 
 def default_sigma(domain: Domain) -> float:

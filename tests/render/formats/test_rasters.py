@@ -83,6 +83,50 @@ def test_overviews_keep_densities(make_heat: MakeHeat, tmp_path: Path) -> None:
     assert small.mean() == pytest.approx(whole.mean(), rel=1e-3)
 
 
+@pytest.mark.parametrize("zoom", [CITY.depth - 8, CITY.depth - 9])
+@pytest.mark.parametrize("sigma", [300.0, 3000.0])
+def test_a_geotiff_of_cells_is_the_map_of_that_size(city: Release, tmp_path: Path, zoom: int, sigma: float) -> None:
+    domain = replace(CITY, depth=zoom + 8)
+    cells = domain.cells(domain.depth)
+    coarse, fine = city.heatmap(size=50, sigma=sigma), city.heatmap(size=max(cells.rows, cells.columns), sigma=sigma)
+    coarse.save(tmp_path / "map.tif", zooms=(zoom - 2, zoom))
+    with rasterio.open(tmp_path / "map.tif") as file:
+        density, std = file.read()
+        assert file.overviews(1) == [2, 4]
+        corner = (cells.x0 / 2.0**domain.depth - 0.5) * EARTH_CIRCUMFERENCE
+        assert file.bounds.left == pytest.approx(corner)
+        assert file.res[0] == pytest.approx(EARTH_CIRCUMFERENCE / 2.0**domain.depth)
+    assert fine.estimate is not None
+    share = smooth(fine.estimate.distribution().coarser(domain.depth), sigma, max(cells.rows, cells.columns))
+    km2 = domain.lengths_of_cells(domain.depth, cells.y0 + np.arange(cells.rows) + 0.5)[:, None] ** 2 / 1e6
+    assert density == pytest.approx((share / km2).astype(np.float32), rel=1e-6, abs=1e-9 * float(density.max()))
+    assert fine.uncertainty is not None
+    assert std == pytest.approx(density * fine.uncertainty.on(share.shape).relative_std, rel=1e-5, abs=1e-9)
+    assert cog_validate(tmp_path / "map.tif", strict=True) == (True, [], [])
+
+
+def test_a_geotiff_of_the_finest_cells_is_the_whole_map(city: Release, tmp_path: Path) -> None:
+    heat = city.heatmap()
+    heat.save(tmp_path / "whole.tif")
+    heat.save(tmp_path / "cells.tif", zooms=(8, CITY.depth - 8))
+    with rasterio.open(tmp_path / "whole.tif") as whole, rasterio.open(tmp_path / "cells.tif") as cells:
+        assert (whole.read() == cells.read()).all()
+        assert whole.bounds == cells.bounds
+        assert whole.tags() == cells.tags()
+
+
+def test_a_geotiff_of_lower_zooms_adds_cells_up(make_heat: MakeHeat, tmp_path: Path) -> None:
+    heat = make_heat(LARGE)
+    heat.save(tmp_path / "map.tif", zooms=(8, LARGE.depth - 10))
+    with rasterio.open(tmp_path / "map.tif") as file:
+        density = file.read(1).astype(np.float64)
+        assert not file.read_masks(2).any()
+    cells = LARGE.cells(LARGE.depth - 2)
+    km2 = LARGE.lengths_of_cells(LARGE.depth - 2, cells.y0 + np.arange(cells.rows) + 0.5)[:, None] ** 2 / 1e6
+    assert density.shape == (cells.rows, cells.columns)
+    assert (density * km2).sum() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("suffix", [".tif", ".pmtiles"])
 def test_images_are_not_on_the_ground(make_heat: MakeHeat, tmp_path: Path, suffix: str) -> None:
     with pytest.raises(ParameterError, match=r"lies? on the ground, and the place of this map is an image\. Use "):
@@ -282,7 +326,7 @@ def test_a_map_without_signal_has_bare_tiles_and_no_legend(tmp_path: Path) -> No
     assert reader.metadata()["legend"]["edges"] == []
 
 
-@pytest.mark.parametrize("suffix", [".pmtiles"])
+@pytest.mark.parametrize("suffix", [".tif", ".pmtiles"])
 def test_zooms_beyond_the_finest_cells(make_heat: MakeHeat, tmp_path: Path, suffix: str) -> None:
     with pytest.raises(ParameterError, match=r"zooms must end at 10 or before, .* the last was 11\."):
         make_heat(CITY).save(tmp_path / f"map{suffix}", zooms=(3, 11))
@@ -292,7 +336,7 @@ def test_zooms_beyond_the_finest_cells(make_heat: MakeHeat, tmp_path: Path, suff
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("suffix", [".pmtiles"])
+@pytest.mark.parametrize("suffix", [".tif", ".pmtiles"])
 def test_interrupted_tiles_leave_nothing(
     city: Release, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
