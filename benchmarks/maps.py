@@ -42,7 +42,7 @@ def main() -> int:
             bar(f"release to PNG, side {SIDE}", warm_seconds(to(".png")), 1.0, unit=" s"),
             bar(
                 f"release to PMTiles over 8 zooms, side {SIDE}",
-                warm_seconds(to(".pmtiles", zooms=(own - 5, own + 2))),
+                warm_seconds(to(".pmtiles", zooms=(own - 7, own))),
                 5.0,
                 unit=" s",
             ),

@@ -122,7 +122,10 @@ map_options = combine_options(
         "--h3", type=int, metavar="RESOLUTION",
         help="List hexagons of H3 instead of measured cells or pixels, in .geojson, .parquet and .csv.",
     ),
-    click.option("--zooms", metavar="FIRST-LAST", help="The zooms of .pmtiles; eight if not given."),
+    click.option(
+        "--zooms", metavar="FIRST-LAST",
+        help="The zooms of .pmtiles, eight if not given; or of the pixels of a .tif and of its overviews.",
+    ),
     click.option(
         "--tiles", metavar="URL",
         help="Map tiles for an .html, with {z}, {x} and {y}; without them it needs no network.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,25 +80,30 @@ class Distribution:
         >>> half_left.raster(4, 2).tolist()
         [[0.125, 0.125, 0.0, 0.0], [0.375, 0.375, 0.0, 0.0]]
         """
-        return rasteriser(self.domain, self.levels, self.codes, columns, rows)(self.mass)
+        return Rasteriser(self.domain, self.levels, self.codes, columns, rows).raster(self.mass)
 
 
-def rasteriser(domain: Domain, levels: Ints, codes: Ints, columns: int, rows: int) -> Callable[[Floats], Floats]:
-    """Make the function that rasterises masses of some cells, as :meth:`Distribution.raster` does."""
-    from dpheatmap.estimate.rasterise import rasterise
+class Rasteriser:
+    """Some cells on a grid of pixels, which any masses of theirs can be spread over, as `Distribution.raster` does."""
 
-    finest = domain.cells(domain.depth)
-    x, y = decode(codes)
-    side = np.left_shift(1, domain.depth - levels)
-    left, right = _interval_in_pixels(x * side, side, finest.x0, finest.x1, columns)
-    top, bottom = _interval_in_pixels(y * side, side, finest.y0, finest.y1, rows)
+    def __init__(self, domain: Domain, levels: Ints, codes: Ints, columns: int, rows: int) -> None:
+        self.columns, self.rows = columns, rows
+        finest = domain.cells(domain.depth)
+        x, y = decode(codes)
+        side = np.left_shift(1, domain.depth - levels)
+        self._across = _interval_in_pixels(x * side, side, finest.x0, finest.x1, columns)
+        self._down = _interval_in_pixels(y * side, side, finest.y0, finest.y1, rows)
 
-    def raster(mass: Floats) -> Floats:
-        values = np.zeros((rows, columns))
-        rasterise(values, mass, left, right, top, bottom)
+    def raster(self, mass: Floats, first: int = 0, stop: int | None = None) -> Floats:
+        """Compute the mass of each pixel, or of those in some rows."""
+        from dpheatmap.estimate.rasterise import rasterise
+
+        stop = self.rows if stop is None else stop
+        values = np.zeros((stop - first, self.columns))
+        top, bottom = self._down
+        there = np.flatnonzero((top < stop) & (bottom > first))
+        rasterise(values, first, mass[there], *(ends[there] for ends in (*self._across, top, bottom)))
         return values
-
-    return raster
 
 
 def _interval_in_pixels(begin: Ints, length: Ints, low: int, high: int, pixels: int) -> tuple[Floats, Floats]:

@@ -7,14 +7,19 @@ from dpheatmap.place.domain import Floats
 
 
 @njit(cache=True)
-def rasterise(values: Floats, mass: Floats, left: Floats, right: Floats, top: Floats, bottom: Floats) -> None:
-    """Add to each pixel of ``values`` the mass of the rectangles, given in pixels, by the area they share with it."""
+def rasterise(
+    values: Floats, first: int, mass: Floats, left: Floats, right: Floats, top: Floats, bottom: Floats
+) -> None:
+    """Add to each pixel of ``values`` the mass of the rectangles, given in pixels, by the area they share with it.
+
+    The rows of ``values`` are those from row ``first`` on.
+    """
     rows, columns = values.shape
     for k in range(len(mass)):
         if mass[k] == 0.0:
             continue
         density = mass[k] / ((right[k] - left[k]) * (bottom[k] - top[k]))
-        for i in range(int(top[k]), rows):
+        for i in range(max(int(top[k]), first), first + rows):
             height = min(bottom[k], i + 1.0) - max(top[k], float(i))
             if height <= 0.0:
                 break
@@ -22,4 +27,4 @@ def rasterise(values: Floats, mass: Floats, left: Floats, right: Floats, top: Fl
                 width = min(right[k], j + 1.0) - max(left[k], float(j))
                 if width <= 0.0:
                     break
-                values[i, j] += density * height * width
+                values[i - first, j] += density * height * width

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpheatmap.estimate.distribution import Distribution, rasteriser
+from dpheatmap.estimate.distribution import Distribution, Rasteriser
 from dpheatmap.estimate.posterior.map_estimate import MapEstimate
 from dpheatmap.heatmap.smoothing import gaussian_filter
 from dpheatmap.place.domain import Domain, Floats
@@ -32,7 +32,7 @@ class DrawnMaps:
         if missing > 0:
             rows, columns = self.shape
             levels, codes, masses = self.estimate.draws(missing, self._rng)
-            raster = rasteriser(self.domain, levels, codes, columns, rows)
+            raster = Rasteriser(self.domain, levels, codes, columns, rows).raster
             uniform = Distribution.uniform(self.domain).raster(columns, rows)
             drawn = [raster(people / people.sum()) if people.sum() > 0.0 else uniform for people in masses]
             self._maps = np.concatenate([self._maps, gaussian_filter(np.array(drawn), self.domain, self.sigma)])

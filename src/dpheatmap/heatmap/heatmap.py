@@ -288,7 +288,8 @@ class Heatmap:
         h3 : int, optional
             The resolution of H3 hexagons, which a .csv, .geojson or .parquet then lists instead of the measured cells.
         zooms : tuple of two int, optional
-            The first and the last zoom of the tiles of a .pmtiles.
+            The first and the last zoom of the tiles of a .pmtiles, or of the pixels of a .tif: it has those of the last
+            and overviews down to the first. A pixel of the last possible zoom is one of the place's finest cells.
         tiles : str, optional
             An address of map tiles with {z}, {x} and {y}, for the background of an .html. The page then asks the
             network for these tiles, and for nothing else.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _DEFAULT_SIGMA = 0.02  # of the longer side
 _DEFAULT_SIZE = 1024  # pixels on the longer side, at most
 _REACH = 13.0  # sigmas: beyond, the kernel is below 1e-36 of its top
+_DIRECTLY = 2**19  # products of a convolution, from which on Fourier's transform is faster and as good
 
 
 def default_sigma(domain: Domain) -> float:
@@ -61,37 +62,56 @@ def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
     at once.
     """
     rows, columns = raster.shape[-2:]
-    width, height = pixel_sides(domain, rows, columns)
-    with np.errstate(over="ignore"):  # sigmas beyond these bounds act like the bounds: no change, or a uniform map
-        across, down = (np.clip(sigma / side, 1e-100, 1e100) for side in (width, height))
-    if np.ptp(width) <= 1e-12 * width.max():
+    across, down = sigmas_in_pixels(domain, sigma, (rows, columns))
+    if np.ptp(across) <= 1e-12 * across.max():
         smoothed = raster @ _kernel(np.full(columns, across[0])).T
     else:
         smoothed = np.empty(raster.shape)
-        filter_row = _filter_row if raster.ndim == 2 else _filter_rows
+        along = filter_row if raster.ndim == 2 else _filter_rows
         for row in range(rows):
-            smoothed[..., row, :] = filter_row(raster[..., row, :], float(across[row]))
+            smoothed[..., row, :] = along(raster[..., row, :], float(across[row]))
     result: Floats = _kernel(down) @ smoothed
     return result
+
+
+def sigmas_in_pixels(domain: Domain, sigma: float, shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Sigma in pixels across and down, for each row of a raster."""
+    with np.errstate(over="ignore"):  # sigmas beyond these bounds act like the bounds: no change, or a uniform map
+        across, down = (np.clip(sigma / side, 1e-100, 1e100) for side in pixel_sides(domain, *shape))
+    return across, down
 
 
 def _kernel(sigmas: Floats) -> Floats:
     """The matrix that spreads pixel ``j`` of a line by a kernel of width ``sigmas[j]``; each column adds up to 1."""
     at = np.arange(len(sigmas), dtype=np.float64)
-    bells = _bell(at[:, None] - at, sigmas)
+    bells = bell(at[:, None] - at, sigmas)
     kernel: Floats = bells / bells.sum(axis=0)
     return kernel
 
 
-def _filter_row(row: Floats, sigma: float) -> Floats:
+def filter_row(row: Floats, sigma: float) -> Floats:
     """Spread a row along itself by one convolution with a kernel, which is 0 beyond :data:`_REACH` sigmas."""
     columns = len(row)
-    bell = _bell(np.arange(columns, dtype=np.float64), sigma)
-    # Of the kernel at j, half[j] lies at or before j and half[columns - 1 - j] at or after it.
-    half = np.cumsum(bell)
+    half = bell(np.arange(columns, dtype=np.float64), sigma)
+    # Of the kernel at j, sums[j] lies at or before j and sums[columns - 1 - j] at or after it.
+    sums = np.cumsum(half)
     reach = min(columns, math.ceil(_REACH * sigma) + 1)
-    whole = np.concatenate([bell[reach - 1 : 0 : -1], bell[:reach]])
-    spread: Floats = np.convolve(whole, row / (half + half[::-1] - 1.0))[reach - 1 : reach - 1 + columns]
+    weighed = row / (sums + sums[::-1] - 1.0)
+    if reach * columns > _DIRECTLY:
+        return _convolve_by_fourier(weighed, half[:reach])
+    whole = np.concatenate([half[reach - 1 : 0 : -1], half[:reach]])
+    spread: Floats = np.convolve(whole, weighed)[reach - 1 : reach - 1 + columns]
+    return spread
+
+
+def _convolve_by_fourier(row: Floats, half: Floats) -> Floats:
+    """Convolve a row with a symmetric kernel, given from its middle on, to within rounding of the highest value."""
+    columns, reach = len(row), len(half)
+    size = min(odd * 2 ** math.ceil(math.log2((columns + reach) / odd)) for odd in (1, 3, 5, 9, 15))
+    kernel = np.zeros(size)  # the first half of a kernel around 0, and the second before the end
+    kernel[:reach] = half
+    kernel[size - reach + 1 :] = half[:0:-1]
+    spread: Floats = np.maximum(np.fft.irfft(np.fft.rfft(row, size) * np.fft.rfft(kernel), size)[:columns], 0.0)
     return spread
 
 
@@ -101,10 +121,10 @@ def _filter_rows(rows: Floats, sigma: float) -> Floats:
     return spread
 
 
-def _bell(distance: Floats, sigma: Floats | float) -> Floats:
+def bell(distance: Floats, sigma: Floats | float) -> Floats:
     """exp(-d^2 / 2 sigma^2), 0 where it underflows."""
-    bell: Floats = np.exp(-0.5 * (distance / sigma) ** 2)
-    return bell
+    height: Floats = np.exp(-0.5 * (distance / sigma) ** 2)
+    return height
 
 
 def middle_rows(domain: Domain, rows: int) -> Floats:

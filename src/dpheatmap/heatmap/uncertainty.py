@@ -126,6 +126,15 @@ class Uncertainty:
         """The standard deviation of each pixel, as a fraction of its value."""
         return self._at_every_pixel(self._coarse_std)
 
+    def on(self, shape: tuple[int, int]) -> Uncertainty:
+        """The uncertainty of the same heatmap on another grid of pixels, by the same draws if they suit it."""
+        other = replace(self, shape=shape, maps=None)
+        return replace(other, maps=self._drawn) if other._coarse == self._coarse else other
+
+    def relative_std_in(self, rows: range) -> Floats:
+        """The standard deviation of each pixel of some rows, as a fraction of its value."""
+        return self._at_every_pixel(self._coarse_std, rows)
+
     def relative_interval(self, confidence: float) -> tuple[Floats, Floats]:
         """Compute the ends of the interval of each pixel, as fractions of its value."""
         tail = 0.5 * (1.0 - confidence)
@@ -150,7 +159,7 @@ class Uncertainty:
         lowest = float(((1.0 - _RIVAL * std) * mean).max())
         return self._together(confidence, self._clear & ((1.0 + _RIVAL * std) * mean >= lowest))
 
-    @property
+    @cached_property
     def _coarse_std(self) -> Floats:
         std: Floats = np.sqrt(((self._draws - 1.0) ** 2).mean(axis=0))
         return std
@@ -194,10 +203,10 @@ class Uncertainty:
         taken[order[: int(np.flatnonzero(held).max(initial=-1)) + 1]] = True
         return self._at_nearest(taken.reshape(above.shape[1:]))
 
-    def _at_every_pixel(self, coarse: Floats) -> Floats:
-        """Interpolate a field on the draws' grid bilinearly to the map's pixels."""
+    def _at_every_pixel(self, coarse: Floats, rows: range | None = None) -> Floats:
+        """Interpolate a field on the draws' grid bilinearly to the map's pixels, or to those of some rows."""
         for axis, size in enumerate(self.shape):
-            coarse = _stretch(coarse, size, axis)
+            coarse = _stretch(coarse, size, axis, range(size) if axis or rows is None else rows)
         return coarse
 
     def _on_the_grid(self, fine: Floats) -> Floats:
@@ -217,9 +226,10 @@ def _nearest_pixels(size: int, count: int) -> NDArray[np.int64]:
     return ((2 * np.arange(size) + 1) * count) // (2 * size)
 
 
-def _stretch(values: Floats, size: int, axis: int) -> Floats:
+def _stretch(values: Floats, size: int, axis: int, pixels: range) -> Floats:
+    """Interpolate along an axis between the middles of its pixels, at some of ``size`` pixels."""
     count = values.shape[axis]
-    at = np.clip((np.arange(size) + 0.5) * (count / size) - 0.5, 0, count - 1)
+    at = np.clip((np.array(pixels) + 0.5) * (count / size) - 0.5, 0, count - 1)
     left = np.minimum(at.astype(np.int64), max(count - 2, 0))
     part = (at - left).reshape([-1 if k == axis else 1 for k in range(values.ndim)])
     right = np.minimum(left + 1, count - 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -15,13 +17,17 @@ from pmtiles.reader import MmapSource, Reader, all_tiles
 from rio_cogeo import cog_info, cog_validate
 
 from dpheatmap.errors import ParameterError
+from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.releases.release import Release
+from dpheatmap.render import refuse
 from dpheatmap.render.content.picture import picture_of
+from dpheatmap.render.formats.cell_strips import Strip, strips_for
 from dpheatmap.render.palette import LIGHT, band_colours, opacities, rgb_of
 from render.conftest import CITY, MakeHeat, bell
 
+MODULES = {".tif": "geotiff", ".pmtiles": "pmtiles"}
 LARGE = Domain.bbox(7.0, 46.7, 7.9, 47.2, resolution=100)
 
 
@@ -75,6 +81,50 @@ def test_overviews_keep_densities(make_heat: MakeHeat, tmp_path: Path) -> None:
         small = file.read(1, out_shape=(file.height // 4, file.width // 4))
         whole = file.read(1)
     assert small.mean() == pytest.approx(whole.mean(), rel=1e-3)
+
+
+@pytest.mark.parametrize("zoom", [CITY.depth - 8, CITY.depth - 9])
+@pytest.mark.parametrize("sigma", [300.0, 3000.0])
+def test_a_geotiff_of_cells_is_the_map_of_that_size(city: Release, tmp_path: Path, zoom: int, sigma: float) -> None:
+    domain = replace(CITY, depth=zoom + 8)
+    cells = domain.cells(domain.depth)
+    coarse, fine = city.heatmap(size=50, sigma=sigma), city.heatmap(size=max(cells.rows, cells.columns), sigma=sigma)
+    coarse.save(tmp_path / "map.tif", zooms=(zoom - 2, zoom))
+    with rasterio.open(tmp_path / "map.tif") as file:
+        density, std = file.read()
+        assert file.overviews(1) == [2, 4]
+        corner = (cells.x0 / 2.0**domain.depth - 0.5) * EARTH_CIRCUMFERENCE
+        assert file.bounds.left == pytest.approx(corner)
+        assert file.res[0] == pytest.approx(EARTH_CIRCUMFERENCE / 2.0**domain.depth)
+    assert fine.estimate is not None
+    share = smooth(fine.estimate.distribution().coarser(domain.depth), sigma, max(cells.rows, cells.columns))
+    km2 = domain.lengths_of_cells(domain.depth, cells.y0 + np.arange(cells.rows) + 0.5)[:, None] ** 2 / 1e6
+    assert density == pytest.approx((share / km2).astype(np.float32), rel=1e-6, abs=1e-9 * float(density.max()))
+    assert fine.uncertainty is not None
+    assert std == pytest.approx(density * fine.uncertainty.on(share.shape).relative_std, rel=1e-5, abs=1e-9)
+    assert cog_validate(tmp_path / "map.tif", strict=True) == (True, [], [])
+
+
+def test_a_geotiff_of_the_finest_cells_is_the_whole_map(city: Release, tmp_path: Path) -> None:
+    heat = city.heatmap()
+    heat.save(tmp_path / "whole.tif")
+    heat.save(tmp_path / "cells.tif", zooms=(8, CITY.depth - 8))
+    with rasterio.open(tmp_path / "whole.tif") as whole, rasterio.open(tmp_path / "cells.tif") as cells:
+        assert (whole.read() == cells.read()).all()
+        assert whole.bounds == cells.bounds
+        assert whole.tags() == cells.tags()
+
+
+def test_a_geotiff_of_lower_zooms_adds_cells_up(make_heat: MakeHeat, tmp_path: Path) -> None:
+    heat = make_heat(LARGE)
+    heat.save(tmp_path / "map.tif", zooms=(8, LARGE.depth - 10))
+    with rasterio.open(tmp_path / "map.tif") as file:
+        density = file.read(1).astype(np.float64)
+        assert not file.read_masks(2).any()
+    cells = LARGE.cells(LARGE.depth - 2)
+    km2 = LARGE.lengths_of_cells(LARGE.depth - 2, cells.y0 + np.arange(cells.rows) + 0.5)[:, None] ** 2 / 1e6
+    assert density.shape == (cells.rows, cells.columns)
+    assert (density * km2).sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("suffix", [".tif", ".pmtiles"])
@@ -168,18 +218,57 @@ def test_lower_zooms_add_cells_up(make_heat: MakeHeat, tmp_path: Path) -> None:
             assert np.median(inner) == many, zoom
 
 
-def test_deeper_zooms_repeat_cells(make_heat: MakeHeat, tmp_path: Path) -> None:
-    own = CITY.depth - 8
-    make_heat(CITY).save(tmp_path / "map.pmtiles", zooms=(own, own + 2))
+def test_tiles_of_a_place_with_few_levels_repeat_cells(make_heat: MakeHeat, tmp_path: Path) -> None:
+    world = Domain.bbox(-180, -85.05, 180, 85.05, depth=3)
+    heat = make_heat(world)
+    heat.save(tmp_path / "map.pmtiles")
     _, tiles = tiles_of(tmp_path / "map.pmtiles")
-    assert {at[0] for at in tiles} == {own, own + 1, own + 2}
-    for (zoom, x, y), pixels in tiles.items():
-        if zoom > own:
-            width = 2 ** (zoom - own)
-            above = tiles[own, x // width, y // width]
-            part = 256 // width
-            corner = above[y % width * part :, x % width * part :][:part, :part]
-            assert (pixels == np.repeat(np.repeat(corner, width, axis=0), width, axis=1)).all()
+    picture = picture_of(heat)
+    bands = bands_in(tiles[0, 0, 0], len(picture.edges))
+    assert (bands == np.repeat(np.repeat(bands[::32, ::32], 32, axis=0), 32, axis=1)).all()
+    assert (bands[::32, ::32] == np.searchsorted(picture.edges, picture.values, side="right")).all()
+
+
+@pytest.mark.parametrize("level", [CITY.depth, CITY.depth - 1])
+@pytest.mark.parametrize("sigma", [300.0, 3000.0])
+def test_tiles_go_to_the_finest_cells(city: Release, tmp_path: Path, level: int, sigma: float) -> None:
+    """Each zoom has the heat that is smoothed at once on the cells of the last, and added up."""
+    heat = city.heatmap(size=50, sigma=sigma, method="posterior")
+    heat.save(tmp_path / "map.pmtiles", zooms=(level - 12, level - 8))
+    _, tiles = tiles_of(tmp_path / "map.pmtiles")
+    picture, domain = picture_of(heat), replace(CITY, depth=level)
+    cells = domain.cells(level)
+    assert heat.estimate is not None
+    share = np.zeros([256 * 16 * (n // (256 * 16) + 2) for n in (cells.rows, cells.columns)])
+    x0, y0 = (at // (256 * 16) * 256 * 16 for at in (cells.x0, cells.y0))
+    at = np.ix_(cells.y0 - y0 + np.arange(cells.rows), cells.x0 - x0 + np.arange(cells.columns))
+    share[at] = smooth(heat.estimate.distribution().coarser(level), sigma, max(cells.rows, cells.columns))
+    told = {at[0] for at in tiles}
+    assert told == set(range(level - 12, level - 7))
+    for up in range(5):
+        sums = share.reshape(share.shape[0] >> up, 1 << up, share.shape[1] >> up, 1 << up).sum(axis=(1, 3))
+        sides = CITY.lengths_of_cells(level - up, (y0 >> up) + np.arange(len(sums)) + 0.5)
+        bands = np.searchsorted(picture.edges, picture.unit.factor * sums / (sides**2)[:, None], side="right")
+        for (zoom, x, y), pixels in tiles.items():
+            if zoom == level - up - 8:
+                found = bands_in(pixels, len(picture.edges))
+                wanted = bands[256 * y - (y0 >> up) :, 256 * x - (x0 >> up) :][:256, :256]
+                shown = found > 0  # what is within the noise is bare
+                assert (found[shown] == wanted[shown]).all()
+
+
+def test_equal_tiles_are_stored_once_and_bare_ones_never(make_heat: MakeHeat, tmp_path: Path) -> None:
+    wide = Domain.bbox(0.0, -10.0, 20.0, 10.0, depth=16)
+    finest = wide.cells(wide.depth)
+    values = np.zeros((finest.rows, finest.columns))
+    values[:, : finest.columns // 2] = 1.0
+    make_heat(wide, values).save(tmp_path / "map.pmtiles", zooms=(8, 8))
+    reader, tiles = tiles_of(tmp_path / "map.pmtiles")
+    header = reader.header()
+    assert header["addressed_tiles_count"] == len(tiles)
+    assert header["tile_contents_count"] <= 12
+    assert all(pixels[..., 3].any() for pixels in tiles.values())
+    assert len(tiles) == pytest.approx(finest.rows * finest.columns / 2 / 256**2, rel=0.3)
 
 
 def test_tiles_of_a_map_with_other_pixels_than_cells(city: Release, tmp_path: Path) -> None:
@@ -237,6 +326,25 @@ def test_a_map_without_signal_has_bare_tiles_and_no_legend(tmp_path: Path) -> No
     assert reader.metadata()["legend"]["edges"] == []
 
 
-def test_too_many_tiles(make_heat: MakeHeat, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"zooms must end where the map has at most 50,000 tiles; zoom 21 has "):
-        make_heat(CITY).save(tmp_path / "map.pmtiles", zooms=(3, 21))
+@pytest.mark.parametrize("suffix", [".tif", ".pmtiles"])
+def test_zooms_beyond_the_finest_cells(make_heat: MakeHeat, tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(ParameterError, match=r"zooms must end at 10 or before, .* the last was 11\."):
+        make_heat(CITY).save(tmp_path / f"map{suffix}", zooms=(3, 11))
+    world = Domain.bbox(-180, -85, 180, 85, depth=28)
+    with pytest.raises(ParameterError, match=r"zooms must end where the map has at most 1,000,000 tiles; zoom 11 has "):
+        refuse(world, tmp_path / f"map{suffix}", zooms=(3, 11))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".pmtiles"])
+def test_interrupted_tiles_leave_nothing(
+    city: Release, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> Iterator[Strip]:
+        yield next(strips_for(city.heatmap(), CITY.depth))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"dpheatmap.render.formats.{MODULES[suffix]}.strips_for", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        city.heatmap().save(tmp_path / f"map{suffix}", zooms=(9, 10))
+    assert list(tmp_path.iterdir()) == []

@@ -32,7 +32,7 @@ def bare_pixels(picture: Picture, look: Look) -> Pixels:
 def world_files(heat: Heatmap, path: Path) -> dict[Path, str]:
     """A world file and its coordinate system, for GIS: size of a pixel and middle of the first, in Web Mercator."""
     rows, columns = heat.values.shape
-    left, bottom, right, top = mercator_bounds(heat)
+    left, bottom, right, top = mercator_bounds(heat.domain)
     across, down = (right - left) / columns, (top - bottom) / rows
     numbers = (across, 0.0, 0.0, -down, left + across / 2.0, top - down / 2.0)
     return {
