@@ -100,6 +100,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     second = dph.release(riders, first.domain, epsilon=5, user="rider", x="lon", y="lat")
     for name in ("july", "tuesday"):
         second.save(folder / f"{name}.dph.parquet")
+    deep = dph.Domain.bbox(*CITY, depth=19)
+    dph.release(riders, deep, epsilon=5, user="rider", x="lon", y="lat").save(folder / "country.dph.parquet")
     return folder
 
 
