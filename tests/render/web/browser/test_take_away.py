@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pypdfium2
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
@@ -72,6 +73,13 @@ def test_the_snippet_embeds_what_is_seen(make_data: MakeData, open_data: OpenDat
     assert not opened.said, opened.said
 
 
+def rastered(printed: bytes) -> np.ndarray:
+    """The only page of a PDF, at 100 pixels an inch."""
+    document = pypdfium2.PdfDocument(printed)
+    assert len(document) == 1
+    return np.asarray(document[0].render(scale=100 / 72).to_pil().convert("RGB"), dtype=np.int64)
+
+
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (600, 400), (1400, 900)])
 def test_it_prints_on_one_page_in_light_without_controls(
     make_data: MakeData, open_data: OpenData, width: int, height: int
@@ -81,7 +89,12 @@ def test_it_prints_on_one_page_in_light_without_controls(
     page = opened.page
     printed = page.pdf(format="A4")
     assert re.findall(rb"/Type\s*/Page\b", printed) == [b"/Type /Page"]
-    assert re.search(rb"/Subtype\s*/Image", printed)  # of the map
+    sheet, swatch = rastered(printed), np.array(list(bytes.fromhex(data["light"]["swatches"][5][1:])))
+    assert sheet[2, 2].tolist() == [255, 255, 255]
+    assert (sheet.max(axis=2) < 40).mean() < 0.02  # letters alone are dark
+    hot = np.argwhere(np.abs(sheet - swatch).max(axis=2) <= 3)
+    assert len(hot) > 1000  # of the legend, and of the map below it
+    assert np.ptp(hot[:, 0]) > 0.1 * len(sheet)
     opened.settle()
     assert opened.page.locator(".printed").count() == 0  # all is as before
     expect(page.locator("#dpheatmap.dark")).to_be_visible()
@@ -97,7 +110,6 @@ def test_it_prints_on_one_page_in_light_without_controls(
         assert not page.locator(name).first.is_visible()
     screen = opened.pixels()
     assert screen[2, 2].tolist() == [255, 255, 255]
-    swatch = np.array(list(bytes.fromhex(data["light"]["swatches"][5][1:])))
     on_map = screen[int(rooms[5]["y"]) : int(rooms[5]["bottom"])]
     assert (np.abs(on_map - swatch).max(axis=2) <= 3).sum() > 300
     opened.check()
