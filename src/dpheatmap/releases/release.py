@@ -343,6 +343,7 @@ class Release:
         """
         from dpheatmap.heatmap.rendering import render
 
+        check(method=method)
         known = None if prior is None else self._measure(prior, method)
         return render(self, sigma=sigma, size=size, method=method, prior=known)
 
