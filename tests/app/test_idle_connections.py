@@ -98,7 +98,7 @@ def test_strangers_who_never_read_are_cut_off(served: Served, client: httpx.Clie
     request = f"POST /x HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Mode: navigate\r\n{body or (chr(13) + chr(10))}"
     with ExitStack() as stack:
         opened = [never_reading(stack, address(served), request.encode() * 3000) for _ in range(3)]
-        until(lambda: [is_alive(one) for one in opened], lambda found: not any(found))
+        assert not any(until(lambda: [is_alive(one) for one in opened], lambda found: not any(found)))
         assert client.get("/api/start").status_code == 200
 
 
@@ -200,7 +200,7 @@ LARGE = 10_000_000  # bytes of an answer: more than the system keeps for a conne
 def test_an_answer_that_nobody_reads_is_not_kept(requests: int) -> None:
     with hurried(0.5, answers=LARGE // 4) as where, ExitStack() as stack:
         deaf = never_reading(stack, where, REQUEST * requests)
-        until(lambda: is_alive(deaf), lambda alive: not alive)
+        assert not until(lambda: is_alive(deaf), lambda alive: not alive)
 
 
 def test_of_too_many_that_read_nothing_the_oldest_goes() -> None:
@@ -209,7 +209,8 @@ def test_of_too_many_that_read_nothing_the_oldest_goes() -> None:
         for _ in range(3):
             deaf.append(never_reading(stack, where, REQUEST))
             time.sleep(0.05)
-        until(lambda: [is_alive(one) for one in deaf], lambda found: found == [False, True, True])
+        gone = [False, True, True]
+        assert until(lambda: [is_alive(one) for one in deaf], lambda found: found == gone) == gone
 
 
 def test_whoever_reads_slowly_gets_the_whole_answer() -> None:
