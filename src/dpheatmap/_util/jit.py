@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 import numba
 import numba.extending
 from llvmlite import ir
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
+
+from dpheatmap._util.kernel_store import SHIPPED, KernelStore
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,12 +32,28 @@ def njit(**options: Any) -> Callable[[Function], Function]:
 
     def decorator(function: Function) -> Function:
         compiled: Any = numba.njit(**options)(function)
-        if wanted and compiled is not function:  # they are the same if compiling is switched off
-            with suppress(RuntimeError):  # no folder can be written to
-                compiled._cache = _ForgivingCache(function)
+        if compiled is not function:  # they are the same if compiling is switched off
+            _forget_literals(compiled)
+            if wanted:
+                compiled._cache = _KernelCache(function)
         return compiled  # type: ignore[no-any-return]
 
     return decorator
+
+
+def _forget_literals(compiled: Any) -> None:
+    """Let kernels that call this one with constants share what is compiled for their types.
+
+    numba would compile it anew for each constant, which took half as long again. LLVM still sees the constants where it
+    inlines a kernel.
+    """
+    template = compiled.get_call_template
+
+    def template_of_types(args: Any, kws: Any) -> Any:
+        plain = numba.types.unliteral
+        return template(tuple(plain(one) for one in args), {name: plain(one) for name, one in kws.items()})
+
+    compiled.get_call_template = template_of_types
 
 
 @numba.extending.intrinsic  # type: ignore[untyped-decorator]
@@ -63,21 +81,32 @@ def trailing_zeros(context: Any, word: Any) -> Any:
     return numba.types.uint64(numba.types.uint64), build
 
 
-class _ForgivingCache(FunctionCache):  # type: ignore[misc]
-    """numba's cache, which compiles anew where a compiled function can't be read, and goes on where none can be kept.
+class _KernelCache(NullCache):  # type: ignore[misc]
+    """The kernels that were shipped, then numba's own cache.
 
-    After an upgrade the cache may hold what an earlier version compiled, for types that are gone: numba would stop at
-    the first call.
+    What can't be read is compiled anew, and what can't be kept is not. After an upgrade numba's cache may hold what an
+    earlier version compiled, for types that are gone: numba would stop at the first call.
     """
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._own: Any = NullCache()
+        with suppress(RuntimeError):  # no folder can be written to
+            self._own = FunctionCache(function)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        with suppress(Exception):  # whatever unpickling raises
+            shipped = KernelStore(SHIPPED).load(self._function, sig, target_context)
+            if shipped is not None:
+                return shipped
         try:
-            return super().load_overload(sig, target_context)
+            return self._own.load_overload(sig, target_context)
         except Exception:  # whatever unpickling another version's types raises
             with suppress(OSError):
-                self.flush()
+                self._own.flush()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):
-            super().save_overload(sig, data)
+            self._own.save_overload(sig, data)
