@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,13 +24,20 @@ def connect(**config: str) -> duckdb.DuckDBPyConnection:
     """
     import duckdb
 
-    try:
+    with interruptible():
         con = duckdb.connect(config={**OFFLINE, **SYNCHRONOUS, **config})
         # In a notebook without ipywidgets there is no progress bar, and DuckDB refuses to switch it off.
         if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
             con.execute("SET enable_progress_bar = false")
+    return con
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn DuckDB's error for Ctrl-C in the main thread into Python's own."""
+    try:
+        yield
     except RuntimeError as error:
-        if str(error) != "Query interrupted":  # DuckDB's error for Ctrl-C in the main thread
+        if str(error) != "Query interrupted":
             raise
         raise KeyboardInterrupt from None
-    return con

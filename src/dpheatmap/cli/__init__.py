@@ -11,6 +11,7 @@ from importlib import import_module
 import click
 
 from dpheatmap import __version__
+from dpheatmap._util.duckdb_connection import interruptible
 from dpheatmap._util.interrupt import INTERRUPTED, SAYING, restore_interrupt
 from dpheatmap.errors import BrokenRecord, DpheatmapError
 
@@ -73,7 +74,8 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command; errors become one message on stderr and an exit code."""
     try:
-        cli.main(arguments, prog_name="dpheatmap", standalone_mode=False)
+        with interruptible():
+            cli.main(arguments, prog_name="dpheatmap", standalone_mode=False)
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 import numpy as np
 
-from dpheatmap._util.duckdb_connection import connect
+from dpheatmap._util.duckdb_connection import connect, interruptible
 from dpheatmap._util.files import not_a_pattern
 from dpheatmap.curator.core.answer import FIRST_COUNTER, Answer
 from dpheatmap.curator.engines import OpenTable, Progress
@@ -181,15 +181,11 @@ def readably(table: Table, call: Callable[[], Result]) -> Result:
 
 def quietly(call: Callable[[], Result], name: str = "the table") -> Result:
     """Call DuckDB, and replace its own errors, so that nothing of their text stays attached."""
-    problem: BaseException
     try:
-        return call()
+        with interruptible():
+            return call()
     except duckdb.Error as error:
         problem = readable(error, name)
-    except RuntimeError as error:
-        if str(error) != "Query interrupted":  # DuckDB's error for Ctrl-C in the main thread
-            raise
-        problem = KeyboardInterrupt()
     raise problem
 
 
