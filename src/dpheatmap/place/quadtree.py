@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-SPREAD = (
+_SPREAD = (
     (16, 0x0000FFFF0000FFFF),
     (8, 0x00FF00FF00FF00FF),
     (4, 0x0F0F0F0F0F0F0F0F),
@@ -31,8 +31,9 @@ _GATHER = (
 )
 
 
-def _spread(bits: Ints) -> Ints:
-    for shift, mask in SPREAD:
+def spread(bits: Ints) -> Ints:
+    """The bits of numbers below 2^28, one or many, in every second place."""
+    for shift, mask in _SPREAD:
         bits = (bits | (bits << shift)) & mask
     return bits
 
@@ -51,7 +52,7 @@ def encode(x: Ints, y: Ints) -> Ints:
     [0, 1, 2, 39]
     """
     columns, rows = np.asarray(x, dtype=np.int64), np.asarray(y, dtype=np.int64)
-    return _spread(columns) | (_spread(rows) << 1)
+    return spread(columns) | (spread(rows) << 1)
 
 
 def decode(codes: Ints) -> tuple[Ints, Ints]:

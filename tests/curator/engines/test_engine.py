@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -22,8 +23,10 @@ import pytest
 import dpheatmap as dph
 from dpheatmap._util.duckdb_connection import connect
 from dpheatmap.curator.engines import duckdb as engine
-from dpheatmap.curator.engines.duckdb import connection, run
+from dpheatmap.curator.engines.duckdb import columns_of, connection, run
+from dpheatmap.curator.engines.tree_order import in_tree_order
 from dpheatmap.curator.engines.waiting import wait_for
+from dpheatmap.place.quadtree import Ints, encode
 from helpers.tables import COUNTERS, ROWS, as_csv, outcome
 
 UNIT = dph.Domain.unit(4)
@@ -265,21 +268,55 @@ def test_it_never_goes_to_the_network_for_extensions() -> None:
 
 
 def test_the_answer_is_integers() -> None:
+    sql = "SELECT 5::HUGEINT::BIGINT AS a, -1 AS b UNION ALL SELECT 7, 2"
     with connection() as (con, folder):
-        answer, seconds = run(con, "SELECT 5::HUGEINT::BIGINT AS a, -1 AS b UNION ALL SELECT 7, 2 ORDER BY a", folder)
-    assert {name: column.tolist() for name, column in answer.items()} == {"a": [5, 7], "b": [-1, 2]}
+        answer, seconds = run(con, sql, folder, columns_of)
+    assert sorted(zip(answer["a"].tolist(), answer["b"].tolist(), strict=True)) == [(5, -1), (7, 2)]
     assert {column.dtype for column in answer.values()} == {np.dtype(np.int64)}
     assert seconds > 0
 
 
-def test_an_answer_of_many_pieces_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "PIECE", 1000)
-    sql = (
-        "SELECT 3 * i AS code, (hash(i)::HUGEINT % 1000)::BIGINT AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
-    )
+def test_an_answer_without_rows_has_its_columns() -> None:
     with connection() as (con, folder):
-        answer, _ = run(con, sql, folder, order=lambda answer: f"SELECT * FROM ({answer}) ORDER BY code")
-        assert os.listdir(folder) == ["ordered.parquet"]
-        expected = con.execute("SELECT (hash(i)::HUGEINT % 1000)::BIGINT FROM range(300500) t(i)").fetchall()
-    assert np.array_equal(answer["code"], 3 * np.arange(300_500))
-    assert [(weight,) for weight in answer["weight"].tolist()] == expected
+        answer, _ = run(con, "SELECT 5 AS a, 6 AS b WHERE FALSE", folder, columns_of)
+    assert {name: column.tolist() for name, column in answer.items()} == {"a": [], "b": []}
+
+
+def test_an_answer_of_many_pieces_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "PIECE", 1000)
+    sql = "SELECT i AS cx, 0 AS cy, 3 * i AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
+    with connection() as (con, folder):
+        answer, _ = run(con, sql, folder, in_tree_order)
+        assert os.listdir(folder) == ["answer.parquet"]  # and none that is sorted
+    cells = np.arange(300_500)
+    assert np.array_equal(answer.codes, encode(cells, 0 * cells))
+    assert np.array_equal(answer.weights, 3 * cells)
+
+
+@pytest.mark.parametrize("piece", [1, 100, 2**20])
+def test_a_long_answer_and_a_short_one_are_sorted_alike(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    i = np.arange(300)
+    x, y = i * 79 % 311 / 311, i * 107 % 313 / 313
+    domain = dph.Domain.unit(10)
+    events = connect().sql("SELECT i AS user, i * 79 % 311 / 311 AS x, i * 107 % 313 / 313 AS y FROM range(300) t(i)")
+    monkeypatch.setattr(engine, "PIECE", piece)
+    counts = dph.aggregate(events, domain, **COLUMNS)  # type: ignore[arg-type]
+    columns, rows, _ = domain.locate(x, y)
+    assert np.array_equal(counts.codes, np.unique(encode(columns, rows)))
+    assert counts.total == 300 * 2**30
+
+
+def test_work_on_the_answer_is_told_to_stop() -> None:
+    """Ctrl-C comes while no statement runs: what is made of the answer must learn of it, too."""
+    begun = Event()
+
+    def collect(rows: int, pieces: Iterator[dict[str, Ints]], stop: Event) -> None:
+        begun.set()
+        assert stop.wait(60)
+
+    def tell(part: float, seconds: float) -> None:
+        if begun.is_set():
+            raise StopError
+
+    with connection() as (con, folder), pytest.raises(StopError):
+        run(con, "SELECT 1 AS a", folder, collect, tell)

@@ -2,8 +2,8 @@
 
 The statement of `query.py` returns the occupied cells and, marked by a column of -1, a few counters. In tree order they
 are rows (group_number, code, weight): counters first, with codes below zero, then the cells of each group by Morton
-code. An engine that can sort out of core sorts its own rows, so that nothing of the size of the answer is sorted or
-masked here. For other engines `Answer.of` does it.
+code. A long answer of DuckDB is encoded as it is read, and sorted in place, by `engines/tree_order.py`. `Answer.of`
+sorts all others.
 """
 
 from __future__ import annotations

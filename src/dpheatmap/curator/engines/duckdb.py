@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
@@ -14,11 +15,11 @@ import numpy as np
 
 from dpheatmap._util.duckdb_connection import connect, interruptible
 from dpheatmap._util.files import not_a_pattern
-from dpheatmap.curator.core.answer import FIRST_COUNTER, Answer
+from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.engines import OpenTable, Progress
 from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.errors import DataError
-from dpheatmap.place.quadtree import SPREAD, Ints
+from dpheatmap.place.quadtree import Ints
 
 if TYPE_CHECKING:
     from dpheatmap.curator.read.grouping import Grouping
@@ -54,9 +55,7 @@ def open_table(events: Any, reading: Reading, grouping: Grouping | None) -> Iter
         stream = table.stream
 
         def answer_of(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
-            work = partial(run, con, sql, folder, tick, partial(in_tree_order, grouped=grouped))
-            columns, seconds = readably(table, work)
-            return Answer(columns["code"], columns["weight"], columns.get("group_number")), seconds
+            return readably(table, lambda: run(con, sql, folder, sort_rows, tick))
 
         if stream is None:
             yield OpenTable(table, answer_of)
@@ -112,52 +111,71 @@ def run(
     con: duckdb.DuckDBPyConnection,
     sql: str,
     folder: str,
+    collect: Callable[[int, Iterator[dict[str, Ints]], Event], Result],
     tick: Progress | None = None,
-    order: Callable[[str], str] | None = None,
-) -> tuple[dict[str, Ints], float]:
-    """Run a statement: its answer as arrays, and the seconds it took. Ctrl-C cancels it.
+) -> tuple[Result, float]:
+    """Run a statement: what ``collect`` makes of its answer, and the seconds both took. Ctrl-C cancels them.
 
+    ``collect`` is given the number of rows, the pieces that hold them in any order, and what is set if it should stop.
     While it runs, ``tick`` is called with the part done and the seconds gone by. ``folder`` is private and temporary.
-    ``order`` wraps a statement that reads the answer into one that sorts it.
     """
-    return wait_for(
-        lambda: quietly(lambda: _by_way_of_disk(con, sql, folder, order)),
-        tick,
-        lambda: con.query_progress() / 100,
-        con.interrupt,
-    )
+    stop = Event()
+
+    def cancel() -> None:
+        stop.set()
+        con.interrupt()
+
+    def work() -> Result:
+        return collect(*_by_way_of_disk(con, sql, folder), stop)
+
+    return wait_for(lambda: quietly(work), tick, lambda: con.query_progress() / 100, cancel)
 
 
-def _by_way_of_disk(
-    con: duckdb.DuckDBPyConnection, sql: str, folder: str, order: Callable[[str], str] | None
-) -> dict[str, Ints]:
-    """Write the answer to a file as it comes, and read it back piece by piece into arrays of its size.
+def sort_rows(rows: int, pieces: Iterable[dict[str, Ints]], stop: Event) -> Answer:
+    """Make the answer of the statement's rows; loading compiled loops, in half a second, pays from two pieces on."""
+    if rows <= PIECE:
+        return Answer.of(columns_of(rows, pieces, stop))
+    from dpheatmap.curator.engines.tree_order import in_tree_order
 
-    An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled. Sorting is
-    a statement of its own: within one, the sort and the aggregation would share the memory, and not fit.
+    return in_tree_order(rows, pieces, stop)
+
+
+def columns_of(rows: int, pieces: Iterable[dict[str, Ints]], stop: Event) -> dict[str, Ints]:
+    """The columns of an answer as arrays."""
+    columns: dict[str, Ints] = {}
+    first = 0
+    for piece in pieces:
+        columns = columns or {name: np.empty(rows, dtype=np.int64) for name in piece}
+        end = first + len(next(iter(piece.values())))
+        for name, values in piece.items():
+            columns[name][first:end] = values
+        first = end
+    return columns
+
+
+def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, folder: str) -> tuple[int, Iterator[dict[str, Ints]]]:
+    """Write the answer to a file as it comes, and read it back: the number of rows, and at least one piece of them.
+
+    An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled. Of one
+    that is fetched as it comes, nobody knows how long arrays must be, and the aggregation still has its memory.
     """
-    written = Path(folder, "answer.parquet")
-    _write(con, sql, written)
-    if order is not None:
-        unordered, written = written, Path(folder, "ordered.parquet")
-        con.execute("SET preserve_insertion_order = true")
-        _write(con, order(f"SELECT * FROM {_read(unordered)}"), written)
-        unordered.unlink()
-    table = _read(written, ", file_row_number=true")
+    path = Path(folder, "answer.parquet")
+    _write(con, sql, path, ", DICTIONARY_SIZE_LIMIT 1")  # most cells and weights differ: looking for equals is in vain
+    table = _read(path, ", file_row_number=true")
     rows = con.execute(f"SELECT COUNT(*) FROM {table}").fetchall()[0][0]
-    names = [name for name, *_ in con.execute(f"DESCRIBE SELECT * EXCLUDE file_row_number FROM {table}").fetchall()]
-    answer = {name: np.empty(rows, dtype=np.int64) for name in names}
-    for first in range(0, rows, PIECE):
-        piece = f"SELECT * FROM {table} WHERE file_row_number BETWEEN {first} AND {first + PIECE - 1}"
-        for name, values in con.execute(f"{piece} ORDER BY file_row_number").fetchnumpy().items():
-            if name in answer:
-                answer[name][first : first + PIECE] = values
-    return answer
+
+    def pieces() -> Iterator[dict[str, Ints]]:
+        for first in range(0, max(rows, 1), PIECE):
+            within = f"file_row_number BETWEEN {first} AND {first + PIECE - 1}"
+            piece = con.execute(f"SELECT * EXCLUDE file_row_number FROM {table} WHERE {within}").fetchnumpy()
+            yield {name: np.asarray(values, dtype=np.int64) for name, values in piece.items()}
+
+    return rows, pieces()
 
 
-def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path) -> None:
+def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path, options: str = "") -> None:
     target = str(path).replace("'", "''")
-    con.execute(f"COPY ({sql}) TO '{target}' (FORMAT parquet, COMPRESSION uncompressed)")
+    con.execute(f"COPY ({sql}) TO '{target}' (FORMAT parquet, COMPRESSION uncompressed{options})")
 
 
 def _read(path: Path, options: str = "") -> str:
@@ -199,16 +217,3 @@ def readable(error: duckdb.Error, name: str = "the table") -> DataError:
     return DataError(
         f"Reading {name} failed ({kind}). Check that the file is whole and of the type that its ending says."
     )
-
-
-def in_tree_order(sql: str, *, grouped: bool) -> str:
-    """Wrap the statement of `query.py` to return (group_number, code, weight) in tree order; for DuckDB."""
-    place = "group_number, " if grouped else ""
-    # The bits of a counter's column, -1, could not be shifted.
-    bits = "CAST(CASE WHEN cx < 0 THEN 0 ELSE cx END AS BIGINT) AS a, CAST(cy AS BIGINT) AS b"
-    query = f"SELECT {place}cx < 0 AS counter, cy, {bits}, weight FROM ({sql})"
-    for shift, mask in SPREAD:
-        spread = ", ".join(f"({bits} | ({bits} << {shift})) & {mask} AS {bits}" for bits in "ab")
-        query = f"SELECT {place}counter, cy, {spread}, weight FROM ({query})"
-    code = f"CASE WHEN counter THEN {FIRST_COUNTER} + cy ELSE a | (b << 1) END AS code"
-    return f"SELECT {place}{code}, weight FROM ({query}) ORDER BY {place}code"

@@ -23,7 +23,7 @@ from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.core.query import COUNTERS, aggregation
 from dpheatmap.curator.core.row_report import RowReport
-from dpheatmap.curator.engines.duckdb import connection, quietly, run
+from dpheatmap.curator.engines.duckdb import columns_of, connection, quietly, run
 from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.read.canonical import canonical_relation
 from dpheatmap.curator.read.event_files import open_files, refuse_changes
@@ -163,7 +163,7 @@ def read_answer(path: str | PathLike[str], domain: Domain, part: Part | None) ->
         with own_problem(table.stream):
             ((others,),) = quietly(lambda: con.execute(unlike).fetchall(), table.name)
             _check(not others, table.name, "its values are not all whole numbers")
-            columns, seconds = run(con, f"SELECT {wanted} FROM ({relation})", folder)
+            columns, seconds = run(con, f"SELECT {wanted} FROM ({relation})", folder, columns_of)
     return replace(_check_counts(columns, domain, stamp(domain, part), table.name, seconds), part=part)
 
 
