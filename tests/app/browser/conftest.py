@@ -5,16 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from helpers.served import Served, emptied, serving
+from helpers.served import Served, emptied
 from helpers.visits import Visit, visiting
-
-
-@pytest.fixture(scope="session")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One app for all tests in a process."""
-    folder = tmp_path_factory.mktemp("app")
-    with serving(folder / "kept", str(folder / "test.ledger")) as started:
-        yield started
 
 
 @pytest.fixture
