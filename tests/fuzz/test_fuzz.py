@@ -49,6 +49,7 @@ def test_mutations(target: Target) -> None:
     corpus = targets.seeds(target)
     for data in corpus:
         target(data)
+    targets.OUTCOMES.clear()
     for _ in range(TARGETS[target]):
         data = targets.mutated(rng, rng.choice(corpus))
         signal.alarm(LONGEST)
@@ -57,6 +58,7 @@ def test_mutations(target: Target) -> None:
         except BaseException as error:
             error.add_note(f"the input was {data!r}")
             raise
+    assert targets.OUTCOMES.keys() == {"taken", "refused"}, "mutations come on both sides of what is refused"
 
 
 @pytest.mark.parametrize("target", [targets.bbox, targets.epsilon, targets.predicate, targets.budget])
@@ -66,4 +68,6 @@ def test_any_text(target: Target) -> None:
     def any_text(written: str) -> None:
         target(written.encode("utf-8", "surrogatepass"))
 
+    targets.OUTCOMES.clear()
     any_text()
+    assert targets.OUTCOMES["refused"] > 0
