@@ -89,9 +89,7 @@ def emptied(served: Served) -> Served:
 
 def relinked(served: Served) -> Served:
     """A running app with a fresh link, as for its owner who starts it again."""
-    link = fresh_link(served.folder)
-    assert link is not None
-    return replace(served, link=link)
+    return replace(served, link=until(lambda: fresh_link(served.folder), lambda link: link is not None))
 
 
 def key_in(page: str) -> str:
