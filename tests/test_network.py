@@ -31,9 +31,14 @@ def test_attempts_to_leave_the_machine_are_stopped_and_written_down(
     assert record.read_text() == "socket.connect 192.0.2.1\nsocket.getaddrinfo dpheatmap.invalid\n"
 
 
-def test_connections_on_this_machine_are_let_through() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
-        pass
+def test_connections_on_this_machine_are_let_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tmp_path / "record"
+    monkeypatch.setenv(network.RECORD, str(record))
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as near:
+        far, address = server.accept()
+        with far:
+            assert address == near.getsockname()
+    assert not record.exists(), "nothing is written down"
 
 
 @story("No network", "None is needed: no connection beyond the machine is tried, by Python or below it.")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,31 @@ GOOD: dict[str, list[Any]] = {
 """Those of the bad values that are good ones for a name."""
 
 
+@cache
 def nobody() -> dph.Counts:
     none = np.zeros(0, dtype=np.int64)
     return dph.Counts.from_cells(DOMAIN, none, none, none)
 
 
-def release() -> dph.Release:
+@cache
+def release(number: int = 0) -> dph.Release:
+    """One of several releases about nobody, each with noise of its own."""
     return dph.release(nobody(), epsilon=1)
+
+
+@cache
+def heat() -> dph.Heatmap:
+    return release().heatmap(size=4)
+
+
+@cache
+def change() -> dph.Difference:
+    return dph.difference(release(), release(1), size=4)
+
+
+@cache
+def places() -> dph.Places:
+    return dph.kmedian(release(), 3)
 
 
 def suffix_for(options: dict[str, Any]) -> str:
@@ -120,18 +139,18 @@ CALLS: dict[str, Callable[..., object]] = {
     "bounds.lower": lambda **k: dph.bounds.lower(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "bounds.from_emd": lambda **k: dph.bounds.from_emd(**{"emd": 0.1, "sigma": 0.1, **k}),
     "Release.heatmap": lambda **k: release().heatmap(**k),
-    "Heatmap.save": lambda **k: release().heatmap(size=4).save(f"/nonexistent/map.{suffix_for(k)}", **k),
-    "Difference.save": lambda **k: dph.difference(release(), release(), size=4).save("/nonexistent/map.html", **k),
-    "Heatmap.to_h3": lambda **k: release().heatmap().to_h3(**k),
+    "Heatmap.save": lambda **k: heat().save(f"/nonexistent/map.{suffix_for(k)}", **k),
+    "Difference.save": lambda **k: change().save("/nonexistent/map.html", **k),
+    "Heatmap.to_h3": lambda **k: heat().to_h3(**k),
     "kmedian": lambda **k: dph.kmedian(release(), **{"k": 3, **k}),
-    "Places.intervals": lambda **k: dph.kmedian(release(), 3).intervals(**k),
+    "Places.intervals": lambda **k: places().intervals(**k),
     "Release.distribution": lambda **k: release().distribution(**k),
-    "Heatmap.interval": lambda **k: release().heatmap(size=4).interval(**k),
-    "Heatmap.significant": lambda **k: release().heatmap(size=4).significant(**k),
-    "combine": lambda **k: dph.combine([release(), release()], **{"same": True, **k}),
-    "Combination.heatmap": lambda **k: dph.combine([release(), release()], same=True).heatmap(**k),
-    "difference": lambda **k: dph.difference(release(), release(), **k),
-    "Difference.significant": lambda **k: dph.difference(release(), release()).significant(**k),
+    "Heatmap.interval": lambda **k: heat().interval(**k),
+    "Heatmap.significant": lambda **k: heat().significant(**k),
+    "combine": lambda **k: dph.combine([release(), release(1)], **{"same": True, **k}),
+    "Combination.heatmap": lambda **k: dph.combine([release(), release(1)], same=True).heatmap(**k),
+    "difference": lambda **k: dph.difference(release(), release(1), **k),
+    "Difference.significant": lambda **k: change().significant(**k),
     "Release.collected": lambda **k: dph.Release.collected(
         DOMAIN,
         all_at_once(DOMAIN),

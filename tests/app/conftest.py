@@ -7,15 +7,21 @@ import httpx
 import pytest
 
 import dpheatmap as dph
-from helpers.served import Served, serving, trips
+from helpers.served import Served, emptied, serving, trips
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One app for all tests in a process."""
+    folder = tmp_path_factory.mktemp("app")
+    with serving(folder / "kept", str(folder / "test.ledger")) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One app for the tests of a module."""
-    folder = tmp_path_factory.mktemp("app")
-    with serving(folder / "kept", str(folder / "test.ledger")) as running:
-        yield running
+def served(running: Served) -> Served:
+    """The app with a link of a module's own, and without anything of the tests before."""
+    return emptied(running)
 
 
 @pytest.fixture(scope="module")

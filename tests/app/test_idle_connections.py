@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from dpheatmap.app.idle_connections import MOST, hurried_protocol
+from dpheatmap.app.idle_connections import MOMENT, MOST, hurried_protocol
 from helpers.served import PATIENCE, Served, until
 
 MANY = 600
@@ -211,6 +211,60 @@ def test_of_too_many_that_read_nothing_the_oldest_goes() -> None:
             time.sleep(0.05)
         gone = [False, True, True]
         assert until(lambda: [is_alive(one) for one in deaf], lambda found: found == gone) == gone
+
+
+def test_a_request_that_a_busy_server_has_not_read_is_answered() -> None:
+    """All of a connection's first moment may pass before the server looks at what was sent."""
+    seen: list[str] = []
+
+    class Transport(asyncio.Transport):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self._name = name
+
+        def get_write_buffer_size(self) -> int:
+            return 0
+
+        def write(self, data: Any) -> None:
+            if data.endswith(b"0000"):
+                seen.append(f"{self._name} is answered")
+
+        def abort(self) -> None:
+            seen.append(f"{self._name} is closed")
+
+        def is_closing(self) -> bool:
+            return False
+
+    async def be_busy(far: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        config = uvicorn.Config(Uploads(), log_level="critical")
+        kind = hurried_protocol(PATIENCE, most=0)
+        silent, owner = (kind(config, ServerState(), {}) for _ in range(2))
+
+        def accept() -> None:
+            owner.connection_made(Transport("the owner"))
+            loop.add_reader(far, read)
+            time.sleep(MOMENT)
+
+        def read() -> None:
+            loop.remove_reader(far)
+            owner.data_received(far.recv(1000))
+
+        # Both are due when the server goes on: the connection that arrived, and the look at those that are idle.
+        loop.call_later(MOMENT / 2, accept)
+        silent.connection_made(Transport("the silent one"))
+        time.sleep(2 * MOMENT)
+        while "the owner is closed" not in seen:
+            await asyncio.sleep(0.01)
+        for one in (silent, owner):
+            one.connection_lost(ConnectionAbortedError())
+        assert kind.idle == {}
+
+    near, far = socket.socketpair()
+    with near, far, ThreadPoolExecutor(1) as pool:
+        near.sendall(REQUEST)
+        pool.submit(asyncio.run, asyncio.wait_for(be_busy(far), PATIENCE)).result()
+    assert seen == ["the silent one is closed", "the owner is answered", "the owner is closed"]
 
 
 def test_whoever_reads_slowly_gets_the_whole_answer() -> None:

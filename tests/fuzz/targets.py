@@ -10,8 +10,8 @@ import json
 import random
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -35,6 +35,10 @@ SECRET = "zq9secret"
 """Stands in rows of the tables, and must not stand in any error."""
 
 Target = Callable[[bytes], None]
+
+
+OUTCOMES: Counter[str] = Counter()
+"""How many calls have taken what they were given, and how many have refused it."""
 
 
 class _Scratch:
@@ -63,7 +67,9 @@ def refusing(call: Callable[[], Any]) -> None:
     except DpheatmapError as error:
         said = [str(error), str(error.__cause__), str(error.__context__)]
     else:
+        OUTCOMES["taken"] += 1
         return
+    OUTCOMES["refused"] += 1
     assert not any(SECRET in words for words in said), "an error quotes a row"
     assert ". " in said[0] or "? " in said[0], "an error does not say what to do"
 
@@ -167,8 +173,11 @@ def contribution(data: bytes) -> None:
     """What a server is sent, for contributions, orders to close and lists of entries."""
     server = _cast().role(0)
     for take in (server.accept, server.close):
-        with suppress(Refused):
+        try:
             take(data)
+            OUTCOMES["taken"] += 1
+        except Refused:
+            OUTCOMES["refused"] += 1
     assert not server.closed()
 
 

@@ -47,8 +47,10 @@ def test_over_100_000_cases_are_tried() -> None:
 def test_mutations(target: Target) -> None:
     rng = random.Random(0 if os.environ.get("CI") else None)
     corpus = targets.seeds(target)
+    targets.OUTCOMES.clear()
     for data in corpus:
         target(data)
+    assert targets.OUTCOMES["taken"] > 0, "no input was good before it was changed"
     for _ in range(TARGETS[target]):
         data = targets.mutated(rng, rng.choice(corpus))
         signal.alarm(LONGEST)
@@ -57,6 +59,7 @@ def test_mutations(target: Target) -> None:
         except BaseException as error:
             error.add_note(f"the input was {data!r}")
             raise
+    assert targets.OUTCOMES["refused"] > 0
 
 
 @pytest.mark.parametrize("target", [targets.bbox, targets.epsilon, targets.predicate, targets.budget])
@@ -66,4 +69,6 @@ def test_any_text(target: Target) -> None:
     def any_text(written: str) -> None:
         target(written.encode("utf-8", "surrogatepass"))
 
+    targets.OUTCOMES.clear()
     any_text()
+    assert targets.OUTCOMES["refused"] > 0

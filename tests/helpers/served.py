@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ import httpx
 
 import dpheatmap as dph
 from dpheatmap.app.request_guard import KEY
+from dpheatmap.app.way_back import fresh_link
 from dpheatmap.testing import generated_people
 
 BOX = (7.30, 46.90, 7.50, 47.02)
@@ -64,6 +66,30 @@ class Served:
     def charges(self, population: str) -> int:
         account = dph.Ledger(self.ledger).accounts().get(population)
         return 0 if account is None else account.charges
+
+
+def emptied(served: Served) -> Served:
+    """A running app as after its first start: with a fresh link, nothing on the shelf, no uploads and no ledger."""
+    releases, uploads = served.folder / "releases", served.folder / "uploads"
+    with relinked(served).opened() as client:
+        for kept in releases.iterdir():
+            ended(client, kept.name)
+            assert client.delete(f"/api/releases/{kept.name}").status_code == 200
+        for upload in uploads.iterdir():
+            client.delete(f"/api/uploads/{upload.name.partition('.')[0]}")
+        until(lambda: [*releases.iterdir(), *uploads.iterdir()], lambda left: left == [])
+    for journal in (served.folder / "deleted").iterdir():
+        journal.unlink()
+    for deleted in (served.folder / "trash").iterdir():
+        shutil.rmtree(deleted)
+    (served.folder / "settings.json").unlink(missing_ok=True)
+    Path(served.ledger).unlink(missing_ok=True)
+    return relinked(served)
+
+
+def relinked(served: Served) -> Served:
+    """A running app with a fresh link, as for its owner who starts it again."""
+    return replace(served, link=until(lambda: fresh_link(served.folder), lambda link: link is not None))
 
 
 def key_in(page: str) -> str:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from helpers import postgres  # noqa: E402
 from mutation.mutants import Mutant, in_order, modules, mutants  # noqa: E402
-from mutation.reach import Reach, Recorder, test_files  # noqa: E402
+from mutation.reach import Reach, Recorder, files_of_tests  # noqa: E402
 from mutation.record import Record, report  # noqa: E402
 from mutation.trials import Fate, Trial, Trials, control, in_a_process  # noqa: E402
 
@@ -83,7 +83,7 @@ def tried(
 
     shares = [to_try[worker :: len(folders)] for worker in range(len(folders))]
     children = [
-        in_a_process(folder, test_files(), partial(Trials, folder, map(trial, share), reach, done))
+        in_a_process(folder, files_of_tests(), partial(Trials, folder, map(trial, share), reach, done))
         for folder, share in zip(folders, shares, strict=True)
     ]
     try:

@@ -95,7 +95,7 @@ class Reach:
 
     def missing(self) -> list[str]:
         """The test files that are not noted as they are now."""
-        return [file for file in test_files() if file not in self.noted]
+        return [file for file in files_of_tests() if file not in self.noted]
 
     def note(self, files: list[str], tests: dict[str, Any], failed_tests: set[str]) -> None:
         """Keep what a recorder has noted of files."""
@@ -160,7 +160,7 @@ def file_of(test: str) -> str:
     return test.partition("::")[0]
 
 
-def test_files() -> list[str]:
+def files_of_tests() -> list[str]:
     """What may notice a change: the tests of the private side and its examples, and the tests that go through it."""
     tests = ROOT / "tests"
     of_curator = sorted(path for path in tests.glob("curator/**/test_*.py") if path.name not in TOO_LONG)

@@ -71,7 +71,7 @@ class HurriedProtocol(H11Protocol):
         elif self not in self.idle and self in self.connections:
             self.idle[self] = self.loop.time(), self._look_later()
             if len(self.idle) > self.most:
-                self.loop.call_later(MOMENT, self._close_oldest)
+                self.loop.call_later(MOMENT, self._choose_oldest)
 
     def _look_later(self) -> asyncio.TimerHandle:
         unread = self.transport.get_write_buffer_size()
@@ -84,12 +84,27 @@ class HurriedProtocol(H11Protocol):
         else:
             self.transport.abort()
 
-    def _close_oldest(self) -> None:
-        """Close the oldest idle connections beyond the limit, but none in its first moment."""
-        for connection, (since, _) in list(self.idle.items())[: max(0, len(self.idle) - self.most)]:
-            if self.loop.time() - since >= MOMENT:
+    def _choose_oldest(self) -> None:
+        """Choose the oldest idle connections beyond the limit, but none in its first moment, and close them soon.
+
+        A busy server may have read nothing in all of that moment. So it looks first at what has arrived by now: it
+        does so between a next callback and the one after that.
+        """
+        beyond = list(self.idle.items())[: max(0, len(self.idle) - self.most)]
+        chosen = {one: since for one, (since, _) in beyond if self.loop.time() - since >= MOMENT}
+        self.loop.call_soon(self.loop.call_soon, self._close_still_idle, chosen)
+
+    def _close_still_idle(self, chosen: dict[HurriedProtocol, float]) -> None:
+        """Close those that have sent no whole head since they were chosen, as long as there are too many."""
+        for connection, since in chosen.items():
+            if len(self.idle) > self.most and connection.idle_since == since:
                 connection.transport.abort()
                 connection._forget()
+
+    @property
+    def idle_since(self) -> float | None:
+        """The loop's time at which the connection became idle, if it is."""
+        return self.idle[self][0] if self in self.idle else None
 
     def _forget(self) -> None:
         _, timer = self.idle.pop(self, (0.0, None))

@@ -1,20 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
-from helpers.served import Served, serving
+from helpers.served import Served, emptied
 from helpers.visits import Visit, visiting
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """An app of a test's own, for the link works once."""
-    with serving(tmp_path / "kept", str(tmp_path / "test.ledger")) as running:
-        yield running
+def served(running: Served) -> Served:
+    """The app with a link of a test's own, and without anything of the tests before."""
+    return emptied(running)
 
 
 @pytest.fixture

@@ -99,7 +99,9 @@ def test_the_next_start_says_what_a_kill_cost(browser: Browser, tmp_path: Path) 
 def test_a_form_that_is_out_of_date_says_the_limit_that_there_is(visit: Visit, tmp_path: Path) -> None:
     """Two tabs, two limits: the second is refused in words, and the field gives way to the limit that there is."""
     page, ledger = visit.page, dph.Ledger(visit.served.ledger)
-    to_release(visit, trips(tmp_path / "trips.csv", 50))
+    to_strength(visit, trips(tmp_path / "trips.csv", 50))
+    with page.expect_response("**/api/budget"):  # what the form knows is from before the other limit
+        next_step(visit, "What it costs, and release")
     page.get_by_label("Who are these people?").fill("riders")
     page.get_by_label("All releases about them together").fill("40")
     expect(page.locator(".budget")).to_contain_text("Afterwards 39 will be left.")
@@ -147,8 +149,13 @@ def test_a_file_under_another_name_is_told_before_it_costs(visit: Visit, tmp_pat
 
 def to_release(visit: Visit, table: Path) -> None:
     """The step that releases, with everything chosen but the people."""
+    to_strength(visit, table)
+    next_step(visit, "What it costs, and release")
+
+
+def to_strength(visit: Visit, table: Path) -> None:
+    """The step before, with table and place chosen."""
     open_path(visit, table)
     next_step(visit, "Choose the place")
     type_box(visit.page)
     next_step(visit, "How strongly to protect people")
-    next_step(visit, "What it costs, and release")

@@ -175,34 +175,55 @@ def test_hexagons_in_files(city: Release, tmp_path: Path, suffix: str) -> None:
     assert table["per_km2"].to_dict() == pytest.approx(expected["per_km2"].to_dict(), rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("package", "call"),
-    [
-        ("geopandas", "heat.to_geopandas()"),
-        ("h3", "heat.to_h3(8)"),
-        ("xarray", "heat.to_xarray()"),
-        ("h5netcdf", "heat.save(folder + '/map.nc')"),
-        ("rasterio", "heat.save(folder + '/map.tif')"),
-        ("pmtiles", "heat.save(folder + '/map.pmtiles')"),
-        ("geopandas", "heat.save(folder + '/map.parquet')"),
-        ("matplotlib", "heat.save(folder + '/map.svg')"),
-    ],
-)
-def test_what_is_missing_names_its_extra(city: Release, tmp_path: Path, package: str, call: str) -> None:
-    """In a Python of its own, in which the package can't be imported."""
-    city.save(tmp_path / "a.dph.parquet")
+MISSING = [
+    ("geopandas", "heat.to_geopandas()"),
+    ("geopandas", "heat.save(folder + '/map.parquet')"),
+    ("matplotlib", "heat.save(folder + '/map.svg')"),
+    ("pmtiles", "heat.save(folder + '/map.pmtiles')"),
+    ("rasterio", "heat.save(folder + '/map.tif')"),
+    ("h3", "heat.to_h3(8)"),
+    ("xarray", "heat.to_xarray()"),
+    ("h5netcdf", "heat.save(folder + '/map.nc')"),
+]
+"""Packages, and what needs them. None stands after something that needs another one and imports it before."""
+
+
+@pytest.fixture(scope="module")
+def refusals(city: Release, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, list[str]]]:
+    """What each call says where one package can't be imported, and which files are there afterwards.
+
+    They are made in a Python of its own, in which a heatmap is made before any of the packages can be imported.
+    """
+    folder = tmp_path_factory.mktemp("missing")
+    city.save(folder / "a.dph.parquet")
     code = f"""
-import sys
-sys.modules[{package!r}] = None
+import json, os, sys
+calls, folder = {MISSING!r}, {str(folder)!r}
+packages = dict(calls)
+sys.modules.update(dict.fromkeys(packages))
 import dpheatmap
-folder = {str(tmp_path)!r}
 heat = dpheatmap.load(folder + "/a.dph.parquet").heatmap(size=64)
-try:
-    {call}
-except dpheatmap.errors.MissingDependency as error:
-    print(error)
+for package in packages:
+    del sys.modules[package]
+said = {{}}
+for package, call in calls:
+    assert package not in sys.modules, package
+    sys.modules[package] = None
+    try:
+        eval(call)
+    except dpheatmap.errors.MissingDependency as error:
+        said[call] = str(error), sorted(os.listdir(folder))
+    del sys.modules[package]
+print(json.dumps(said))
 """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    found: dict[str, tuple[str, list[str]]] = json.loads(out)
+    return found
+
+
+@pytest.mark.parametrize(("package", "call"), MISSING)
+def test_what_is_missing_names_its_extra(refusals: dict[str, tuple[str, list[str]]], package: str, call: str) -> None:
+    said, files = refusals[call]
     extra = "plot" if package == "matplotlib" else "geo"
-    assert f"needs the package {package}, which is not installed. Run: pip install 'dpheatmap[{extra}]'" in out
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.dph.parquet"]
+    assert f"needs the package {package}, which is not installed. Run: pip install 'dpheatmap[{extra}]'" in said
+    assert files == ["a.dph.parquet"]
