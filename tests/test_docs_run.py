@@ -10,7 +10,9 @@ from pathlib import Path
 
 import click
 import pytest
+from geopandas import GeoDataFrame
 from PIL import Image
+from shapely import box
 
 import dpheatmap as dph
 from dpheatmap.cli import cli, run
@@ -19,7 +21,8 @@ from helpers import ROOT
 
 CITY = (-74.1, 40.6, -73.8, 40.9)
 BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-RUN = ("README.md", "docs/start/guide.md", "docs/guides/maps.md", "docs/guides/places.md", "docs/guides/every-day.md")
+RUN = ("README.md", "docs/start/guide.md", "docs/guides/maps.md", "docs/guides/areas.md", "docs/guides/places.md",
+       "docs/guides/every-day.md")  # fmt: skip
 """Pages whose commands are run in the order of reading; of other pages, only their Python is."""
 PAGES = sorted(str(page.relative_to(ROOT)) for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 LONG = ("compare", "reproduce")
@@ -63,7 +66,12 @@ def read(arguments: list[str]) -> None:
 
 
 def city(folder: Path) -> dph.Release:
-    """Riders in a table and in folders of a day each, and their release."""
+    """Riders in a table and in folders of a day each, two districts, and the riders' release."""
+    halves = {
+        "district": ["West", "East"],
+        "geometry": [box(-74.1, 40.6, -73.95, 40.9), box(-73.95, 40.6, -73.8, 40.9)],
+    }
+    GeoDataFrame(halves, crs=4326).to_file(folder / "districts.gpkg")
     columns = (
         "person AS rider, x AS lon, y AS lat, TIMESTAMP '2024-06-01' + INTERVAL 1 HOUR * (person % 700) AS started"
     )

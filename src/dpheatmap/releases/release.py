@@ -347,6 +347,65 @@ class Release:
         known = None if prior is None else self._measure(prior, method)
         return render(self, sigma=sigma, size=size, method=method, prior=known)
 
+    def areas(self, areas: Any, *, confidence: float = 0.9, name: str | None = None, layer: str | None = None) -> Any:
+        """Estimate how many people are in areas; this costs no budget.
+
+        Parameters
+        ----------
+        areas : path, GeoDataFrame, mapping, sequence of str or int
+            The areas: polygons in a file (GeoJSON, GeoPackage, Shapefile, GeoParquet) or a frame, in any system of
+            coordinates; a mapping of names to rectangles (x0, y0, x1, y1) or lists of corners; H3 cells or geohashes;
+            a level, for the release's own cells. For images, also a picture (.png) with a colour for each area.
+        confidence : float, default 0.9
+            The probability with which an interval holds the true value.
+        name : str, optional
+            The column of the areas' names. By default it is the first column of text in which no two are the same.
+        layer : str, optional
+            The layer of the file, if it has several.
+
+        Returns
+        -------
+        GeoDataFrame
+            A row for each area, in their order: area, share with its interval low to high and its standard_error,
+            people with people_low and people_high, per_km2 (per_pixel, or a density relative to an even map), rank
+            with rank_low and rank_high, a note, and the geometry. Somebody with half of their events in an area counts
+            one half there. The numbers are those of the part of an area inside the place; the note says if there is
+            another part, and if the area is too small to tell anything.
+
+        Examples
+        --------
+        >>> import dpheatmap as dph
+        >>> from dpheatmap.testing import generated_people
+        >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
+        >>> halves = r.areas({"left": (0, 0, 0.5, 1), "right": (0.5, 0, 1, 1)})
+        >>> halves["area"].tolist(), round(halves.share.sum(), 6)
+        (['left', 'right'], 1.0)
+        """
+        from dpheatmap.estimate.areas.area_table import area_table
+
+        return area_table(self, areas, confidence=confidence, name=name, layer=layer)
+
+    def exceeds(self, areas: Any, *, name: str | None = None, layer: str | None = None) -> Any:
+        """Estimate, for each two areas, the probability that more people are in one than in the other.
+
+        Parameters
+        ----------
+        areas : path, GeoDataFrame, mapping, sequence of str or int
+            The areas, as for :meth:`areas`.
+        name : str, optional
+            The column of the areas' names.
+        layer : str, optional
+            The layer of the file, if it has several.
+
+        Returns
+        -------
+        DataFrame
+            A square of probabilities: that there are more in the area of the row than in that of the column.
+        """
+        from dpheatmap.estimate.areas.area_table import exceeding
+
+        return exceeding(self, areas, name=name, layer=layer)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the release to one Parquet file, whole or not at all.
 

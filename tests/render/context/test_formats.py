@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from pmtiles.tile import Compression, TileType, zxy_to_tileid
 from pmtiles.writer import Writer
 
+from dpheatmap._util.wkb_depth import DEEPEST, depth_of
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.place.domain import Bounds
 from dpheatmap.render.context import ContextLayer, pmtiles_file, read_context
 from dpheatmap.render.context.vector_tile import decode
-from dpheatmap.render.context.wkb_depth import DEEPEST, depth_of
 
 WINDOW = Bounds(7.3, 46.9, 7.5, 47.0)
 LAKE = shapely.Polygon(

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from dpheatmap._util.vector_file import SUFFIXES
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.domain import Bounds
 from dpheatmap.render.context.context_layer import ContextFeature, ContextLayer, cut_features
-from dpheatmap.render.context.gdal_file import SUFFIXES, read_with_geopandas
+from dpheatmap.render.context.gdal_file import read_with_geopandas
 from dpheatmap.render.context.geojson_file import read_geojson
 from dpheatmap.render.context.kinds import CHOSEN, KINDS, Kind, kind_of
 from dpheatmap.render.context.pmtiles_file import read_pmtiles

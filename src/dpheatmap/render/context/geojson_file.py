@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dpheatmap._util.wkb_depth import DEEPEST
 from dpheatmap.errors import DataError
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.context.raw_feature import RawFeature
-from dpheatmap.render.context.wkb_depth import DEEPEST
 
 _DEGREES = ("CRS84", "EPSG::4326", "EPSG:4326")
 _FEWEST = {"polygon": 4, "line": 2, "point": 1}  # points of a part

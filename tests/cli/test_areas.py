@@ -1,0 +1,99 @@
+"""The command areas writes whole tables of every format, says what to note, and refuses what it can't read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import geopandas
+import pytest
+import shapely
+
+import dpheatmap as dph
+from dpheatmap.cli import run
+from dpheatmap.testing import CITY, generated_people
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("areas")
+    domain = dph.Domain.bbox(*CITY, resolution=400)
+    people = generated_people(800, extent=CITY)
+    dph.release(people, domain, epsilon=2, user="person", x="x", y="y").save(folder / "city.dph.parquet")
+    west, south, east, north = CITY
+    middle = (west + east) / 2
+    halves = [shapely.box(west, south, middle, north), shapely.box(middle, south, east + 1, north)]
+    frame = geopandas.GeoDataFrame({"half": ["West", "=1+1"]}, geometry=halves, crs=4326)
+    frame.to_file(folder / "halves.gpkg")
+    return folder
+
+
+def areas(desk: Path, *more: str) -> int:
+    return run(["areas", str(desk / "city.dph.parquet"), str(desk / "halves.gpkg"), *more])
+
+
+def test_every_format_holds_the_same_numbers(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [desk / f"out.{ending}" for ending in ("csv", "geojson", "gpkg", "parquet")]
+    assert areas(desk, *(word for file in files for word in ("-o", str(file)))) == 0
+    told = capsys.readouterr()
+    assert told.out.split() == [str(file) for file in files]
+    assert "1 of 2 areas: partly outside the place (=1+1)." in told.err
+    with files[0].open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["area"] for row in rows] == ["West", "'=1+1"], "no spreadsheet takes a name for a formula"
+    people = [float(row["people"]) for row in rows]
+    assert sum(people) == pytest.approx(800, rel=0.1)
+    collection = json.loads(files[1].read_text())
+    assert [feature["properties"]["people"] for feature in collection["features"]] == pytest.approx(people)
+    assert "epsilon" in json.dumps(collection["dpheatmap"]), "the file says how it was made"
+    for frame in (geopandas.read_file(files[2]), geopandas.read_parquet(files[3])):
+        assert frame["people"].tolist() == pytest.approx(people)
+        assert frame.crs == 4326
+
+
+def test_the_table_is_printed_most_people_first(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert areas(desk) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["area", "people", "between", "share"]
+    assert [line.split()[0] for line in lines[1:]] == ["1.", "2."]
+    assert areas(desk, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {area["area"] for area in told["areas"]} == {"West", "=1+1"}
+    assert run(["areas", str(desk / "city.dph.parquet"), "14"]) == 0
+    assert "more: write them to a file with -o" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "saying"),
+    [
+        (["-o", "areas.xlsx"], "must end in one of .csv, .geojson, .gpkg, .parquet"),
+        (["--confidence", "1.5"], "confidence must be"),
+        (["--name", "town"], "no column 'town', but half"),
+        (["--layer", "towns"], "no layer 'towns'"),
+    ],
+)
+def test_bad_options_are_told(desk: Path, more: list[str], saying: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert areas(desk, *more) != 0
+    assert saying in capsys.readouterr().err
+
+
+def test_an_old_file_stays_if_the_areas_are_broken(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output, broken = desk / "kept.csv", desk / "broken.gpkg"
+    output.write_text("old")
+    broken.write_bytes(b"SQLite format 3\x00 and nothing else")
+    assert run(["areas", str(desk / "city.dph.parquet"), str(broken), "-o", str(output)]) != 0
+    assert "can't be read as GeoPackage" in capsys.readouterr().err
+    assert output.read_text() == "old"
+
+
+def test_images_have_no_place_on_the_ground(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    domain = dph.Domain.image(64, 48)
+    people: Any = generated_people(100, extent=(0, 0, 64, 48))
+    dph.release(people, domain, epsilon=2, user="person", x="x", y="y").save(tmp_path / "gaze.dph.parquet")
+    command = ["areas", str(tmp_path / "gaze.dph.parquet"), "2", "-o"]
+    assert run([*command, str(tmp_path / "cells.geojson")]) != 0
+    assert "GeoJSON" in capsys.readouterr().err
+    assert run([*command, str(tmp_path / "cells.csv")]) == 0
+    assert run([*command, str(tmp_path / "cells.parquet")]) == 0
