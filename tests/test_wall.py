@@ -159,6 +159,7 @@ def test_noise_and_randomness_live_behind_the_wall() -> None:
             "cli/demo_command.py",
             "heatmap/drawn_maps.py",
             "estimate/place_uncertainty.py",
+            "estimate/synthetic_points.py",
             "estimate/areas/area_estimate.py",
         )
         if file not in seeded and not file.startswith("experiments/"):

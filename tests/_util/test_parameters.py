@@ -66,6 +66,8 @@ GOOD: dict[str, list[Any]] = {
         for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table")
     },
     "each_row_is_a_person": [True, False],
+    "seed": [0],
+    "uncertain": [True, False],
     "same": [True, False],
     "bare": [True, False],
     "basemap": [True, False],
@@ -138,6 +140,7 @@ CALLS: dict[str, Callable[..., object]] = {
     "bounds.dense": lambda **k: dph.bounds.dense(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "bounds.lower": lambda **k: dph.bounds.lower(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "bounds.from_emd": lambda **k: dph.bounds.from_emd(**{"emd": 0.1, "sigma": 0.1, **k}),
+    "Release.sample": lambda **k: release().sample(**{"points": 3, **k}),
     "Release.areas": lambda **k: release().areas({"all": (0, 0, 1, 1)}, **k),
     "Release.heatmap": lambda **k: release().heatmap(**k),
     "Heatmap.save": lambda **k: heat().save(f"/nonexistent/map.{suffix_for(k)}", **k),

@@ -25,6 +25,7 @@ COMMANDS = {
     "sql": "The aggregation as SQL, for a warehouse to run.",
     "export": "Make maps from a release; costs no budget.",
     "areas": "How many people are in districts or other areas; costs no budget.",
+    "sample": "Synthetic points for tools that want points; costs no budget.",
     "cluster": "Find k places near people in a release; costs no budget.",
     "ledger": "What was spent on which people, and how much may be.",
     "collect": "Devices send, and no curator sees their data.",

@@ -31,6 +31,7 @@ from dpheatmap.releases.trust import CURATOR, Trust
 
 if TYPE_CHECKING:
     from dpheatmap.estimate.distribution import Distribution
+    from dpheatmap.estimate.number_of_people import NumberOfPeople
     from dpheatmap.estimate.posterior.public_measure import PublicMeasure
     from dpheatmap.heatmap.heatmap import Heatmap
 
@@ -405,6 +406,45 @@ class Release:
         from dpheatmap.estimate.areas.area_table import exceeding
 
         return exceeding(self, areas, name=name, layer=layer)
+
+    @property
+    def people(self) -> NumberOfPeople:
+        """The estimated number of people in the place, from every level that was measured, with its interval."""
+        from dpheatmap.estimate.number_of_people import number_of_people
+
+        return number_of_people(self)
+
+    def sample(self, points: int, *, seed: int | None = None, uncertain: bool = False) -> Any:
+        """Draw synthetic points from the estimate; this costs no budget.
+
+        They are places where somebody may be, each drawn by itself. No point is a person, and there are no journeys in
+        them.
+
+        Parameters
+        ----------
+        points : int
+            How many points.
+        seed : int, optional
+            Another seed gives other points. By default it follows from the release.
+        uncertain : bool, default False
+            Whether to draw from one of the maps that may be true, instead of from the likeliest.
+
+        Returns
+        -------
+        DataFrame
+            The columns x and y, in the place's coordinates.
+
+        Examples
+        --------
+        >>> import dpheatmap as dph
+        >>> from dpheatmap.testing import generated_people
+        >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
+        >>> r.sample(1000, seed=1).shape
+        (1000, 2)
+        """
+        from dpheatmap.estimate.synthetic_points import sample_points
+
+        return sample_points(self, points, seed=seed, uncertain=uncertain)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the release to one Parquet file, whole or not at all.
