@@ -52,11 +52,13 @@ def test_a_geotiff_lies_on_the_ground(make_heat: MakeHeat, tmp_path: Path) -> No
     heat.save(tmp_path / "map.tif")
     with rasterio.open(tmp_path / "map.tif") as file:
         assert file.crs.to_epsg() == 3857
-        assert file.descriptions == ("share of people per km2", "standard deviation of the share per km2")
-        assert file.units == ("1/km2", "1/km2")
+        assert file.descriptions[:2] == ("share of people per km2", "standard deviation of the share per km2")
+        assert file.descriptions[2].startswith("share of people in the pixel")
+        assert file.units == ("1/km2", "1/km2", "1")
         assert file.tags()["EPSILON"] == "1/3"
-        density, std = file.read()
+        density, std, share = file.read()
         assert density == pytest.approx(1e6 * heat.density, rel=1e-6)
+        assert share == pytest.approx(heat.values, rel=1e-6)
         assert heat.std is not None
         assert std == pytest.approx(1e6 * heat.std / heat.pixel_areas[:, None], rel=1e-6)
         west, south, east, north = rasterio.warp.transform_bounds(file.crs, "EPSG:4326", *file.bounds)
@@ -71,6 +73,19 @@ def test_a_geotiff_without_uncertainty_has_no_data_there(make_heat: MakeHeat, tm
     with rasterio.open(tmp_path / "map.tif") as file:
         assert not file.read_masks(2).any()
         assert file.read_masks(1).all()
+
+
+def test_a_sum_over_an_area_is_its_share(city: Release, tmp_path: Path) -> None:
+    """So is what zonal statistics of a GIS tell; a sum of densities depends on how the map stretches pixels."""
+    city.heatmap(sigma=CITY.longer_side / 1000).save(tmp_path / "map.tif")
+    with rasterio.open(tmp_path / "map.tif") as file:
+        column = file.width // 3
+        (east,), _ = rasterio.warp.transform(file.crs, "EPSG:4326", [file.xy(0, column, offset="ul")[0]], [0.0])
+        density, _, share = file.read().astype(np.float64)
+    true = city.areas({"west": (0.0, 40.0, east, 50.0)})["share"][0]
+    assert share.sum() == pytest.approx(1.0, abs=1e-5)
+    assert share[:, :column].sum() == pytest.approx(true, rel=0.01)
+    assert abs(density[:, :column].sum() / true - 1.0) > 0.1
 
 
 def test_overviews_keep_densities(make_heat: MakeHeat, tmp_path: Path) -> None:
@@ -91,7 +106,7 @@ def test_a_geotiff_of_cells_is_the_map_of_that_size(city: Release, tmp_path: Pat
     coarse, fine = city.heatmap(size=50, sigma=sigma), city.heatmap(size=max(cells.rows, cells.columns), sigma=sigma)
     coarse.save(tmp_path / "map.tif", zooms=(zoom - 2, zoom))
     with rasterio.open(tmp_path / "map.tif") as file:
-        density, std = file.read()
+        density, std, _ = file.read()
         assert file.overviews(1) == [2, 4]
         corner = (cells.x0 / 2.0**domain.depth - 0.5) * EARTH_CIRCUMFERENCE
         assert file.bounds.left == pytest.approx(corner)

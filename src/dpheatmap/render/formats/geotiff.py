@@ -1,4 +1,4 @@
-"""A Cloud-Optimised GeoTIFF in Web Mercator: densities and their standard deviations, for GIS.
+"""A Cloud-Optimised GeoTIFF in Web Mercator: densities, their standard deviations, and shares of pixels, for GIS.
 
 It is written in pieces to a plain file first, which GDAL then arranges, with overviews, in the memory of some blocks.
 """
@@ -21,7 +21,12 @@ from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.render.formats.cell_strips import TILE, refuse_zooms, strips_for, with_coarser
 from dpheatmap.render.formats.metadata import facts, refuse_without_ground
 
-BANDS = ("share of people per km2", "standard deviation of the share per km2")
+BANDS = (
+    "share of people per km2",
+    "standard deviation of the share per km2",
+    "share of people in the pixel: add these up over an area",
+)
+UNITS = ("1/km2", "1/km2", "1")
 
 _BLOCK = 512
 _CACHE = 2**27  # bytes of blocks that GDAL holds
@@ -39,9 +44,10 @@ class _Raster(NamedTuple):
 
 
 def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) -> None:
-    """Write two bands of 32-bit floats, per km2 on the ground; the second has no data where it is not known.
+    """Write three bands of 32-bit floats: `BANDS`. The second has no data where it is not known.
 
-    The values are densities, not shares of a pixel, because they stay right in overviews, which average pixels. With
+    Densities come first, because they stay right in overviews, which average pixels. But pixels of Web Mercator are
+    larger on the map than on the ground, so a sum over an area takes the third band, which adds up to 1. With
     ``zooms``, pixels are those of tiles of the last zoom, and there are overviews down to the first.
     """
     import rasterio
@@ -96,19 +102,19 @@ def _write_plain(heat: Heatmap, raster: _Raster, path: Path) -> None:
     width, height = pixel_sides(raster.domain, rows, columns)
     km2 = (width * height)[:, None] / 1e6
     profile: dict[str, Any] = {
-        "driver": "GTiff", "width": columns, "height": rows, "count": 2, "dtype": "float32", "nodata": np.nan,
+        "driver": "GTiff", "width": columns, "height": rows, "count": len(BANDS), "dtype": "float32", "nodata": np.nan,
         "crs": "EPSG:3857", "bigtiff": "IF_SAFER",
         "transform": rasterio.transform.from_bounds(*mercator_bounds(raster.domain), columns, rows),
     }  # fmt: skip
     with rasterio.open(path, "w", **profile) as file:
         file.descriptions = BANDS
-        file.units = ("1/km2", "1/km2")
+        file.units = UNITS
         file.update_tags(**{name.upper(): str(value) for name, value in facts(heat).items()})
         for first, share, std in raster.pieces:
             areas = km2[first : first + len(share)]
-            both = [share / areas, np.full(share.shape, np.nan) if std is None else std / areas]
+            layers = [share / areas, np.full(share.shape, np.nan) if std is None else std / areas, share]
             window = rasterio.windows.Window(0, first, columns, len(share))
-            file.write(np.stack(both).astype(np.float32), window=window)
+            file.write(np.stack(layers).astype(np.float32), window=window)
 
 
 def mercator_bounds(domain: Domain) -> tuple[float, float, float, float]:
