@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,7 @@ class Work(NamedTuple):
 def session(master: str, folder: Path, **settings: str) -> Iterator[Any]:
     """A session that writes its event log, and what executors leave behind, to a folder."""
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # of functions in Python
     import pyspark
     from pyspark.sql import SparkSession
 

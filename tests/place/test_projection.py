@@ -119,17 +119,20 @@ def test_duckdb_places_a_million_points_as_numpy_does(domain: Domain) -> None:
     assert counts.sum() > POINTS / 8
 
 
+LOCATED = "SELECT *, x AS px, y AS py FROM events WHERE valid AND inside"
+
+
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
 def test_every_single_point_falls_into_the_same_cell(domain: Domain) -> None:
     """Counts could agree by chance; here each point is followed on its own."""
-    from dpheatmap.curator.core.query import _inside, _location_steps, _valid
+    from dpheatmap.curator.core.query import _inside, _valid, location_steps
 
     x, y = points_for(domain)
     columns, rows, inside = domain.locate(x, y)
     with duckdb.connect() as con:
         con.register("points", {"k": np.arange(len(x)), "x": x, "y": y})
         flags = f"SELECT *, {_valid(False)} AS valid, {_inside(domain)} AS inside FROM points"
-        steps = "".join(f", {name} AS ({step})" for name, step in _location_steps(domain))
+        steps = "".join(f", {name} AS ({step})" for name, step in location_steps(domain, LOCATED))
         got = con.execute(f"WITH events AS ({flags}){steps} SELECT k, cx, cy FROM located").fetchnumpy()
     assert np.array_equal(np.sort(got["k"]), np.flatnonzero(inside))
     assert np.array_equal(got["cx"], columns[got["k"]])

@@ -65,7 +65,7 @@ def count(
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
     """
-    from dpheatmap.curator.core.query import COUNTERS, aggregation
+    from dpheatmap.curator.core.query import COUNTERS
     from dpheatmap.curator.engines import open_events
     from dpheatmap.curator.read.canonical import canonical_relation
 
@@ -75,7 +75,7 @@ def count(
         relation, reading_seconds = source.keep(relation, progress)
         grouped = grouping is not None
         weighted, alone = reading.weight is not None, reading.each_row_is_a_person
-        sql = aggregation(relation, domain, weighted=weighted, each_row_is_a_person=alone, grouped=grouped)
+        sql = source.statement(relation, domain, weighted=weighted, each_row_is_a_person=alone, grouped=grouped)
         answer, seconds = source.run(sql, grouped, progress)
         broken, empty = source.lines_left_out()
     seconds += reading_seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -14,9 +15,12 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql.functions import udf
 
 import dpheatmap as dph
-from dpheatmap.curator.engines.spark import _is_steady, _keep, _type
+from dpheatmap.curator.core.query import aggregation
+from dpheatmap.curator.engines import spark as spark_engine
+from dpheatmap.curator.engines.spark import _type
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from helpers import nasty
 from helpers.hostile_values import assert_no_more_than_one
@@ -119,34 +123,77 @@ def test_types(spark_calls_it: str, type_: str) -> None:
     assert _type(spark_calls_it) == type_
 
 
-def test_what_draws_lots_is_kept_for_both_readings(spark: Any) -> None:
-    """Were it read twice, whoever was counted once could be placed three times: more than W units."""
-    lot = "CAST(FLOOR(40 * CAST(reflect('java.lang.Math', 'random') AS DOUBLE)) AS INT) AS u"
-    frame = spark.range(500, numPartitions=2).selectExpr(lot).selectExpr("u", "u / 40D AS x", "0.5D AS y")
-    cells, counters = plain(outcome(frame, dph.Domain.unit(5), **COLUMNS))
-    assert counters["inside"] == 500
-    assert 0 <= counters["people"] * W - sum(cells.values()) < 500
+def strips(frame: Any, **options: Any) -> dict[int, int]:
+    """The weight of each person, all of whose events are in a strip of cells of their own."""
+    cells, _ = outcome(frame, dph.Domain.unit(5), **COLUMNS, **options)
+    weights: dict[int, int] = {}
+    for (column, _), weight in cells.items():
+        weights[column] = weights.get(column, 0) + weight
+    return weights
+
+
+def lots(spark: Any) -> Iterator[Any]:
+    """Frames of 32 people with 20 events each, of which others are inside each time that they are read."""
+    people = spark.range(640, numPartitions=2).selectExpr("id", "id % 32 AS u", "(id % 32 + 0.5D) / 32 AS x")
+    drawn = udf(lambda number: 2.0 * random.random(), "double")  # which PySpark takes for deterministic
+    yield people.withColumn("y", drawn("id"))
+    yield people.selectExpr("u", "x", "2 * CAST(reflect('java.lang.Math', 'random') AS DOUBLE) AS y")
+    yield people.selectExpr("u", "x", "0.5D AS y").sample(0.5)
+    later = "CURRENT_TIMESTAMP() + MAKE_INTERVAL(0, 0, 0, 0, 0, 0, 0.1 * (id % 40))"
+    early = people.selectExpr("u", "x", "0.5D AS y", f"{later} AS at").where("at <= NOW() + INTERVAL 2 SECONDS")
+    yield early
+    yield people.where(f"id IN (SELECT id FROM range({640}) WHERE rand() < 0.5)").selectExpr("u", "x", "0.5D AS y")
+
+
+def test_nobody_weighs_more_than_one_whatever_is_read(spark: Any) -> None:
+    for frame in lots(spark):
+        weights = strips(frame)
+        assert weights
+        assert all(W - 20 <= weight <= W for weight in weights.values() if weight)
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
-    sample = frame.sample(0.5).persist()
-    outcome(sample, dph.Domain.unit(5), **COLUMNS)
-    assert sample.storageLevel.useMemory, "what was persisted before is so no more"
-    sample.unpersist()
-    frame.createOrReplaceTempView("lots")
-    named = spark.sql("WITH a AS (SELECT * FROM lots), b AS (SELECT * FROM a) SELECT * FROM b")
-    with _keep(named) as kept:
-        drawn = [sorted(map(tuple, rows.collect())) for rows in (kept, kept.where("u >= 0"), kept.sort("u"))]
-    assert drawn == [drawn[0]] * 3
-    spark.catalog.dropTempView("lots")
-    steady = spark.range(9).selectExpr("id AS u", "id / 9D AS x")
-    assert [_is_steady(f) for f in (steady, steady.where("u > 3"), steady.union(steady).orderBy("u"))] == [True] * 3
-    unsteady = (
-        steady.sample(0.5),
-        steady.limit(3),
-        steady.selectExpr("rand() AS x"),
-        steady.mapInArrow(lambda batches: batches, "u long"),
-        frame,
-    )
-    assert [_is_steady(f) for f in unsteady] == [False] * 5
+
+
+def test_two_readings_would_let_somebody_weigh_more(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The statement of the other engines, on a frame that draws lots: what the one scan is for."""
+    monkeypatch.setattr(spark_engine, "aggregation_in_one_scan", aggregation)
+    monkeypatch.setattr(spark_engine, "with_counters", lambda columns: columns)
+    monkeypatch.setattr(dph.curator.aggregation, "_verify", lambda *_: None)
+    assert max(strips(next(lots(spark))).values()) > W
+
+
+def test_a_repeated_stage_repeats_the_statement(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person's cells might come partly from one computation and partly from another."""
+    asked: list[str] = []
+
+    def repeated(context: Any, group: str) -> bool:
+        asked.append(group)
+        return len(asked) < 3
+
+    frame = spark.createDataFrame([("a", 0.5, 0.5)], "u string, x double, y double")
+    monkeypatch.setattr(spark_engine, "_has_repeated", repeated)
+    assert outcome(frame, dph.Domain.unit(3), **COLUMNS)[1]["people"] == 1
+    assert len(set(asked)) == 3
+    monkeypatch.setattr(spark_engine, "_has_repeated", lambda *_: True)
+    with pytest.raises(DataError, match="lost parts of the work in each of 4 trials"):
+        outcome(frame, dph.Domain.unit(3), **COLUMNS)
+
+
+def test_texts_are_not_taken_for_settings(spark: Any) -> None:
+    frame = spark.createDataFrame([("a", 0.5, 0.5, "${spark.app.name}")], "u string, x double, y double, of string")
+    for part, people in (("${spark.app.name}", 1), (spark.conf.get("spark.app.name"), 0)):
+        parts = {"of": ["${spark.app.name}", spark.conf.get("spark.app.name")]}
+        assert outcome(frame, dph.Domain.unit(3), **COLUMNS, partition=parts, part=part)[1]["people"] == people
+    with pytest.raises(DataError, match="Rename the column"):
+        outcome(frame.withColumnRenamed("of", "${x}"), dph.Domain.unit(3), **COLUMNS)
+
+
+def test_rows_are_not_written_to_stderr(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    frame = spark.createDataFrame([(SECRET, 0.5, 0.5)], "u string, x double, y double")
+    with pytest.raises(DataError):
+        outcome(frame.selectExpr("u", "CAST(u AS DOUBLE) AS x", "y"), dph.Domain.unit(3), **COLUMNS)
+    told = capfd.readouterr().err
+    written = [line for line in told.splitlines() if SECRET in line and "QueryContextLogger" in line]
+    assert written == []
 
 
 def test_refusals_and_errors_tell_nothing(spark: Any, tmp_path: Path) -> None:
@@ -164,6 +211,8 @@ def test_refusals_and_errors_tell_nothing(spark: Any, tmp_path: Path) -> None:
         (timed, {"where": "u = 'b' AND day > 'soon'"}, ParameterError, "day is of type DATE"),
         (timed, {"where": "at >= '2024-13-45'"}, ParameterError, "at is of type TIMESTAMP WITH TIME ZONE"),
         (timed, {"where": "day >= 'today'"}, ParameterError, "day is of type DATE"),
+        (timed, {"where": "day < at"}, ParameterError, "where may compare columns with literals"),
+        (timed, {"partition": {"at": ["a", "b"]}, "part": "a"}, DataError, "in two parts"),
         (frame, {"memory": 100}, ParameterError, "memory means nothing to Spark"),
         (frame.selectExpr("*", "x AS X"), {}, DataError, "differ in case alone"),
         (spark.readStream.format("rate").load(), {}, DataError, "A stream has no end"),

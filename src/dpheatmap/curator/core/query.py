@@ -10,7 +10,8 @@ person's events in *all* listed groups weigh at most W together. Each group has 
 
 The statement reads the table twice, once to count each person's events and once to place them. Both readings are in one
 statement, so they see the same rows, as long as nothing changes the table meanwhile (files are checked for that; a data
-frame in memory must be left alone). The statement returns the occupied cells ``(cx, cy, weight)`` and, marked by
+frame in memory must be left alone). Where an engine can't promise that, as Spark can't, `one_scan_query.py` gives the
+same integers from one reading. The statement returns the occupied cells ``(cx, cy, weight)`` and, marked by
 ``cx = -1``, the counters of `COUNTERS` for the data holder.
 
 **Any engine.** The statement is text for DuckDB, which `engines/transpile.py` transpiles for the others. All of them
@@ -94,9 +95,9 @@ def aggregation(
     totals, placed = (_of_rows if each_row_is_a_person else _of_people)(weighted, place)
     steps = {
         "dpheatmap_rows": relation,
-        "events": _events(domain, weighted, grouped),
+        "events": events_step(domain, weighted, grouped),
         **totals,
-        **dict(_location_steps(domain)),
+        **dict(location_steps(domain, "SELECT *, x AS px, y AS py FROM events WHERE valid AND inside")),
         "placed": placed,
         "counters": _counters(),
     }
@@ -116,7 +117,8 @@ def _materialization(name: str) -> str:
     return "MATERIALIZED" if name == "totals" else "NOT MATERIALIZED"
 
 
-def _events(domain: Domain, weighted: bool, grouped: bool) -> str:
+def events_step(domain: Domain, weighted: bool, grouped: bool) -> str:
+    """All rows, with whether each is valid, and inside."""
     listed = " AND group_number IS NOT NULL" if grouped else ""
     return f"SELECT *, {_valid(weighted)} AS valid, {_inside(domain)}{listed} AS inside FROM dpheatmap_rows"
 
@@ -139,9 +141,9 @@ def _of_people(weighted: bool, place: str) -> tuple[dict[str, str], str]:
     bounded = f"""SELECT *, person IS NOT NULL AS known, CASE WHEN inside_count > 0 THEN 1 ELSE 0 END AS people,
             CASE WHEN {sums} BETWEEN 1 AND {UNITS * LARGEST_WEIGHT} THEN CAST({sums} AS BIGINT) END AS total
             FROM tallies"""
-    totals, units = f"SELECT *, {_quotient(f'{UNITS}', 'total')} AS share FROM bounded", "totals.share"
+    totals, units = f"SELECT *, {quotient(f'{UNITS}', 'total')} AS share FROM bounded", "totals.share"
     if weighted:
-        totals, units = "SELECT * FROM bounded", _quotient(f"({UNITS} * located.weight)", "totals.total")
+        totals, units = "SELECT * FROM bounded", quotient(f"({UNITS} * located.weight)", "totals.total")
     placed = f"""SELECT {place}, {units} AS units FROM located JOIN totals ON located.person = totals.person
             WHERE totals.total IS NOT NULL"""
     return {"tallies": tallies, "bounded": bounded, "totals": totals}, placed
@@ -154,7 +156,7 @@ def _of_rows(weighted: bool, place: str) -> tuple[dict[str, str], str]:
     return {"totals": totals}, f"SELECT {place}, {units} AS units FROM located"
 
 
-def _quotient(whole: str, by: str) -> str:
+def quotient(whole: str, by: str) -> str:
     """``whole // by``, for whole numbers above 0."""
     return f"CAST(FLOOR(({whole} - {whole} % {by}) / {by} + {_sql(0.5)}) AS BIGINT)"
 
@@ -185,9 +187,12 @@ def _inside(domain: Domain) -> str:
     return inside.text
 
 
-def _location_steps(domain: Domain) -> Iterator[tuple[str, str]]:
-    """The valid rows inside, with the column and row of their finest cell; `Domain.locate` does the same in NumPy."""
-    steps = ["SELECT *, x AS px, y AS py FROM events WHERE valid AND inside"]
+def location_steps(domain: Domain, start: str) -> Iterator[tuple[str, str]]:
+    """Rows with the column and row of the finest cell of (px, py), from the first step that names these.
+
+    `Domain.locate` does the same in NumPy.
+    """
+    steps = [start]
 
     def let(step: Sql) -> Sql:
         name = f"s{len(steps)}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpheatmap._util.database_url import is_database
+from dpheatmap.curator.core.query import aggregation
 from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,13 +32,15 @@ TABLE = "dpheatmap_table"
 class OpenTable:
     """An open table: its columns, and ``run``, which answers an aggregation and tells how many seconds that took.
 
-    ``run`` takes the statement in DuckDB's dialect, and whether that is about several groups. Before that, ``keep``
+    ``run`` takes the statement in DuckDB's dialect, and whether that is about several groups; ``statement`` writes it.
+    Before that, ``keep``
     takes the relation that the statement will read more than once, and returns the one to read in its place. Afterwards
     ``lines_left_out`` tells how many lines of text files were broken, and how many empty.
     """
 
     table: Table
     run: Callable[[str, bool, Progress | None], tuple[Answer, float]]
+    statement: Callable[..., str] = aggregation
     keep: Callable[[str, Progress | None], tuple[str, float]] = lambda relation, tick: (relation, 0.0)
     lines_left_out: Callable[[], tuple[int, int]] = lambda: (0, 0)
 

@@ -61,7 +61,7 @@ def open_table(events: Any, reading: Reading, grouping: Grouping | None) -> Iter
             yield OpenTable(table, answer_of)
         else:
             kept = partial(keep_rows, con, stream=stream, folder=folder)
-            yield OpenTable(table, answer_of, kept, lambda: (stream.broken, stream.empty))
+            yield OpenTable(table, answer_of, keep=kept, lines_left_out=lambda: (stream.broken, stream.empty))
 
 
 def keep_rows(

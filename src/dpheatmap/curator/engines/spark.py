@@ -1,26 +1,31 @@
-"""The engine Spark: the cluster counts, and only cells and counters come to the driver, which draws the noise once.
+"""The engine Spark: the cluster counts, and only cells come to the driver, which draws the noise once.
 
-**The same rows twice.** The data frame is read twice, for people's totals and for the cells. The totals are persisted,
-because both the counters and the cells need them, and Spark would read everything a third time. If the data frame's
-plan reads tables and files by deterministic steps alone, both readings return the same rows, also if an executor is
-lost and its part is computed again. Any other data frame (samples, limits, random numbers, functions on whole
-partitions) is persisted before the statement begins, and counted to make sure of it.
+**One scan.** Spark can't promise that two readings of a data frame see the same rows: files are replaced, tables are
+written to, functions draw lots or ask the clock, sums of floats depend on the order, and what was persisted is computed
+again. So everything is counted in one reading (`one_scan_query.py`): all rows of a person come to one task, which
+weighs them.
+
+**Lost parts.** If an executor is lost while cells are added up, Spark computes its tasks again, and a person's cells
+may then come partly from the first computation and partly from the second. Spark tells which stages it repeated. Then
+the whole statement is run again, up to `TRIALS` times.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Any, TypeVar
 
 import numpy as np
 
 from dpheatmap.curator.core.answer import Answer
+from dpheatmap.curator.core.one_scan_query import aggregation_in_one_scan, with_counters
 from dpheatmap.curator.engines import OpenTable, Progress
-from dpheatmap.curator.engines.transpile import transpile_in_two
+from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import TEXT, Table
@@ -34,12 +39,11 @@ _TYPES = {
     "timestamp": "TIMESTAMP WITH TIME ZONE", "timestamp_ntz": "TIMESTAMP",
 }  # fmt: skip
 
-STEADY = {
-    "Relation", "RelationV2", "LogicalRelation", "DataSourceV2Relation", "HiveTableRelation", "LocalRelation", "Range",
-    "View", "SubqueryAlias", "Project", "Filter", "Join", "Union", "Aggregate", "Distinct", "Repartition",
-    "RepartitionByExpression", "Sort", "InMemoryRelation",
-}  # fmt: skip
-"""Steps of a plan that return the same rows each time, if their expressions do."""
+TRIALS = 4
+"""How often the statement is run until no stage of it had to be repeated."""
+
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Loggers by which PySpark writes errors, rows included, to stderr before it raises them."""
 
 
 @contextmanager
@@ -55,12 +59,15 @@ def open_frame(events: Any) -> Iterator[OpenTable]:
         f"CAST({_name(name)} AS STRING) COLLATE UTF8_BINARY AS {_name(name)}" if columns[name] == TEXT else _name(name)
         for name in frame.columns
     ]
+    if any("${" in name for name in columns):
+        raise DataError("Spark would replace '${' in the name of a column by one of its settings. Rename the column.")
     view = _new_name()
     try:
-        with nullcontext(frame) if _is_steady(frame) else _keep(frame) as rows:
-            _quietly(lambda: rows.selectExpr(*bytewise).createOrReplaceTempView(view))
-            table = Table(quote_name(view), columns, "the data frame", portable=True)
-            yield OpenTable(table, lambda sql, grouped, tick: _run(frame.sparkSession, sql, tick))
+        _quietly(lambda: frame.selectExpr(*bytewise).createOrReplaceTempView(view))
+        table = Table(quote_name(view), columns, "the data frame", portable=True)
+        yield OpenTable(
+            table, lambda sql, grouped, tick: _run(frame.sparkSession, sql, tick), statement=aggregation_in_one_scan
+        )
     finally:
         frame.sparkSession.catalog.dropTempView(view)
 
@@ -111,73 +118,49 @@ def _name(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"
 
 
-def _is_steady(frame: Any) -> bool:
-    """Whether the plan shows that every reading returns the same rows."""
-    plan = frame._jdf.queryExecution().analyzed()
-    if not plan.deterministic():
-        return False
-    todo = [plan]
-    while todo:
-        step = todo.pop()
-        if step.nodeName() not in STEADY:
-            return False
-        children = step.children()
-        todo += [children.apply(k) for k in range(children.size())]
-    return True
-
-
 def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
     """Run the statement; if it is interrupted, all its jobs are cancelled, those not yet begun included."""
-    context, view = session.sparkContext, _new_name()
-    jobs = of_totals, of_cells = f"{view}_totals", f"{view}_cells"
+    context = session.sparkContext
+    groups = [_new_name() for _ in range(TRIALS)]
+    # A text that holds ${...} would be replaced by one of Spark's settings; names of columns hold none.
+    text = transpile(sql, "spark").replace("${", "$' || '{")
+    running = groups[0]
 
     def work() -> Answer:
-        totals, cells = transpile_in_two(sql, "spark", view)
-        context.setJobGroup(of_totals, "dpheatmap: people's events to totals", interruptOnCancel=True)
-        with _keep(session.sql(totals)) as kept:
-            kept.createOrReplaceTempView(view)
-            context.setJobGroup(of_cells, "dpheatmap: people's events to cells", interruptOnCancel=True)
-            try:
-                found = session.sql(cells).toArrow()
-            finally:
-                session.catalog.dropTempView(view)
-        return Answer.of({name: found[name].to_numpy().astype(np.int64) for name in found.column_names})
+        nonlocal running
+        for group in groups:
+            running = group
+            context.setJobGroup(group, "dpheatmap: people's events to cells", interruptOnCancel=True)
+            found = session.sql(text).toArrow()
+            if not _has_repeated(context, group):
+                columns = {name: found[name].to_numpy().astype(np.int64) for name in found.column_names}
+                return Answer.of(with_counters(columns))
+        raise DataError(f"Spark lost parts of the work in each of {TRIALS} trials. Run it on executors that last.")
 
     def cancel() -> None:
-        for group in jobs:
+        for group in groups:
             context._jsc.sc().cancelJobGroupAndFutureJobs(group)
 
     furthest = -1.0  # Spark plans further stages as it runs, so the part that is done can fall
 
     def part() -> float:
         nonlocal furthest
-        parts = [_progress_of(context, group) for group in jobs]
-        furthest = max(furthest, sum(max(done, 0.0) for done in parts) / len(parts) if max(parts) >= 0 else -1.0)
+        furthest = max(furthest, _progress_of(context, running))
         return furthest
 
     return wait_for(lambda: _quietly(work), tick, part, cancel)
 
 
-@contextmanager
-def _keep(frame: Any) -> Iterator[Any]:
-    """Persist a data frame until it is left, and return one that reads what is persisted; all of it is computed first.
+def _stages(context: Any, group: str) -> list[Any]:
+    """What the status tracker knows of the stages of a group's jobs; None for one that it has forgotten."""
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    return [tracker.getStageInfo(stage) for stage in {stage for job in jobs if job for stage in job.stageIds}]
 
-    Spark would compare plans to find what is persisted, and does not know all of them again: those with a WITH are
-    numbered anew in each statement. So what is returned is a data frame whose plan is to read what is persisted.
-    """
-    from pyspark.sql.classic.dataframe import DataFrame
 
-    session = frame.sparkSession
-    # What is persisted is shared by equal plans: without a mark of its own, the first to end would drop the others'.
-    own = frame.where(f"'{_new_name()}' <> ''").persist()
-    try:
-        _quietly(own.count)
-        plan = own._jdf.queryExecution().withCachedData()
-        if plan.nodeName() != "InMemoryRelation":
-            raise AssertionError("Spark did not keep what it was told to; please report this")
-        yield DataFrame(session._jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan), session)
-    finally:
-        own.unpersist()
+def _has_repeated(context: Any, group: str) -> bool:
+    """Whether Spark ran a stage of a group's jobs more than once, or can't tell any more."""
+    return any(stage is None or stage.currentAttemptId > 0 for stage in _stages(context, group))
 
 
 def _new_name() -> str:
@@ -185,12 +168,13 @@ def _new_name() -> str:
 
 
 def _progress_of(context: Any, group: str) -> float:
-    """The part of the tasks of a group's jobs that are done, from the status tracker; below 0 before there are any."""
-    tracker = context.statusTracker()
-    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
-    stages = [tracker.getStageInfo(stage) for stage in {stage for job in jobs if job for stage in job.stageIds}]
+    """The part of the tasks of a group's jobs that are done, from the status tracker; below 0 before there are any.
+
+    Tasks that were done again count twice, so it may seem to be more than all.
+    """
+    stages = _stages(context, group)
     tasks = sum(stage.numTasks for stage in stages if stage)
-    return sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else -1.0
+    return min(sum(stage.numCompletedTasks for stage in stages if stage) / tasks, 1.0) if tasks else -1.0
 
 
 def _quietly(call: Callable[[], Result], name: str = "the data frame") -> Result:
@@ -198,10 +182,17 @@ def _quietly(call: Callable[[], Result], name: str = "the data frame") -> Result
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [logger.disabled for logger in loggers]
     try:
+        for logger in loggers:
+            logger.disabled = True
         return call()
     except (PySparkException, Py4JError) as error:
         kind = type(error).__name__.removesuffix("Exception")
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
     raise DataError(
         f"Spark could not read {name} ({kind}). Check the name, the path and your rights, or see Spark's own log."
     )

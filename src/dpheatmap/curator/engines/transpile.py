@@ -24,32 +24,12 @@ _KNOW_MATERIALIZED = ("duckdb", "postgres")
 
 def transpile(sql: str, dialect: str) -> str:
     """Transpile a statement of DuckDB's to another dialect, with one step a line."""
-    tree = _parse(sql)
-    return _write(tree, tree.ctes, dialect)
-
-
-def transpile_in_two(sql: str, dialect: str, kept: str) -> tuple[str, str]:
-    """Transpile a statement as two, for an engine that materializes nothing within one.
-
-    The first returns the step that is marked as materialized. The second is the rest, which reads it as table ``kept``.
-    """
-    first, second = _parse(sql), _parse(sql)
-    number, step = next((k, cte) for k, cte in enumerate(second.ctes) if cte.args.get("materialized"))
-    step.set("this", exp.select("*").from_(exp.to_table(kept)))
-    wanted = exp.select("*").from_(step.alias)
-    return _write(wanted, first.ctes[: number + 1], dialect), _write(second, second.ctes, dialect)
-
-
-def _parse(sql: str) -> exp.Query:
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     assert isinstance(tree, exp.Query)
     for division in tree.find_all(exp.Div):
         division.set("typed", True)
         division.set("safe", False)
-    return tree
-
-
-def _write(tree: exp.Query, steps: list[exp.CTE], dialect: str) -> str:
+    steps = tree.ctes
     for cte in steps:
         if dialect not in _KNOW_MATERIALIZED:
             cte.set("materialized", None)

@@ -100,6 +100,11 @@ def _is_of_part(table: Table, part: Part) -> str:
             f"The partition column {part.column!r} is of type {kind}, in which different values can become equal. "
             "Store them as text or integers."
         )
+    if kind.startswith(("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")):
+        raise DataError(
+            f"The partition column {part.column!r} is of type {kind}, which reads differently in each session's time "
+            "zone, so that somebody could be in two parts. Store it as text."
+        )
     return f"COALESCE(CAST({quote_name(part.column)} AS VARCHAR) = {literal(part.value)}, FALSE)"
 
 

@@ -91,12 +91,21 @@ def _check(node: exp.Expr, columns: Kinds) -> None:
             pattern = node.expression
             if not pattern.is_string or "\\" in pattern.this or kinds - {"text"}:
                 raise _refusal(node)
-        if len(kinds) > 1:
+        if len(kinds) > 1 or _mixes_times(sides, columns):
             raise _refusal(node)
         for side in sides:
             _check_form(side, sides, columns)
     elif not isinstance(node, (exp.Boolean, exp.Null)) and _kind(node, columns) not in ("truth", None):
         raise _refusal(node)
+
+
+def _mixes_times(sides: Sequence[exp.Expr], columns: Kinds) -> bool:
+    """Whether columns of different types of time are compared.
+
+    An engine casts one to the other, and for a day that no timestamp reaches Spark stops: at one person's row.
+    """
+    found = {(columns or {}).get(side.name) for side in sides if isinstance(side, exp.Column)} - {None, UNKNOWN}
+    return len(found) > 1 and any(str(kind).startswith(_KINDS["time"]) for kind in found)
 
 
 def _kind(side: exp.Expr, columns: Kinds) -> str | None:
