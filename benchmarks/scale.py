@@ -104,7 +104,7 @@ def report_spark(run: SparkRun, rows: int, level: int) -> list[bool]:
     )
     return [
         bar("Spark's cells that differ from DuckDB's", 0 if run.same else 1, 0),
-        bar("Spark's scans of the table", scans, 2),
+        bar("Spark's scans of the table", scans, 1.01),
     ]
 
 

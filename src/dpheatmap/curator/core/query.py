@@ -10,8 +10,8 @@ person's events in *all* listed groups weigh at most W together. Each group has 
 
 The statement reads the table twice, once to count each person's events and once to place them. Both readings are in one
 statement, so they see the same rows, as long as nothing changes the table meanwhile (files are checked for that; a data
-frame in memory must be left alone). Where an engine can't promise that, as Spark can't, `one_scan_query.py` gives the
-same integers from one reading. The statement returns the occupied cells ``(cx, cy, weight)`` and, marked by
+frame in memory must be left alone). Where an engine can't promise that, as Spark can't, `engines/one_scan_query.py`
+gives the same integers from one reading. The statement returns the occupied cells ``(cx, cy, weight)`` and, marked by
 ``cx = -1``, the counters of `COUNTERS` for the data holder.
 
 **Any engine.** The statement is text for DuckDB, which `engines/transpile.py` transpiles for the others. All of them

@@ -23,8 +23,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpheatmap.curator.core.answer import Answer
-from dpheatmap.curator.core.one_scan_query import aggregation_in_one_scan, with_counters
 from dpheatmap.curator.engines import OpenTable, Progress
+from dpheatmap.curator.engines.one_scan_query import aggregation_in_one_scan, with_counters
 from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.curator.read.sql_text import quote_name
