@@ -11,8 +11,9 @@ and with weights ``events(person, cell, w) * (W * w // T)``. Their sum is at mos
 numerator and denominator come from the same rows. The integers are those of `query.py`, where each event weighs
 ``W // t``.
 
-Rows that are not placed come as cells of column -1, in the rows of `KINDS`. Each cell also tells its events, and the
-people whose first cell it is, from which the counters follow.
+Rows that are not placed are cells of column -1 until then. Each row of the small table is passed on four times: for its
+cell, and for the counters of rows, of its kind of rows, and of people, who are counted at the first of their cells. So
+the answer has three columns, as that of `query.py`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dpheatmap.curator.core.query import LARGEST_WEIGHT, events_step, location_steps, quotient
+from dpheatmap.curator.core.query import COUNTERS, LARGEST_WEIGHT, events_step, location_steps, quotient
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
-KINDS = ("without_person", "invalid", "outside")
+WITHOUT_PERSON, INVALID, OUTSIDE, INSIDE = range(1, 5)
+"""The numbers of the counters of kinds of rows in `query.COUNTERS`."""
 
 
 def aggregation_in_one_scan(
@@ -36,7 +38,7 @@ def aggregation_in_one_scan(
     group = "group_number, " if grouped else ""
     person = "TRUE" if each_row_is_a_person else "person IS NOT NULL"
     placed = f"{person} AND valid AND inside"
-    kind = f"CASE WHEN NOT ({person}) THEN 0 WHEN NOT valid THEN 1 ELSE 2 END"
+    kind = f"CASE WHEN NOT ({person}) THEN {WITHOUT_PERSON} WHEN NOT valid THEN {INVALID} ELSE {OUTSIDE} END"
     start = (
         f"SELECT *, {placed} AS placed, {kind} AS kind, CASE WHEN {placed} THEN x END AS px, "
         f"CASE WHEN {placed} THEN y END AS py FROM events"
@@ -54,11 +56,17 @@ def aggregation_in_one_scan(
         "weighing": weighing,
     }
     known = ", ".join(f"{name} AS ({step})" for name, step in steps.items())
+    cell = "part = 0"
+    to_group = f"CASE WHEN {cell} THEN group_number ELSE -1 END AS group_number, " if grouped else ""
+    kind_of_cell = f"CASE WHEN cx >= 0 THEN {INSIDE} ELSE cy END"
+    parts = " UNION ALL ".join(f"SELECT {part} AS part" for part in range(4))
     return f"""
-        WITH {known}
-        SELECT {place}, CAST(SUM(units) AS BIGINT) AS weight, CAST(SUM(events) AS BIGINT) AS events,
-            CAST(SUM(first) AS BIGINT) AS people
-        FROM weighing GROUP BY {place}"""
+        WITH {known}, parts AS ({parts}), passed AS (
+            SELECT {to_group}CASE WHEN {cell} THEN cx ELSE -1 END AS cx,
+                CASE part WHEN 0 THEN cy WHEN 1 THEN 0 WHEN 2 THEN {kind_of_cell} ELSE {INSIDE + 1} END AS cy,
+                CASE part WHEN 0 THEN units WHEN 3 THEN first ELSE events END AS value
+            FROM weighing CROSS JOIN parts WHERE part > 0 OR cx >= 0)
+        SELECT {place}, CAST(SUM(value) AS BIGINT) AS weight FROM passed GROUP BY {place}"""
 
 
 def _of_people(weighted: bool, key: str, place: str) -> tuple[str, str, str]:
@@ -89,12 +97,10 @@ def _of_rows(weighted: bool, key: str, place: str) -> tuple[str, str, str]:
 
 
 def with_counters(columns: Mapping[str, Ints]) -> dict[str, Ints]:
-    """The rows of the answer as those of `query.aggregation`: cells, and the counters marked by a column of -1."""
-    cells = columns["cx"] >= 0
-    events = columns["events"]
-    left_out = [int(events[~cells & (columns["cy"] == kind)].sum()) for kind in range(len(KINDS))]
-    counters = [int(events.sum()), *left_out, int(events[cells].sum()), int(columns["people"].sum())]
-    added = {"cx": np.full(len(counters), -1), "cy": np.arange(len(counters)), "weight": np.array(counters)}
+    """The rows of the answer with all counters: none comes of a table that has no rows of its kind."""
+    there = columns["cy"][columns["cx"] < 0]
+    missing = np.setdiff1d(np.arange(len(COUNTERS)), there)
+    added = {"cx": np.full(len(missing), -1), "cy": missing, "weight": np.zeros(len(missing), np.int64)}
     if "group_number" in columns:
-        added["group_number"] = np.full(len(counters), -1)
-    return {name: np.concatenate([columns[name][cells], extra.astype(np.int64)]) for name, extra in added.items()}
+        added["group_number"] = np.full(len(missing), -1)
+    return {name: np.concatenate([columns[name], extra.astype(np.int64)]) for name, extra in added.items()}
