@@ -379,7 +379,7 @@ class Release:
         >>> from dpheatmap.testing import generated_people
         >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
         >>> halves = r.areas({"left": (0, 0, 0.5, 1), "right": (0.5, 0, 1, 1)})
-        >>> halves["area"].tolist(), round(halves.share.sum(), 6)
+        >>> halves["area"].tolist(), round(float(halves["share"].sum()), 6)
         (['left', 'right'], 1.0)
         """
         from dpheatmap.estimate.areas.area_table import area_table
