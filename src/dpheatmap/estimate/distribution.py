@@ -100,9 +100,12 @@ class Rasteriser:
 
         stop = self.rows if stop is None else stop
         values = np.zeros((stop - first, self.columns))
-        top, bottom = self._down
-        there = np.flatnonzero((top < stop) & (bottom > first))
-        rasterise(values, first, mass[there], *(ends[there] for ends in (*self._across, top, bottom)))
+        ends: tuple[Floats, ...] = (*self._across, *self._down)
+        if stop - first < self.rows:
+            top, bottom = self._down
+            there = np.flatnonzero((top < stop) & (bottom > first))
+            mass, ends = mass[there], tuple(end[there] for end in ends)
+        rasterise(values, first, mass, *ends)
         return values
 
 
