@@ -12,6 +12,8 @@
     ├── PrivacyRefusal             4   what was asked would break the promise
     └── MissingDependency          1   an optional package is needed and absent
 
+    PlaceWarning                       a warning: columns that don't look like coordinates of the place
+
 Each message is one sentence that names the thing, the rule and the value, and a second one that says what
 to do. None of them carries anything read from people's rows.
 """
@@ -79,6 +81,10 @@ class ReleaseFileError(DataError):
 
 class LedgerError(DataError):
     """A ledger is broken, was altered, or can't be read or written."""
+
+
+class PlaceWarning(UserWarning):
+    """Columns, by their names and declared types, don't look like coordinates of the place; no row was read for it."""
 
 
 class PrivacyRefusal(DpheatmapError):  # noqa: N818

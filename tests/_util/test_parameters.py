@@ -56,6 +56,7 @@ NUMBERS: dict[str, list[Any]] = {
     "top": [0.5],
     "emd": [0, 0.5, TINY],
     "share": [0.5],
+    "people_share": [0.5],
 }
 GOOD: dict[str, list[Any]] = {
     **NUMBERS,
@@ -63,8 +64,9 @@ GOOD: dict[str, list[Any]] = {
     "first_level": [0],
     **{
         name: ["x"]
-        for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table")
+        for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table", "layer")
     },
+    "crs": ["x"],
     "each_row_is_a_person": [True, False],
     "seed": [0],
     "uncertain": [True, False],
@@ -112,9 +114,11 @@ def suffix_for(options: dict[str, Any]) -> str:
     return "html" if "tiles" in options else "png"
 
 
+TRIANGLE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [0, 1], [0, 0]]]}
 COLUMNS = {"user": "who", "x": "lon", "y": "lat"}
 CALLS: dict[str, Callable[..., object]] = {
     "Domain.bbox": lambda **k: dph.Domain.bbox(0, 0, 1, 1, **k),
+    "Domain.polygon": lambda **k: dph.Domain.polygon(TRIANGLE, **k),
     "Domain.image": lambda **k: dph.Domain.image(**{"width": 64, "height": 48, **k}),
     "Domain.unit": dph.Domain.unit,
     "discover": lambda **k: dph.discover(NOWHERE, **{"epsilon": 1, **COLUMNS, **k}),
@@ -142,6 +146,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "bounds.from_emd": lambda **k: dph.bounds.from_emd(**{"emd": 0.1, "sigma": 0.1, **k}),
     "Release.sample": lambda **k: release().sample(**{"points": 3, **k}),
     "Release.areas": lambda **k: release().areas({"all": (0, 0, 1, 1)}, **k),
+    "Release.exceeds": lambda **k: release().exceeds({"all": (0, 0, 1, 1)}, **k),
+    "Release.save_areas": lambda **k: release().save_areas({"all": (0, 0, 1, 1)}, "/nonexistent/map.png", **k),
     "Release.heatmap": lambda **k: release().heatmap(**k),
     "Heatmap.save": lambda **k: heat().save(f"/nonexistent/map.{suffix_for(k)}", **k),
     "Difference.save": lambda **k: change().save("/nonexistent/map.html", **k),

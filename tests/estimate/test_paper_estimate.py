@@ -19,7 +19,8 @@ from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.paper_estimate import reconstruct
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
-from dpheatmap.releases.release import Measurements, Release
+from dpheatmap.releases.measurements import Measurements
+from dpheatmap.releases.release import Release
 from helpers.designs import paper_design
 
 Noisy = Callable[[int, list[int]], Ints]

@@ -79,11 +79,11 @@ def text(data: bytes) -> str:
 
 
 def bbox(data: bytes) -> None:
-    refusing(lambda: domain_from(text(data), None, False, None, None))
+    refusing(lambda: domain_from(text(data), None, None, False, None, None))
 
 
 def image(data: bytes) -> None:
-    refusing(lambda: domain_from(None, text(data), False, None, None))
+    refusing(lambda: domain_from(None, None, text(data), False, None, None))
 
 
 def epsilon(data: bytes) -> None:

@@ -34,7 +34,7 @@ class Known(dph.Heatmap):
 
 def heat(values: Floats, std: Floats | None) -> dph.Heatmap:
     made = datetime(2026, 1, 31, tzinfo=UTC)
-    return Known(values, dph.Domain.unit(4), 0.1, PureLoss(Fraction(1)), made, seeded=False, empty=False, given=std)
+    return Known(values, dph.Domain.unit(4), 0.1, PureLoss(Fraction(1)), made, seeded=False, uniform=False, given=std)
 
 
 def change_of(values: Floats, std: Floats | None) -> Difference:
@@ -128,7 +128,9 @@ def test_files(releases: tuple[dph.Release, dph.Release], tmp_path: Path) -> Non
         change.save(tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
     with pytest.raises(ParameterError, match=r"must be one of \.html, \.png, \.svg, \.pdf"):
-        change.save(tmp_path / "d.csv")
+        change.save(tmp_path / "d.npz")
+    with pytest.raises(ParameterError, match="holds a release"):
+        change.save(tmp_path / "d.dph.parquet")
     assert len(list(tmp_path.iterdir())) == 4
 
 

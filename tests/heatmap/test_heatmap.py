@@ -20,7 +20,8 @@ from dpheatmap.heatmap.smoothing import gaussian_filter, sigma_of
 from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import encode
-from dpheatmap.releases.release import Measurements, Release
+from dpheatmap.releases.measurements import Measurements
+from dpheatmap.releases.release import Release
 
 UNIT, IMAGE = Domain.unit(4), Domain.image(11, 6)
 CITY = Domain.bbox(6.9, 50.9, 7.3, 51.0, depth=12)
@@ -155,7 +156,7 @@ def test_on_the_ground_the_bell_is_as_wide_in_the_north_as_in_the_south() -> Non
 def test_a_heatmap_carries_its_facts(domain: Domain) -> None:
     release = release_of(domain, seeded=True)
     heat = render(distribution_of(domain, random_raster(domain)), release=release)
-    assert (heat.epsilon, heat.made, heat.seeded, heat.empty) == (Fraction(1, 3), release.made, True, False)
+    assert (heat.epsilon, heat.made, heat.seeded, heat.uniform) == (Fraction(1, 3), release.made, True, False)
     assert heat.sigma == pytest.approx(0.02 * domain.longer_side)
     assert heat.values.sum() == pytest.approx(1, abs=1e-12)
     assert heat.values.shape == random_raster(domain).shape
@@ -213,6 +214,7 @@ def test_size_is_the_longer_side() -> None:
 
 def test_a_map_without_signal_stays_uniform() -> None:
     heat = render(distribution_of(IMAGE, np.ones((6, 11)), empty=True), sigma=2, release=release_of(IMAGE))
+    assert heat.uniform
     assert heat.empty
     assert heat.values == pytest.approx(np.full((6, 11), 1 / 66))
     assert "no signal" in repr(heat)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -51,6 +51,10 @@ class CopiesMask:
     finest: tuple[int, ...]
     depth: int
     copies: int
+    runs: ClassVar[None] = None
+
+    def pieces(self) -> None:
+        """None: nothing is drawn here."""
 
     def _below(self, level: int) -> Ints:
         """The codes of a tree's cells at a level, from its start cell's on."""

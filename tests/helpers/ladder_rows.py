@@ -10,7 +10,8 @@ import numpy as np
 import dpheatmap as dph
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.shares import UNITS
-from dpheatmap.releases.release import Measurements, Release
+from dpheatmap.releases.measurements import Measurements
+from dpheatmap.releases.release import Release
 from dpheatmap.releases.release_file import _problem
 from dpheatmap.testing import generated_people, seeded_release
 

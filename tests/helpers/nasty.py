@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpheatmap.curator.core.query import COUNTERS
+from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.projection import latitude_of_row
 
@@ -28,6 +29,31 @@ SCHEMA = pa.schema(
 )
 
 
+REGION = Domain.polygon(
+    {
+        "type": "MultiPolygon",
+        "coordinates": [
+            [[[-40, -30], [50, -20], [10, 60], [-40, -30]], [[0, 0], [5, 5], [9, 0], [0, 0]]],
+            [[[60, 10], [80, 10], [80, 12], [60, 12], [60, 10]]],
+        ],
+    },
+    depth=8,
+)
+"""A triangle with a hole, around the place where coordinates are tiny, and a strip."""
+
+BEYOND = Domain.polygon(
+    {
+        "type": "MultiPolygon",
+        "coordinates": [
+            [[[100, -50], [180, -40], [180, 40], [100, -50]]],
+            [[[-180, -40], [-110, 0], [-180, 40], [-180, -40]]],
+        ],
+    },
+    depth=7,
+)
+"""A region on both sides of the antimeridian."""
+
+
 def near_edges(domain: Domain, size: int, rng: np.random.Generator) -> tuple[Any, Any]:
     """Points on edges of finest cells, or at most three floats beside them."""
     cells = domain.cells(domain.depth)
@@ -35,8 +61,9 @@ def near_edges(domain: Domain, size: int, rng: np.random.Generator) -> tuple[Any
     side = float(2**domain.depth)
     x: Any
     y: Any
-    if domain.kind == "bbox":
-        x, y = 360.0 * (columns / side - 0.5), np.array([latitude_of_row(float(row / side)) for row in rows])
+    if isinstance(domain.place, Box):
+        x = domain.place.customary(360.0 * (columns / side - domain.place.greenwich))
+        y = np.array([latitude_of_row(float(row / side)) for row in rows])
     else:
         x, y = columns * (domain.place.widest_root / side), rows * (domain.place.widest_root / side)
     for _ in range(3):

@@ -9,8 +9,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpheatmap.curator.core.query import aggregation
+from dpheatmap.curator.core.query import aggregation, events_step, location_steps
 from dpheatmap.place import projection
+from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.projection import NORTHERNMOST, latitude_of_row, mercator_column, mercator_row
 
@@ -64,6 +65,18 @@ def test_latitude_of_row_undoes_it() -> None:
 
 # SQL and NumPy
 
+TRIANGLE = {"type": "Polygon", "coordinates": [[[-3.1, 50.3], [4.7, 47.9], [1.3, 55.5], [-3.1, 50.3]]]}
+ISLANDS = {
+    "type": "MultiPolygon",
+    "coordinates": [
+        [
+            [[178.0, -19.0], [180.0, -18.3], [180.0, -16.1], [178.0, -19.0]],
+            [[179.4, -18.2], [179.8, -17.9], [179.6, -17.4]],
+        ],
+        [[[-180.0, -18.3], [-179.1, -17.0], [-180.0, -16.1], [-180.0, -18.3]]],
+    ],
+}
+
 DOMAINS = {
     "unit": Domain.unit(8),
     "unit, one cell": Domain.unit(0),
@@ -76,6 +89,10 @@ DOMAINS = {
     "world, deepest": Domain.bbox(-180, -EDGE, 180, EDGE, depth=28),
     "odd box": Domain.bbox(-0.1, -33.3, math.pi, 71.7, depth=23),
     "tiny box": Domain.bbox(1.25, 2.5, 1.25 + 1e-9, 2.5 + 1e-9, depth=28),
+    "beyond the antimeridian": Domain.bbox(176, -20.1, -177.5, -15.5, depth=17),
+    "a third of the world, turned": Domain.bbox(100.1, -EDGE, -100.1, EDGE, depth=9),
+    "triangle": Domain.polygon(TRIANGLE, depth=14),
+    "islands beyond the antimeridian": Domain.polygon(ISLANDS, depth=15),
 }
 POINTS = 100_000
 
@@ -97,12 +114,14 @@ def points_for(domain: Domain) -> tuple[Floats, Floats]:
         np.unique(np.concatenate([rng.integers(a, b + 1, 3000), [a, b]])) for a, b in ((r.x0, r.x1), (r.y0, r.y1))
     )
     side = 2**domain.depth
-    if domain.kind == "bbox":
-        x_edges = 360.0 * (columns / side - 0.5)
+    if isinstance(domain.place, Box):
+        x_edges = 360.0 * (columns / side - domain.place.greenwich)
         y_edges = np.array([latitude_of_row(k / side) for k in rows.tolist()])
     else:
         x_edges, y_edges = (k * (domain.place.widest_root / side) for k in (columns, rows))
-    return nasty(x_edges, e.x0, e.x1, POINTS), nasty(y_edges, e.y0, e.y1, POINTS)
+    x = nasty(x_edges, e.x0, e.x1, POINTS)
+    x = np.where(rng.random(POINTS) < 0.5, x, domain.place.customary(x))  # longitudes are read either way
+    return x, nasty(y_edges, e.y0, e.y1, POINTS)
 
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
@@ -125,15 +144,20 @@ LOCATED = "SELECT *, x AS px, y AS py FROM events WHERE valid AND inside"
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
 def test_every_single_point_falls_into_the_same_cell(domain: Domain) -> None:
     """Counts could agree by chance; here each point is followed on its own."""
-    from dpheatmap.curator.core.query import _inside, _valid, location_steps
+    from dpheatmap.curator.core.query import RUNS, mask_steps, runs_step
 
     x, y = points_for(domain)
     columns, rows, inside = domain.locate(x, y)
     with duckdb.connect() as con:
         con.register("points", {"k": np.arange(len(x)), "x": x, "y": y})
-        flags = f"SELECT *, {_valid(False)} AS valid, {_inside(domain)} AS inside FROM points"
-        steps = "".join(f", {name} AS ({step})" for name, step in location_steps(domain, LOCATED))
-        got = con.execute(f"WITH events AS ({flags}){steps} SELECT k, cx, cy FROM located").fetchnumpy()
+        steps = {"dpheatmap_rows": "SELECT * FROM points"}
+        if domain.runs is None:
+            steps |= {"events": events_step(domain, weighted=False, grouped=False)} | location_steps(domain, LOCATED)
+        else:
+            steps |= {RUNS: runs_step(domain)} | mask_steps(domain, weighted=False, grouped=False)
+            steps |= {"located": "SELECT * FROM events WHERE inside"}
+        known = ", ".join(f"{name} AS ({step})" for name, step in steps.items())
+        got = con.execute(f"WITH {known} SELECT k, cx, cy FROM located").fetchnumpy()
     assert np.array_equal(np.sort(got["k"]), np.flatnonzero(inside))
     assert np.array_equal(got["cx"], columns[got["k"]])
     assert np.array_equal(got["cy"], rows[got["k"]])

@@ -26,6 +26,7 @@ from dpheatmap.estimate.posterior.posterior import infer, posterior
 from dpheatmap.estimate.posterior.pruning import WORTH, measurements_to_read
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.noise_law import (
     LAPLACE,
     GaussianNoise,
@@ -35,7 +36,7 @@ from dpheatmap.releases.noise_law import (
     least_devices,
     shuffled_noise,
 )
-from dpheatmap.releases.release import Measurements, Release
+from dpheatmap.releases.release import Release
 from dpheatmap.releases.release_file import describe
 from dpheatmap.releases.trust import CURATOR, Trust
 from dpheatmap.testing import SeededSource

@@ -27,7 +27,8 @@ from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES
 from dpheatmap.errors import ReleaseFileError
-from dpheatmap.releases.release import Measurements, Release
+from dpheatmap.releases.measurements import Measurements
+from dpheatmap.releases.release import Release
 from dpheatmap.testing import generated_people, seeded_release
 from helpers.stored import Rows, metadata_of, write_again
 

@@ -16,7 +16,8 @@ import dpheatmap as dph
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
-from dpheatmap.releases.release import Measurements, Release
+from dpheatmap.releases.measurements import Measurements
+from dpheatmap.releases.release import Release
 from dpheatmap.releases.release_file import _problem
 from helpers.ladder_rows import (
     ANY_CELLS,

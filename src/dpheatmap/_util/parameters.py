@@ -241,6 +241,8 @@ RULES: dict[str, Rule] = {
         _is_list_of_names,
         "It is the public list of the images to release, never one taken from the data.",
     ),
+    "crs": _text("a system of coordinates on the ground that PROJ knows", "Give it as text, such as 'EPSG:2056'."),
+    "layer": _text("the name of a layer", "Give it as text; the file has several."),
     "bad_lines": one_of("stop", "skip"),
     "split": one_of("weight", "epsilon"),
     "where": _text("a predicate as text", "Write one such as: time >= '2024-01-01'"),
@@ -296,6 +298,12 @@ RULES: dict[str, Rule] = {
     "context_credit": _caption("It says whose map the context is."),
     "bare": Rule("True or False", lambda value: isinstance(value, bool), "True draws the heat and nothing else."),
     "h3": _whole(0, 15, "It is a resolution of H3: 8 has hexagons of about 0.7 km2, and each step a seventh of that."),
+    "values": one_of("share", "people"),
+    "people_share": _real(
+        "a number from 0.000001 to 0.5",
+        lambda v: 1e-6 <= v <= 0.5,
+        "It is the part of epsilon that the number of all people gets; 0.01 is the default.",
+    ),
     "tiles": Rule(
         "an address that starts with https:// and holds {z}, {x} and {y}",
         lambda value: isinstance(value, str) and origin_of_tiles(value) is not None,

@@ -77,6 +77,22 @@ def read_layer(path: Path, what: str, layer: str, bbox: Any = None) -> Any:
     return geopandas.read_file(path, layer=layer, bbox=bbox, engine="pyogrio")
 
 
+def read_only_layer(path: Path, what: str, layer: str | None) -> Any:
+    """The one layer of a file, or the one that is named, as a frame in its own coordinates."""
+    with readable_as_its_form(path, what):
+        layers = layers_of(path)
+        if layer is None and len(layers) > 1:
+            raise ParameterError(f"The file of {what} {path.name!r} has several layers: {', '.join(layers)}. Name one.")
+        if layer is not None and layer not in layers:
+            raise ParameterError(f"The file of {what} {path.name!r} has no layer {layer!r}, but {', '.join(layers)}.")
+        return read_layer(path, what, layer or layers[0])
+
+
+def is_geojson(path: Path) -> bool:
+    """Whether the ending of a file is that of GeoJSON."""
+    return _FORMS[path.suffix.lower()][0] == "GeoJSON"
+
+
 def check_depth(path: Path, what: str, depth: int) -> None:
     """Refuse shapes that lie too deep inside each other."""
     if depth > DEEPEST:

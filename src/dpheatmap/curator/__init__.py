@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dpheatmap.curator.ledger.ledger import Ledger
     from dpheatmap.curator.publish import release, release_from
     from dpheatmap.curator.read.inspection import inspect_table
+    from dpheatmap.curator.remarks import remark_on
     from dpheatmap.curator.rivals import Curator
     from dpheatmap.curator.statement import read_counts, sql
 
@@ -52,8 +53,8 @@ _PUBLIC = {
 }
 # For other mechanisms: noisy answers about people, each paid for.
 _RIVALS = {"Curator": "rivals"}
-# For the data holder: a look at their own table.
-_HOLDER = {"inspect_table": "read.inspection"}
+# For the data holder: a look at their own table, and at what was read of it.
+_HOLDER = {"inspect_table": "read.inspection", "remark_on": "remarks"}
 # The check of a path's budget, for whoever loads a release: it sees no people.
 _CHECKS = {"public_domain": "aggregation", "walk": "core.walk"}
 # Exact noise, for devices and servers that add their own.
@@ -98,6 +99,7 @@ __all__ = [
     "release",
     "release_from",
     "release_images",
+    "remark_on",
     "searched_world",
     "sql",
     "walk",

@@ -12,7 +12,7 @@ from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
 from dpheatmap.design.shares import UNITS
-from dpheatmap.errors import PrivacyRefusal
+from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 
 Progress = Callable[[float, float], None]
@@ -65,20 +65,34 @@ def count(
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
     """
-    from dpheatmap.curator.core.query import COUNTERS
+    from dpheatmap.curator.core.query import COUNTERS, mapped_rows
     from dpheatmap.curator.engines import open_events
     from dpheatmap.curator.read.canonical import canonical_relation
+    from dpheatmap.curator.remarks import doubt_columns
 
     public_domain(domain)
+    if reading.crs is not None and not domain.geographic:
+        raise ParameterError(
+            f"crs is the system of coordinates on the ground, and the place is {domain.place.words}. Leave it out."
+        )
     with open_events(events, reading, grouping) as source:
+        doubt_columns(source.table.columns, reading, domain)
         relation = canonical_relation(source.table, reading, grouping=grouping, degrees=domain.geographic)
-        relation, reading_seconds = source.keep(relation, progress)
         grouped = grouping is not None
-        weighted, alone = reading.weight is not None, reading.each_row_is_a_person
-        sql = source.statement(relation, domain, weighted=weighted, each_row_is_a_person=alone, grouped=grouped)
-        answer, seconds = source.run(sql, grouped, progress)
+        roles: dict[str, Any] = {
+            "weighted": reading.weight is not None,
+            "each_row_is_a_person": reading.each_row_is_a_person,
+            "grouped": grouped,
+        }
+        kept_seconds = 0.0
+        if source.keep is not None and domain.runs is not None:
+            relation, kept_seconds = source.keep(mapped_rows(relation, domain, **roles), domain.runs, progress)
+            roles["mapped"] = True
+        elif source.keep is not None and source.read_once:
+            relation, kept_seconds = source.keep(relation, None, progress)
+        answer, seconds = source.run(source.statement(relation, domain, **roles), grouped, progress)
         broken, empty = source.lines_left_out()
-    seconds += reading_seconds
+    seconds += kept_seconds
     counters = dict(zip(COUNTERS, answer.counters, strict=True))
     report = RowReport(**counters, seconds=seconds, broken_lines=broken, empty_lines=empty)
     found = answer.counts(domain, 1 if grouping is None else len(grouping.names))
@@ -91,7 +105,7 @@ def public_domain(domain: object) -> Domain:
     if not isinstance(domain, Domain):
         raise PrivacyRefusal(
             "No public domain was given, and one taken from the data would tell where people are. "
-            "Make one with Domain.bbox, Domain.image or Domain.unit."
+            "Make one with Domain.bbox, Domain.polygon, Domain.image or Domain.unit."
         )
     return domain
 

@@ -38,6 +38,7 @@ from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.publish import ReleaseOptions, design_for, measure_release, split_options
 from dpheatmap.curator.read.grouping import Grouping, listed_names
 from dpheatmap.curator.read.reading import Reading
+from dpheatmap.curator.remarks import tell_on_terminal
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.settings import Settings
 from dpheatmap.place.domain import Domain
@@ -138,7 +139,10 @@ def release_groups(
             seen(found[0].report)
         counts += found
     entry = payment.charge()  # all groups together cost epsilon, once
-    return {
+    made = {
         name: measure_release(of_group, each, design, os.urandom, payment.made, entry)
         for name, of_group in zip(names, counts, strict=True)
     }
+    if seen is None:
+        tell_on_terminal(counts[0].report)
+    return made

@@ -17,6 +17,7 @@ from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
+from dpheatmap.curator.remarks import tell_on_terminal
 from dpheatmap.design.design import Design
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.registry import choose_design
@@ -118,7 +119,10 @@ def release_from(
     if seen is not None and counts.report is not None:
         seen(counts.report)
     entry = payment.charge()
-    return measure_release(counts, loss, design, source, payment.made, entry)
+    made = measure_release(counts, loss, design, source, payment.made, entry)
+    if seen is None:
+        tell_on_terminal(counts.report)
+    return made
 
 
 def split_options(options: ReleaseOptions) -> tuple[Settings, Reading]:

@@ -30,7 +30,7 @@ from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
-from dpheatmap.design.start import MOST_AT_ONCE, StartedByTotal
+from dpheatmap.design.start import DEFAULT_TOTAL, MOST_AT_ONCE, StartedByTotal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
@@ -41,7 +41,7 @@ class AdaptiveDesign(StartedByTotal):
 
     first: int
     last: int
-    total: Fraction = Fraction(1, 100)
+    total: Fraction = DEFAULT_TOTAL
     start: Fraction = Fraction(24)
     spent: Fraction = Fraction(1, 4)
     closing: Fraction = Fraction(5)

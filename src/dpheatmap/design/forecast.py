@@ -22,8 +22,10 @@ from dpheatmap.design.dense import DenseDesign, grid_level
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import SHARES, part, split_over_levels
-from dpheatmap.design.start import FIRST_CELLS
+from dpheatmap.design.start import DEFAULT_TOTAL, FIRST_CELLS
 from dpheatmap.place.domain import Domain
+
+_SUM_OF_CELLS = 0.55  # of sqrt(people / epsilon): the deviation of the sum of all cells, with what it is off by
 
 NUMBERS_OF_PLACES = (1, 4, 16, 64, 256, 1024, 4096)
 """The numbers of places of ``errors_by_places``."""
@@ -45,6 +47,9 @@ class Forecast(Protocol):
     def planned_shares(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
         """The shares of the levels of a path that is followed all the way down, if noisy totals are right."""
 
+    def deviation_of_total(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> float:
+        """The expected standard deviation of the number of all people, in people."""
+
     def finest_visible(self, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
         """The index, among a path's levels, of the last one that shows a cell with so many people; None if none does.
 
@@ -65,7 +70,22 @@ class _BySignal:
         return between(self.errors, float(epsilon) * users)
 
 
-class AdaptiveForecast(_BySignal):
+class _StartedByTotal(_BySignal):
+    """Forecasts of designs that count everybody first."""
+
+    def deviation_of_total(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> float:
+        """The deviation of two measurements: the first count, and the sum of all cells that are measured.
+
+        The cells follow people, so there are about as many as people times epsilon, by a factor. On generated cities of
+        200 to 20,000 people, at epsilon 0.5 to 5, the deviation of their sum was 0.33 to 0.87 times
+        sqrt(people / epsilon), in the middle 0.45; what the posterior said of it was off by a fifth.
+        """
+        share = settings.people_share
+        own = float(DEFAULT_TOTAL if share is None else share) * float(epsilon) / math.sqrt(2.0)
+        return 1.0 / math.hypot(own, math.sqrt(float(epsilon) / users) / _SUM_OF_CELLS)
+
+
+class AdaptiveForecast(_StartedByTotal):
     """The forecast of the adaptive design."""
 
     why = (
@@ -110,7 +130,7 @@ class AdaptiveForecast(_BySignal):
         return len(parts) - 1
 
 
-class LadderForecast(_BySignal):
+class LadderForecast(_StartedByTotal):
     """The forecast of the ladder."""
 
     why = (
@@ -170,6 +190,10 @@ class DenseForecast(_BySignal):
         12_800: (0.00044, 0.0011, 0.0014, 0.0022, 0.0029, 0.0063, 0.01),
     }
 
+    def deviation_of_total(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> float:
+        """That of the sum of the grid's cells."""
+        return _deviation_of_level(domain, epsilon, self.planned_shares(domain, epsilon, users, settings))
+
     def planned_shares(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
         """The grid's share, which is what a noisy total leaves."""
         made = DenseDesign(domain.first_level(1), domain.depth)
@@ -216,6 +240,10 @@ class PaperForecast:
         )
         return float(floor + min(self.CEILING - self.FLOOR, self.SCALE * (term / users) ** self.POWER))
 
+    def deviation_of_total(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> float:
+        """That of the sum of the first level's cells, all of which are measured."""
+        return _deviation_of_level(domain, epsilon, self.planned_shares(domain, epsilon, users, settings))
+
     def planned_shares(self, domain: Domain, epsilon: Fraction, users: int, settings: Settings) -> dict[int, int]:
         """The shares of the levels, which are known beforehand."""
         return split_over_levels(domain.first_level(int(settings.width)), domain.depth, settings.decay)
@@ -223,6 +251,12 @@ class PaperForecast:
     def finest_visible(self, people: Fraction, parts: Sequence[Fraction], stands_out: Sequence[bool]) -> int | None:
         """The last level that stands out of its noise."""
         return _last(stands_out)
+
+
+def _deviation_of_level(domain: Domain, epsilon: Fraction, shares: Mapping[int, int]) -> float:
+    """The standard deviation of the sum of all cells of the first of some levels."""
+    level, share = next(iter(shares.items()))
+    return math.sqrt(2.0 * domain.count(level)) / float(part(epsilon, share))
 
 
 def _last(stands_out: Sequence[bool]) -> int | None:

@@ -35,7 +35,7 @@ from typing import ClassVar, NamedTuple
 
 from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.start import MOST_AT_ONCE, StartedByTotal
+from dpheatmap.design.start import DEFAULT_TOTAL, MOST_AT_ONCE, StartedByTotal
 from dpheatmap.place.domain import Domain
 
 
@@ -78,7 +78,7 @@ class LadderDesign(StartedByTotal):
 
     first: int
     last: int
-    total: Fraction = Fraction(1, 100)
+    total: Fraction = DEFAULT_TOTAL
     start: Fraction = Fraction(24)
     spent: Fraction = Fraction(3, 10)
     closing: Fraction = Fraction(7)

@@ -49,6 +49,12 @@ def choose_design(domain: Domain, epsilon: Fraction, settings: Settings) -> Desi
         raise ParameterError(
             f"users is for the design {takers}, whose grid it chooses; the design was {kind.name!r}. Leave it out."
         )
+    if settings.people_share is not None and "people_share" not in kind.takes:
+        takers = " or ".join(repr(other.name) for other in DESIGNS.values() if "people_share" in other.takes)
+        raise ParameterError(
+            f"people_share is for the design {takers}, which counts everybody first; the design was {kind.name!r}. "
+            "Leave it out."
+        )
     return kind.choose(domain, epsilon, settings)
 
 

@@ -30,6 +30,7 @@ class DesignOptions(TypedDict, total=False):
     first_level: int | None
     depth: int | None
     sigma: float | None
+    people_share: float | Fraction | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,9 @@ class Settings:
     sigma : float, optional
         How much the map will be smoothed: levels whose cells are finer than a quarter of it are not measured, which
         leaves more of epsilon to the others.
+    people_share : float, optional
+        The part of epsilon that goes into the number of all people, at most 0.5. "ladder" and "adaptive" need a
+        hundredth to know where to start, as by default; more tells the number better, and the map a little worse.
     """
 
     design: str | Design = "ladder"
@@ -63,11 +67,12 @@ class Settings:
     first_level: int | None = None
     depth: int | None = None
     sigma: float | None = None
+    people_share: float | Fraction | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that break their rules."""
         check(width=self.width, decay=self.decay)
-        optional = {name: getattr(self, name) for name in ("users", "first_level", "depth", "sigma")}
+        optional = {name: getattr(self, name) for name in ("users", "first_level", "depth", "sigma", "people_share")}
         check(**{name: value for name, value in optional.items() if value is not None})
 
     def levels(self, domain: Domain, most: int) -> range:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Self
+from typing import ClassVar, Self
 
+from dpheatmap._util.parameters import as_epsilon
 from dpheatmap.design.design import Question, Ruled
 from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import SHARES
@@ -12,6 +13,8 @@ from dpheatmap.place.domain import Domain
 
 FIRST_CELLS = 20
 """The first level is the deepest one at which at most so many cells meet the domain."""
+DEFAULT_TOTAL = Fraction(1, 100)
+"""The part of epsilon that a count of everybody gets."""
 MOST_AT_ONCE = 2**14
 """The most cells that a start or an even map has: beyond that, cells are opened where people are."""
 
@@ -23,12 +26,15 @@ class StartedByTotal(Ruled):
     last: int
     total: Fraction
     start: Fraction
+    takes: ClassVar[tuple[str, ...]] = ("people_share",)
 
     @classmethod
     def choose(cls, domain: Domain, epsilon: Fraction, settings: Settings) -> Self:
         """The design from the level of a few cells to the last; if the first level is given, no total is needed."""
         levels = settings.levels(domain, FIRST_CELLS)
         given = {} if settings.first_level is None else {"total": Fraction(0)}
+        if settings.people_share is not None:
+            given = {"total": as_epsilon(settings.people_share)}
         return cls(levels[0], levels[-1], **given)  # type: ignore[call-arg]
 
     def total_question(self, domain: Domain) -> Question | None:

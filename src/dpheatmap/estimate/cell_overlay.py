@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpheatmap.estimate.inside_cells import weights_of
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints
 
@@ -61,7 +62,7 @@ def overlay(domain: Domain, divisions: Sequence[Division]) -> Overlay:
         ranks = np.argsort(starts)
         holder = ranks[np.searchsorted(starts[ranks], begin[smallest], side="right") - 1]
         holders.append(holder)
-        parts.append(_areas(domain, cells) / _areas(domain, division)[holder])
+        parts.append(weights_of(domain, *cells) / weights_of(domain, *division)[holder])
     return Overlay(cells, holders, parts)
 
 
@@ -69,11 +70,3 @@ def _first_finest(domain: Domain, cells: Division) -> Ints:
     """The code of the first of the finest cells inside each cell."""
     first: Ints = cells.codes << 2 * (domain.depth - cells.levels)
     return first
-
-
-def _areas(domain: Domain, cells: Division) -> Floats:
-    areas = np.zeros(len(cells.levels))
-    for level in np.unique(cells.levels):
-        here = cells.levels == level
-        areas[here] = domain.weight(int(level), cells.codes[here])
-    return areas

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap.estimate.inside_cells import cut_at_boundary
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode, encode
 
@@ -43,9 +45,14 @@ class Distribution:
 
     @classmethod
     def from_raster(cls, domain: Domain, people: Floats) -> Distribution:
-        """Turn estimated numbers of people in every finest cell, row by row, into a distribution."""
+        """Turn estimated numbers of people in every finest cell, row by row, into a distribution.
+
+        What was estimated in cells outside of a boundary is left out: nobody is there.
+        """
         finest = domain.cells(domain.depth)
         rows, columns = np.nonzero(people > 0.0)
+        inside = domain.meets(domain.depth, columns + finest.x0, rows + finest.y0)
+        rows, columns = rows[inside], columns[inside]
         codes = encode(columns + finest.x0, rows + finest.y0)
         return cls.from_people(domain, np.full(len(codes), domain.depth), codes, people[rows, columns])
 
@@ -89,8 +96,11 @@ class Rasteriser:
     def __init__(self, domain: Domain, levels: Ints, codes: Ints, columns: int, rows: int) -> None:
         self.columns, self.rows = columns, rows
         finest = domain.cells(domain.depth)
-        x, y = decode(codes)
-        side = np.left_shift(1, domain.depth - levels)
+        coarser = math.log2(max(1.0, min(finest.columns / columns, finest.rows / rows)))
+        inside = cut_at_boundary(domain, levels, codes, domain.depth - int(coarser))
+        self._holder, self._part = inside.holder, inside.part
+        x, y = decode(inside.codes)
+        side = np.left_shift(1, domain.depth - inside.levels)
         self._across = _interval_in_pixels(x * side, side, finest.x0, finest.x1, columns)
         self._down = _interval_in_pixels(y * side, side, finest.y0, finest.y1, rows)
 
@@ -99,6 +109,7 @@ class Rasteriser:
         from dpheatmap.estimate.rasterise import rasterise
 
         stop = self.rows if stop is None else stop
+        mass = mass[self._holder] * self._part
         values = np.zeros((stop - first, self.columns))
         ends: tuple[Floats, ...] = (*self._across, *self._down)
         if stop - first < self.rows:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from dpheatmap._util.parameters import check
-from dpheatmap.estimate.areas.area_table import WIDER
+from dpheatmap.estimate.areas.area_estimate import WIDER
 from dpheatmap.estimate.posterior.folding import finest_level
 from dpheatmap.estimate.posterior.posterior import posterior
 from dpheatmap.releases.release import Release
@@ -48,7 +48,7 @@ class NumberOfPeople:
         Examples
         --------
         >>> NumberOfPeople(1000.0, 10.0).interval(0.95)
-        (974.5, 1025.5)
+        (978.4, 1021.6)
         """
         check(confidence=confidence)
         reach = WIDER * self.std * NormalDist().inv_cdf(0.5 + 0.5 * confidence)

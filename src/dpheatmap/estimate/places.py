@@ -7,6 +7,7 @@ k-median solver on the cells gives good centres for the people. It needs only th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from os import PathLike
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 from dpheatmap._util.parameters import check
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.distribution import Distribution
+from dpheatmap.estimate.inside_cells import cut_at_boundary
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.releases.release import Release, need_release
@@ -248,17 +250,19 @@ def points_of(domain: Domain, levels: Ints, codes: Ints) -> Points:
     People may be anywhere in a coarse cell. For a cell at the domain's edge, the middle is that of the part inside.
     """
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
-    column, row = decode(codes)
-    side = np.left_shift(1, domain.depth - levels)
+    longer = max(finest.columns, finest.rows)
+    inside = cut_at_boundary(domain, levels, codes, domain.depth - int(math.log2(max(1.0, longer / FINE))))
+    column, row = decode(inside.codes)
+    side = np.left_shift(1, domain.depth - inside.levels)
     left, top = np.maximum(column * side, finest.x0), np.maximum(row * side, finest.y0)
     wide, high = np.minimum((column + 1) * side, finest.x1) - left, np.minimum((row + 1) * side, finest.y1) - top
-    across, down = (-(-length * FINE // max(finest.columns, finest.rows)) for length in (wide, high))
-    cell = np.repeat(np.arange(len(codes)), across * down)
+    across, down = (-(-length * FINE // longer) for length in (wide, high))
+    cell = np.repeat(np.arange(len(inside.codes)), across * down)
     number = np.arange(len(cell)) - np.repeat(np.cumsum(across * down) - across * down, across * down)
     u = (left[cell] + wide[cell] * (number % across[cell] + 0.5) / across[cell]) / whole
     v = (top[cell] + high[cell] * (number // across[cell] + 0.5) / down[cell]) / whole
-    part = (1.0 / (across * down))[cell]
-    return Points(*domain.place.from_root(u, v), cell, part)
+    part = (inside.part / (across * down))[cell]
+    return Points(*domain.place.from_root(u, v), inside.holder[cell], part)
 
 
 def nearest_centre(u: Floats, v: Floats, plane: Plane, centres: Floats, metric: str) -> tuple[Ints, Floats]:

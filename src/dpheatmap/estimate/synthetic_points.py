@@ -13,6 +13,7 @@ import numpy as np
 from dpheatmap._util.extras import import_extra
 from dpheatmap._util.parameters import check
 from dpheatmap.estimate.areas.coverage import boxes_of_cells
+from dpheatmap.estimate.inside_cells import cut_at_boundary
 from dpheatmap.estimate.posterior.posterior import posterior, seed_of
 from dpheatmap.releases.release import Release
 
@@ -35,14 +36,16 @@ def sample_points(release: Release, count: int, *, seed: int | None, uncertain: 
         (people,) = found.draws(1, rng).masses
     else:
         people = found.layout.masses(found.node_means)
-    people = np.maximum(people, 0.0)
-    chosen = rng.choice(len(codes), int(count), p=people / people.sum())
-    left, top, right, bottom = boxes_of_cells(release.domain, levels[chosen], codes[chosen]).T
+    cells = cut_at_boundary(release.domain, levels, codes, release.domain.depth)
+    people = np.maximum(people, 0.0)[cells.holder] * cells.part
+    chosen = rng.choice(len(people), int(count), p=people / people.sum())
+    left, top, right, bottom = boxes_of_cells(release.domain, cells.levels[chosen], cells.codes[chosen]).T
     side = 2.0**release.domain.depth
     u = rng.uniform(left, right) / side
     v = rng.uniform(top, bottom) / side
     x, y = release.domain.place.from_root(u, v)
     x0, y0, x1, y1 = release.domain.extent
-    frame = pandas.DataFrame({"x": np.clip(x, x0, x1), "y": np.clip(y, y0, y1)})
+    x = release.domain.place.customary(np.clip(x, x0, x1))
+    frame = pandas.DataFrame({"x": x, "y": np.clip(y, y0, y1)})
     frame.attrs["about"] = ABOUT
     return frame

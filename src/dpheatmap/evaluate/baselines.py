@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpheatmap._util.parameters import check
 from dpheatmap.curator import Counts, Curator
@@ -56,10 +57,18 @@ def noise_on_every_cell(curator: Curator, top: float | None = None) -> Distribut
         check(top=top)
     rows, columns = finest_grid(curator.domain)
     people = curator.regions(np.arange(rows * columns).reshape(rows, columns), curator.rest)
+    people[~_inside(curator.domain)] = 0.0
     if top is not None:
-        kept = max(1, round(len(people) * float(top) / 100))
+        kept = max(1, round(curator.domain.count(curator.domain.depth) * float(top) / 100))
         people[np.argpartition(people, -kept)[: len(people) - kept]] = 0.0
     return Distribution.from_raster(curator.domain, people.reshape(rows, columns))
+
+
+def _inside(domain: Domain) -> NDArray[np.bool_]:
+    """Which cells of the finest grid, row by row, meet the domain: outside of a boundary noise is known to be noise."""
+    finest = domain.cells(domain.depth)
+    y, x = np.divmod(np.arange(finest.count), finest.columns)
+    return domain.meets(domain.depth, x + finest.x0, y + finest.y0)
 
 
 def finest_grid(domain: Domain) -> tuple[int, int]:

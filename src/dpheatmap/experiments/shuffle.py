@@ -37,7 +37,8 @@ from dpheatmap.experiments.study import Data, Finding, Job, Results, Study, pane
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.releases.release import Measurements, Release
+from dpheatmap.releases.measurements import Measurements
+from dpheatmap.releases.release import Release
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -107,12 +107,14 @@ class Difference:
                 "Make both with method='posterior'."
             )
         with np.errstate(divide="ignore", invalid="ignore"):
-            strength = np.nan_to_num(np.abs(self.values) / std, nan=0.0, posinf=np.inf).ravel()
-        chance = np.array([math.erfc(z / math.sqrt(2.0)) for z in strength.tolist()])
+            strength = np.nan_to_num(np.abs(self.values) / std, nan=0.0, posinf=np.inf)
+        inside = self.after.ground > 0.0
+        chance = np.array([math.erfc(z / math.sqrt(2.0)) for z in strength[inside].tolist()])
         allowed = (1.0 - confidence) * np.arange(1, len(chance) + 1) / len(chance)
         passing = np.flatnonzero(np.sort(chance) <= allowed)
         limit = np.sort(chance)[passing[-1]] if len(passing) else -1.0
-        changed: NDArray[np.bool_] = (chance <= limit).reshape(self.values.shape)
+        changed = np.zeros(self.values.shape, np.bool_)
+        changed[inside] = chance <= limit
         return changed
 
     def save(
@@ -131,7 +133,8 @@ class Difference:
         Parameters
         ----------
         path : path
-            The file: .html for an interactive map; .png, .svg or .pdf for a picture.
+            The file: .html for an interactive map; .png, .svg or .pdf for a picture; .tif, .csv, .geojson or .parquet
+            for map tools and tables.
         title, subtitle, source : str, optional
             The words around the map, as for :meth:`Heatmap.save`.
         colours : {"light", "dark"}, optional

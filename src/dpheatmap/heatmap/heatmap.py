@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,12 @@ from numpy.typing import NDArray
 from dpheatmap._util.parameters import check
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.errors import ParameterError
-from dpheatmap.heatmap.smoothing import middle_rows, pixel_sides
+from dpheatmap.heatmap.smoothing import middle_rows, parts_inside, pixel_sides
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
 from dpheatmap.releases.trust import CURATOR, Trust
+
+_NOBODY = 1e-9  # people: values of a map of nobody are not 0, so that they have a scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +38,9 @@ class Heatmap:
     Attributes
     ----------
     values : array of float, two-dimensional
-        The share of people in each pixel; the shares add up to 1. Row 0 is the north, the image's top, or y = 0. The
-        pixels cut ``domain.bounds`` evenly, for a box evenly on the Mercator map.
+        The share of people in each pixel; the shares add up to 1. After :meth:`in_people`, it is the number of people.
+        Row 0 is the north, the image's top, or y = 0. The pixels cut ``domain.bounds`` evenly, for a box evenly on the
+        Mercator map.
     domain : Domain
         The place.
     sigma : float
@@ -47,8 +51,8 @@ class Heatmap:
         When the release was made.
     seeded : bool
         Whether the release's noise came from a seed; such a map is NOT PRIVATE.
-    empty : bool
-        Whether nothing rose above the noise. The map is then uniform and says nothing.
+    uniform : bool
+        Whether the estimate was zero everywhere. The map is then even and says nothing.
     uncertainty : Uncertainty or None
         Draws from the posterior, from which ``std`` and :meth:`interval` follow. None for the paper's methods, and for
         empty maps.
@@ -68,6 +72,8 @@ class Heatmap:
         The releases that the map combines; empty for the map of one release.
     ledger : LedgerEntry or None
         The entry of the ledger that the release was charged to.
+    quantity : {"share", "people"}
+        What the values are.
     """
 
     values: Floats
@@ -76,7 +82,7 @@ class Heatmap:
     loss: PrivacyLoss
     made: datetime
     seeded: bool
-    empty: bool
+    uniform: bool
     uncertainty: Uncertainty | None = None
     release: Release | None = field(default=None, repr=False)
     method: str = "posterior"
@@ -86,10 +92,50 @@ class Heatmap:
     priors: tuple[Release, ...] = field(default=(), repr=False)
     combined: tuple[Release, ...] = field(default=(), repr=False)
     ledger: LedgerEntry | None = field(default=None, repr=False)
+    quantity: str = "share"
+
+    def in_people(self) -> Heatmap:
+        """Convert the shares to numbers of people, by the estimate of how many there are in all.
+
+        People are sums of weights: somebody with half of their events in a pixel counts one half there. The number of
+        all people is an estimate, too, and its uncertainty is part of that of the values.
+
+        Returns
+        -------
+        Heatmap
+            The same map with numbers of people as values, which add up to the estimated number of all.
+
+        Raises
+        ------
+        ParameterError
+            If the map was not made from a release.
+
+        Examples
+        --------
+        >>> import dpheatmap as dph
+        >>> from dpheatmap.testing import generated_people
+        >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=5, user="person", x="x", y="y")
+        >>> 400 < float(r.heatmap().in_people().values.sum()) < 600
+        True
+        """
+        if self.quantity == "people":
+            return self
+        if self.estimate is None:
+            raise ParameterError("Numbers of people are known of maps from a release. Use Release.heatmap.")
+        total = self.estimate.total
+        known = self.uncertainty and replace(self.uncertainty, quantity="people", maps=None)
+        return replace(self, values=self.values * max(total, _NOBODY), uncertainty=known, quantity="people")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the values wherever NumPy wants an array: ``dph.metrics.emd(heat, other)``, ``plt.imshow(heat)``."""
         return np.array(self.values, dtype, copy=copy)
+
+    @cached_property
+    def empty(self) -> bool:
+        """Whether no place stands out from the noise: pictures of such a map paint nothing, and say so."""
+        from dpheatmap.render.content.clarity import stands_out
+
+        return not stands_out(self)
 
     @property
     def epsilon(self) -> Fraction:
@@ -190,9 +236,8 @@ class Heatmap:
 
     @property
     def _even(self) -> Floats:
-        """The share of each pixel if people were spread evenly on the ground."""
-        areas = np.repeat(self.pixel_areas[:, None], self.values.shape[1], axis=1)
-        even: Floats = areas / areas.sum()
+        """The value of each pixel if people were spread evenly on the ground."""
+        even: Floats = self.ground * (self.values.sum() / self.ground.sum())
         return even
 
     def _need_uncertainty(self) -> Uncertainty:
@@ -218,9 +263,20 @@ class Heatmap:
 
     @property
     def density(self) -> Floats:
-        """The share of people per square metre on the ground, per square pixel of the image, or per square side."""
-        density: Floats = self.values / self.pixel_areas[:, None]
+        """The values per square metre on the ground, per square pixel of the image, or per square side.
+
+        It is that of the part of a pixel inside the place, and 0 where there is none.
+        """
+        ground = self.ground
+        density: Floats = self.values / np.where(ground > 0.0, ground, 1.0)
         return density
+
+    @property
+    def ground(self) -> Floats:
+        """The area of each pixel inside the place, in the shape of ``values``, as :attr:`pixel_areas` counts it."""
+        areas = np.broadcast_to(self.pixel_areas[:, None], self.values.shape)
+        inside: Floats = areas * parts_inside(self.domain, self.values.shape)
+        return inside
 
     @property
     def pixel_areas(self) -> Floats:
@@ -248,6 +304,8 @@ class Heatmap:
         h3: int | None = None,
         zooms: tuple[int, int] | None = None,
         tiles: str | None = None,
+        values: str = "share",
+        crs: str | None = None,
     ) -> None:
         """Write the map to a file in the format of its suffix, whole or not at all.
 
@@ -293,6 +351,11 @@ class Heatmap:
         tiles : str, optional
             An address of map tiles with {z}, {x} and {y}, for the background of an .html. The page then asks the
             network for these tiles, and for nothing else.
+        values : {"share", "people"}, default "share"
+            What numbers are shown in: shares of all people, or people, as :meth:`in_people` has them.
+        crs : str, optional
+            The projected system of coordinates of a .tif, such as the equal-area "EPSG:3035". By default it is that of
+            web maps.
 
         Raises
         ------
@@ -303,10 +366,12 @@ class Heatmap:
         """
         from dpheatmap.render import save
 
+        check(values=values)
+        heat = self.in_people() if values == "people" else self
         save(
-            self, path, title=title, subtitle=subtitle, source=source, what=what, style=style, colours=colours,
+            heat, path, title=title, subtitle=subtitle, source=source, what=what, style=style, colours=colours,
             limits=limits, background=background, basemap=basemap, context=context, context_credit=context_credit,
-            bare=bare, h3=h3, zooms=zooms, tiles=tiles,
+            bare=bare, h3=h3, zooms=zooms, tiles=tiles, crs=crs,
         )  # fmt: skip
 
     def to_xarray(self) -> Any:
@@ -380,7 +445,7 @@ class Heatmap:
 
     def __repr__(self) -> str:
         rows, columns = self.values.shape
-        notes = ", no signal" * self.empty + ", NOT PRIVATE" * self.seeded
+        notes = ", no signal" * self.uniform + ", NOT PRIVATE" * self.seeded
         return (
             f"<Heatmap of {columns} x {rows} pixels, {self.domain.kind} domain, sigma={self.sigma:g} "
             f"{self.domain.unit_name}, epsilon={self.epsilon}{f', delta={self.delta}' if self.delta else ''}{notes}>"

@@ -49,13 +49,13 @@ def smooth_estimate(
     """
     from dpheatmap.heatmap.uncertainty import Uncertainty
 
-    domain, empty = distribution.domain, distribution.empty
+    domain, uniform = distribution.domain, distribution.empty
     values = smooth(distribution, sigma, size)
     rows, columns = values.shape
     known = None
-    if method == "posterior" and not empty:
+    if method == "posterior" and not uniform:
         known = Uncertainty(estimate, domain, sigma, (rows, columns))
     return Heatmap(
-        values, domain, sigma, promise.loss, promise.made, promise.seeded, empty, known, None, method,
+        values, domain, sigma, promise.loss, promise.made, promise.seeded, uniform, known, None, method,
         promise.trust, promise.noise, estimate,
     )  # fmt: skip

@@ -9,6 +9,9 @@ ones. With knots t every h rows, of a sigma s,
 c = h sigma / (s sqrt(2 pi (sigma^2 - s^2))). If s^2 is at most half of sigma^2 and h is s / 1.75, both sides agree to
 within 1e-12. So rows are spread over knots, which are few, and a band is made of the knots around it. Where sigma is
 small, the rows themselves are the knots.
+
+Inside a boundary, the part of a pixel's mass that the filter leaves inside is as smooth as the map. It is computed on
+a grid of at most _COARSE pixels, and interpolated.
 """
 
 from __future__ import annotations
@@ -21,12 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap.estimate.distribution import Distribution, Rasteriser
-from dpheatmap.heatmap.smoothing import bell, filter_row, sigmas_in_pixels
-from dpheatmap.place.domain import Floats
+from dpheatmap.heatmap.smoothing import bell, filter_row, inside_in_pixels, kept_inside, sigmas_in_pixels
+from dpheatmap.place.domain import Domain, Floats
 
 _REACH = 7.0  # sigmas: beyond, a bell is below 3e-11 of its top
 _KNOTS = 1.75  # in their sigma
 _FEW = 16.0  # rows: if sigma is smaller, the rows are the knots
+_COARSE = 1024  # pixels on the longer side
 _CHUNK = 256  # rows that are spread at once
 
 
@@ -35,26 +39,58 @@ def smoothed_bands(
 ) -> Iterator[Floats]:
     """Rasterise a distribution to rows and columns of pixels and smooth it; yields the bands of rows between edges.
 
-    Together the bands are what `smoothing.smooth` computes, to within 1e-10 of the highest value.
+    Together the bands are what `smoothing.smooth` computes, to within 1e-10 of the highest value; inside a boundary, on
+    more than _COARSE pixels, to within a few thousandths.
     """
     rows, columns = shape
-    cells = Rasteriser(distribution.domain, distribution.levels, distribution.codes, columns, rows)
+    domain = distribution.domain
+    cells = Rasteriser(domain, distribution.levels, distribution.codes, columns, rows)
     if distribution.empty:
         for first, stop in pairwise(edges):
             yield cells.raster(distribution.mass, first, stop)
         return
-    across, down = sigmas_in_pixels(distribution.domain, sigma, shape)
-    knots = _Knots(down, columns)
+    across, down = sigmas_in_pixels(domain, sigma, shape)
+    knots, edge = _Knots(down, columns), None if domain.runs is None else _Edge(domain, sigma, shape)
     for first, stop in pairwise(edges):
         while knots.rows_added < knots.rows_for(stop):
             begin = knots.rows_added
             end = min(rows, begin + _CHUNK)
             chunk = cells.raster(distribution.mass, begin, end)
+            if edge is not None:
+                chunk /= edge.keeps(begin, end)
             for i, row in enumerate(chunk, begin):
                 if row.any():
                     row[:] = filter_row(row, float(across[i])) / _sum_of_bell(i, rows, float(down[i]))
             knots.add(chunk)
-        yield knots.band(first, stop)
+        band = knots.band(first, stop)
+        yield band if edge is None else band * edge.parts(first, stop)
+
+
+class _Edge:
+    """What lies inside a boundary, by rows: parts of pixels, and the parts of their masses that a filter keeps."""
+
+    def __init__(self, domain: Domain, sigma: float, shape: tuple[int, int]) -> None:
+        self.shape = shape
+        even = Distribution.uniform(domain)
+        self._even, self._mass = Rasteriser(domain, even.levels, even.codes, shape[1], shape[0]), even.mass
+        self._pixels = inside_in_pixels(domain, shape)
+        longer = max(shape)
+        coarse = (max(2, round(side * min(1.0, _COARSE / longer))) for side in shape)
+        self._kept = kept_inside(domain, sigma, (next(coarse), next(coarse)))
+
+    def parts(self, first: int, stop: int) -> Floats:
+        """The parts of the pixels of some rows that lie inside."""
+        return np.minimum(self._even.raster(self._mass, first, stop) * self._pixels, 1.0)
+
+    def keeps(self, first: int, stop: int) -> Floats:
+        """The parts of the masses of these pixels that a filter keeps inside."""
+        if self._kept.shape == self.shape:
+            return self._kept[first:stop]
+        rows, columns = self._kept.shape
+        down = (np.arange(first, stop) + 0.5) * (rows / self.shape[0]) - 0.5
+        across = (np.arange(self.shape[1]) + 0.5) * (columns / self.shape[1]) - 0.5
+        between = np.stack([np.interp(down, np.arange(rows), column) for column in self._kept.T], axis=1)
+        return np.stack([np.interp(across, np.arange(columns), row) for row in between])
 
 
 def _sum_of_bell(i: int, rows: int, sigma: float) -> float:

@@ -1,8 +1,14 @@
-"""Smoothing of a distribution to pixels by the paper's Gaussian filter, with sigma on the ground."""
+"""Smoothing of a distribution to pixels by the paper's Gaussian filter, with sigma on the ground.
+
+**Inside a boundary.** The filter of a rectangle is a matrix G that keeps each pixel's mass in the rectangle. Let w be
+the part of each pixel that lies inside. The mass that G would leave inside is z = G' w for a unit of it, with G' the
+transpose. So ``H = w * G (p / z)`` keeps all mass inside, as the paper's formula does with a sum over pixels inside.
+"""
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +22,7 @@ if TYPE_CHECKING:
 _DEFAULT_SIGMA = 0.02  # of the longer side
 _DEFAULT_SIZE = 1024  # pixels on the longer side, at most
 _REACH = 13.0  # sigmas: beyond, the kernel is below 1e-36 of its top
+_LEAST_KEPT = 1e-12  # of a pixel's mass: farther out there is none
 _DIRECTLY = 2**19  # products of a convolution, from which on Fourier's transform is faster and as good
 
 
@@ -45,7 +52,43 @@ def smooth(distribution: Distribution, sigma: float, size: int | None = None) ->
     check(sigma=sigma, size=size)
     columns, rows = (max(1, round(cells * int(size) / longer)) for cells in (finest.columns, finest.rows))
     values = distribution.raster(columns, rows)
-    return values if distribution.empty else gaussian_filter(values, domain, float(sigma))
+    if distribution.empty:
+        return values
+    smoothed: Floats = parts_inside(domain, (rows, columns)) * gaussian_filter(values, domain, float(sigma))
+    return smoothed
+
+
+@lru_cache(maxsize=8)
+def parts_inside(domain: Domain, shape: tuple[int, int]) -> Floats:
+    """The part of each pixel of a grid that lies inside the domain; one 1 for all if that is a rectangle."""
+    from dpheatmap.estimate.distribution import Distribution
+
+    if domain.runs is None:
+        return np.ones((1, 1))
+    rows, columns = shape
+    parts: Floats = np.minimum(
+        Distribution.uniform(domain).raster(columns, rows) * inside_in_pixels(domain, shape), 1.0
+    )
+    return parts
+
+
+def inside_in_pixels(domain: Domain, shape: tuple[int, int]) -> float:
+    """The area inside the domain, in pixels of a grid."""
+    root = np.zeros(1, np.int64)
+    return float(domain.weight(0, root)[0]) * shape[0] * shape[1] / domain.cells(domain.depth).count
+
+
+@lru_cache(maxsize=8)
+def kept_inside(domain: Domain, sigma: float, shape: tuple[int, int]) -> Floats:
+    """The part of each pixel's mass that the filter of the rectangle leaves inside the domain: z."""
+    parts = parts_inside(domain, shape)
+    if parts.size == 1:
+        return parts
+    across, down = sigmas_in_pixels(domain, sigma, shape)
+    kept = _kernel(down).T @ parts
+    for row in range(len(kept)):
+        kept[row] = filter_row(kept[row], float(across[row]), back=True)
+    return np.maximum(kept, _LEAST_KEPT)
 
 
 def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
@@ -60,8 +103,12 @@ def gaussian_filter(raster: Floats, domain: Domain, sigma: float) -> Floats:
     draws larger away from the equator, so each *source* row has its own sigma in pixels. Filtering the rows across,
     each by its own kernel, and then down gives exactly the sum above. Several rasters, along a first axis, are filtered
     at once.
+
+    Inside a boundary, the result is the mass that pixels would have if they lay inside as a whole, also beyond it.
+    Times `parts_inside` it is H.
     """
     rows, columns = raster.shape[-2:]
+    raster = raster / kept_inside(domain, sigma, (rows, columns))
     across, down = sigmas_in_pixels(domain, sigma, (rows, columns))
     if np.ptp(across) <= 1e-12 * across.max():
         smoothed = raster @ _kernel(np.full(columns, across[0])).T
@@ -89,23 +136,34 @@ def _kernel(sigmas: Floats) -> Floats:
     return kernel
 
 
-def filter_row(row: Floats, sigma: float) -> Floats:
-    """Spread a row along itself by one convolution with a kernel, which is 0 beyond :data:`_REACH` sigmas."""
+def filter_row(row: Floats, sigma: float, *, back: bool = False) -> Floats:
+    """Spread a row along itself by one convolution with a kernel, which is 0 beyond :data:`_REACH` sigmas.
+
+    With ``back``, it is multiplied by the transpose of that matrix.
+    """
     columns = len(row)
     half = bell(np.arange(columns, dtype=np.float64), sigma)
     # Of the kernel at j, sums[j] lies at or before j and sums[columns - 1 - j] at or after it.
     sums = np.cumsum(half)
     reach = min(columns, math.ceil(_REACH * sigma) + 1)
-    weighed = row / (sums + sums[::-1] - 1.0)
+    totals = sums + sums[::-1] - 1.0
+    if back:
+        return _convolve(row, half[:reach]) / totals
+    return _convolve(row / totals, half[:reach])
+
+
+def _convolve(row: Floats, half: Floats) -> Floats:
+    """Convolve a row with a symmetric kernel, given from its middle on."""
+    columns, reach = len(row), len(half)
     if reach * columns > _DIRECTLY:
-        return _convolve_by_fourier(weighed, half[:reach])
-    whole = np.concatenate([half[reach - 1 : 0 : -1], half[:reach]])
-    spread: Floats = np.convolve(whole, weighed)[reach - 1 : reach - 1 + columns]
+        return _convolve_by_fourier(row, half)
+    whole = np.concatenate([half[:0:-1], half])
+    spread: Floats = np.convolve(whole, row)[reach - 1 : reach - 1 + columns]
     return spread
 
 
 def _convolve_by_fourier(row: Floats, half: Floats) -> Floats:
-    """Convolve a row with a symmetric kernel, given from its middle on, to within rounding of the highest value."""
+    """Convolve, to within rounding of the highest value."""
     columns, reach = len(row), len(half)
     size = min(odd * 2 ** math.ceil(math.log2((columns + reach) / odd)) for odd in (1, 3, 5, 9, 15))
     kernel = np.zeros(size)  # the first half of a kernel around 0, and the second before the end

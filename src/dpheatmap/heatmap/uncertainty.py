@@ -65,8 +65,9 @@ class _RawDraws(NamedTuple):
 class Uncertainty:
     """The uncertainty of the heatmap of an estimate, smoothed by ``sigma``, on a grid of pixels of ``shape``.
 
-    ``count`` is the number of draws, which are the first ones of ``maps``. All results are relative to the map: a
-    factor for each pixel of the map, interpolated between the pixels of the coarser grid of the draws.
+    ``count`` is the number of draws, which are the first ones of ``maps``. They are of shares, or of numbers of people,
+    as the ``quantity`` says. All results are relative to the map: a factor for each pixel of the map, interpolated
+    between the pixels of the coarser grid of the draws.
     """
 
     estimate: MapEstimate
@@ -75,6 +76,7 @@ class Uncertainty:
     shape: tuple[int, int]
     count: int = DRAWS
     maps: DrawnMaps | None = None
+    quantity: str = "share"
 
     @cached_property
     def roughly(self) -> Uncertainty:
@@ -83,7 +85,8 @@ class Uncertainty:
 
     @cached_property
     def _drawn(self) -> DrawnMaps:
-        return self.maps or DrawnMaps(self.estimate, self.domain, self.sigma, self._coarse)
+        total = self.estimate.total if self.quantity == "people" else None
+        return self.maps or DrawnMaps(self.estimate, self.domain, self.sigma, self._coarse, total)
 
     @property
     def _draws(self) -> Floats:

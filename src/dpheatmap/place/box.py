@@ -1,9 +1,13 @@
-"""Boxes in degrees, on Web Mercator: level = zoom, cell = map tile, Morton code = quadkey."""
+"""Boxes in degrees, on Web Mercator: level = zoom, cell = map tile, Morton code = quadkey.
+
+**Across the antimeridian** a box lies on the world *turned* by half a circle: its longitudes run from 0 to 360, and its
+root square begins at Greenwich. A column of cells of level i is that of the map tile half of 2^i columns away.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,12 +16,12 @@ import numpy as np
 from dpheatmap._util.parameters import DEEPEST
 from dpheatmap.errors import DomainError
 from dpheatmap.place import projection
-from dpheatmap.place.place import Bounds, Floats, Place, Units
+from dpheatmap.place.place import Bounds, Floats, Functions, Place, Units
 
 
 @dataclass(frozen=True)
 class Box(Place):
-    """West, south, east and north; the root square is the world."""
+    """West, south, east and north; the root square is the world. An east above 180 is beyond the antimeridian."""
 
     extent: Bounds
     kind: ClassVar[str] = "bbox"
@@ -35,19 +39,44 @@ class Box(Place):
         """Make a box with these edges; raises DomainError if they are not a box on the map."""
         return cls(check_box(west, south, east, north))
 
-    def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
+    @property
+    def turned(self) -> bool:
+        """Whether the root square begins at Greenwich, and longitudes run from 0 to 360."""
+        return self.extent.x1 > 180.0
+
+    def to_root(self, x: Any, y: Any, on: Functions) -> tuple[Any, Any]:
         """Project by Web Mercator, with arithmetic alone."""
-        return projection.mercator_column(x), projection.mercator_row(y, sqrt, let)
+        column = self._eastward(x, on) / 360.0 if self.turned else projection.mercator_column(x)
+        return column, projection.mercator_row(y, on.sqrt, on.let)
+
+    def within(self, x: Any, y: Any, on: Functions) -> Any:
+        """Tell which points lie in the box."""
+        return super().within(self._eastward(x, on) if self.turned else x, y, on)
+
+    @staticmethod
+    def _eastward(x: Any, on: Functions) -> Any:
+        """Longitudes from 0 to 360."""
+        return on.choose(x >= 0.0, x, 360.0 + x)
+
+    def columns_of(self, longitudes: Floats) -> Floats:
+        """Columns of the root square, below 0 or above 1 beyond it: lines are not torn where the square ends."""
+        columns: Floats = longitudes / 360.0 + self.greenwich
+        return columns
 
     def from_root(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """Longitudes and latitudes."""
-        return 360.0 * (u - 0.5), projection.latitudes_of_rows(v)
+        """Longitudes, beyond the antimeridian above 180, and latitudes."""
+        return 360.0 * (u - self.greenwich), projection.latitudes_of_rows(v)
 
     def edges(self, left: float, top: float, right: float, bottom: float) -> Bounds:
         """West, south, east, north."""
-        west, east = (360.0 * (at - 0.5) for at in (left, right))
+        west, east = (360.0 * (at - self.greenwich) for at in (left, right))
         north, south = (projection.latitude_of_row(at) for at in (top, bottom))
         return Bounds(west, south, east, north)
+
+    @property
+    def greenwich(self) -> float:
+        """Where Greenwich is on the root square."""
+        return 0.0 if self.turned else 0.5
 
     def width_of_root(self, v: Floats) -> Floats:
         """The equator times Web Mercator's ground scale at rows v in [0, 1]: cos(latitude) = 1 / cosh(pi (1 - 2 v))."""
@@ -75,6 +104,10 @@ class Box(Place):
         area: Floats = projection.EARTH_CIRCUMFERENCE**2 / (2.0 * np.pi) * (right - left) * (sines[0] - sines[1])
         return area
 
+    def customary(self, x: Floats) -> Floats:
+        """Longitudes from -180 to 180."""
+        return np.where(x > 180.0, x - 360.0, x)
+
     def readable_length(self, length: float) -> tuple[float, str]:
         """The length in metres or kilometres."""
         return (length / 1000, "km") if length >= 1000 else (length, "m")
@@ -99,6 +132,7 @@ def check_box(west: float, south: float, east: float, north: float) -> Bounds:
     except (TypeError, ValueError, OverflowError):
         raise DomainError("The edges of a box must be four numbers. Give west, south, east, north.") from None
     box = f"({w:g}, {s:g}, {e:g}, {n:g})"
+    w, e = _beyond_the_antimeridian(w, e)
     if not all(math.isfinite(v) for v in (w, s, e, n)):
         raise DomainError(f"The edges of a box must be finite; they were {box}. Give west, south, east, north.")
     if max(abs(s), abs(n)) > 90 and max(abs(w), abs(e)) <= 90:
@@ -111,10 +145,10 @@ def check_box(west: float, south: float, east: float, north: float) -> Bounds:
             f"Latitudes run from -90 to 90; the box was {box}. Give west, south, east, north in degrees, and turn "
             "coordinates that are metres into longitude and latitude."
         )
-    if max(abs(w), abs(e)) > 180 or w - e > 180:
+    if w < -180 or w > 180 or (e > 180 and w < 0) or e > 360:
         raise DomainError(
-            f"The box {box} crosses the antimeridian, and one domain lies on one side of it. "
-            "Release the part up to 180 and the part from -180 on separately; their epsilons add up."
+            f"Longitudes run from -180 to 180; the box was {box}. Give west, south, east, north in degrees; a box "
+            "across the antimeridian has a west above its east, such as 170 and -170."
         )
     if w > e or s > n:
         raise DomainError(f"The box {box} is inverted: west must be below east and south below north. Swap the edges.")
@@ -126,6 +160,17 @@ def check_box(west: float, south: float, east: float, north: float) -> Bounds:
             "Cut the box at 85.05 degrees."
         )
     return Bounds(w, s, e, n)
+
+
+def _beyond_the_antimeridian(west: float, east: float) -> tuple[float, float]:
+    """The edges of a box across the antimeridian as numbers that ascend; others as they are.
+
+    >>> _beyond_the_antimeridian(170.0, -170.0), _beyond_the_antimeridian(-190.0, -170.0)
+    ((170.0, 190.0), (170.0, 190.0))
+    """
+    if -360.0 < west < -180.0 < east <= 0.0:
+        return west + 360.0, east + 360.0
+    return (west, east + 360.0) if west - east > 180.0 and west <= 180.0 and east >= -180.0 else (west, east)
 
 
 def zoom_for_resolution(south: float, north: float, resolution: float) -> int:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpheatmap._util.parameters import check
-from dpheatmap.place.mask import CellRange, Mask
-from dpheatmap.place.place import Bounds, Floats, Place
+from dpheatmap.place.mask import CellRange, Mask, Pieces, Runs
+from dpheatmap.place.place import ON_ARRAYS, Bounds, Floats, Place
 from dpheatmap.place.quadtree import Ints, children, encode
 
 
@@ -23,7 +23,7 @@ class CellGrid:
 
     @property
     def kind(self) -> str:
-        """The kind of place: "bbox", "image" or "unit"."""
+        """The kind of place: "bbox", "polygon", "image" or "unit"."""
         return self.place.kind
 
     @property
@@ -142,6 +142,27 @@ class CellGrid:
         """
         return self._mask.weight(level, codes)
 
+    @property
+    def runs(self) -> Runs | None:
+        """The finest cells that meet the domain, by rows; None if they are all those of a rectangle."""
+        return self._mask.runs
+
+    def pieces(self, level: int) -> Pieces | None:
+        """Cut the domain into cells that mass may be spread over evenly.
+
+        Parameters
+        ----------
+        level : int
+            The finest level of the cells.
+
+        Returns
+        -------
+        Pieces or None
+            The largest cells that lie inside as a whole, and the cells of the level that don't. None if the domain is a
+            rectangle of finest cells, at whose edges cells can be cut.
+        """
+        return self.place.mask(min(level, self.depth)).pieces()
+
     def first_level(self, width: int) -> int:
         """Find the deepest level at which at most ``width`` cells meet the domain: the first level that is measured.
 
@@ -217,16 +238,17 @@ class CellGrid:
         columns, rows : array of int
             The cell of each point.
         inside : array of bool
-            Whether each point lies in the extent, edges included. On the far edge it belongs to the last cell.
+            Whether each point lies in the extent, edges included, and its cell meets the domain. On the far edge of a
+            rectangle it belongs to the last cell.
         """
         px, py = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         e, finest = self.extent, self.cells(self.depth)
-        inside: NDArray[np.bool_] = self.place.inside(px, py)
-        u, v = self.to_root(np.where(inside, px, e.x0), np.where(inside, py, e.y0))
-        side = float(2**self.depth)
-        columns = np.clip(np.floor(u * side).astype(np.int64), finest.x0, finest.x1 - 1)
-        rows = np.clip(np.floor(v * side).astype(np.int64), finest.y0, finest.y1 - 1)
-        return columns, rows, inside
+        within: NDArray[np.bool_] = self.place.within(px, py, ON_ARRAYS)
+        u, v = self.to_root(np.where(within, px, e.x0), np.where(within, py, e.y0))
+        columns, rows = (np.floor(at * float(2**self.depth)).astype(np.int64) for at in (u, v))
+        if self.runs is None:
+            columns, rows = np.clip(columns, finest.x0, finest.x1 - 1), np.clip(rows, finest.y0, finest.y1 - 1)
+        return columns, rows, within & self.meets(self.depth, columns, rows)
 
     def to_root(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Map points to the root square.
@@ -241,7 +263,7 @@ class CellGrid:
         u, v : array of float
             The points in [0, 1]^2, with rows downward.
         """
-        return self.place.to_root(x, y, np.sqrt, lambda step: step)
+        return self.place.to_root(x, y, ON_ARRAYS)
 
     # Measures of the place
 

@@ -2,8 +2,8 @@
 
 A domain is chosen before any data is read. Its cells at the finest level lie inside a square of ``2**depth x
 2**depth``; a cell of a coarser level *meets* the domain if it holds one of them (`mask.py`). Cells that don't meet it
-are known to be empty and are never measured. The place itself (a box on the ground, an image or the unit square) is an
-object of its own (`place.py`). Rows count from the north, the image's top, or y = 0.
+are known to be empty and are never measured. The place itself (a box or a region on the ground, an image or the unit
+square) is an object of its own (`place.py`). Rows count from the north, the image's top, or y = 0.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dpheatmap.place.cell_grid import CellGrid
 from dpheatmap.place.image import Image
 from dpheatmap.place.mask import CellRange
 from dpheatmap.place.place import Bounds, Floats, Place
+from dpheatmap.place.region import Region
 from dpheatmap.place.unit_square import UnitSquare
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bounds", "CellRange", "Domain", "Floats"]
 
-PLACES: Mapping[str, type[Place]] = {place.kind: place for place in (Box, Image, UnitSquare)}
+PLACES: Mapping[str, type[Place]] = {place.kind: place for place in (Box, Region, Image, UnitSquare)}
 """All kinds of places, by their names in files."""
 
 _DEFAULT_CELLS = 256  # on the longer side of a box for which no resolution was given, as in the paper's experiments
@@ -35,12 +36,12 @@ _DEFAULT_CELLS = 256  # on the longer side of a box for which no resolution was 
 
 @dataclass(frozen=True)
 class Domain(CellGrid):
-    """A public place with a finest level, made by :meth:`bbox`, :meth:`image` or :meth:`unit`.
+    """A public place with a finest level, made by :meth:`bbox`, :meth:`polygon`, :meth:`image` or :meth:`unit`.
 
     Attributes
     ----------
     place : Place
-        What the domain lies on: a box on the ground, an image or the unit square.
+        What the domain lies on: a box or a region on the ground, an image or the unit square.
     depth : int
         The finest level.
     """
@@ -61,7 +62,7 @@ class Domain(CellGrid):
         Parameters
         ----------
         west, south, east, north : float
-            The edges of the box, in degrees.
+            The edges of the box, in degrees. A box across the antimeridian has a west above its east: 170 and -170.
         resolution : float, optional
             The widest that a cell may be on the ground, in metres. The zoom of the finest level follows from it.
         depth : int, optional
@@ -85,15 +86,51 @@ class Domain(CellGrid):
         (20, 874)
         """
         place = Box.between(west, south, east, north)
-        if depth is not None and resolution is not None:
-            raise DomainError("A box takes a resolution or a depth, and was given both. Leave one of them out.")
-        if resolution is not None:
-            check(resolution=resolution)
-            depth = zoom_for_resolution(place.extent.y0, place.extent.y1, float(resolution))
-        elif depth is None:
-            depth = _zoom_for_cells(place, _DEFAULT_CELLS)
-        check(depth=depth)
-        return cls(place, int(depth))
+        return cls(place, _depth_of(place, resolution, depth))
+
+    @classmethod
+    def polygon(
+        cls, boundary: Any, *, resolution: float | None = None, depth: int | None = None, layer: str | None = None
+    ) -> Domain:
+        """Make a domain of what lies inside a boundary on the ground, such as a city's.
+
+        The boundary is public, as every domain is. An event is inside if its finest cell meets the boundary.
+
+        Parameters
+        ----------
+        boundary : mapping, path, GeoDataFrame or geometry
+            Polygons: GeoJSON as a mapping, or a file (GeoJSON, GeoPackage, Shapefile, GeoParquet) or a frame of
+            geopandas in any system of coordinates. All of its polygons together are the place.
+        resolution : float, optional
+            The widest that a cell may be on the ground, in metres, as for :meth:`bbox`.
+        depth : int, optional
+            The zoom of the finest level itself, instead of a resolution. Without either, the longer side has at least
+            256 cells.
+        layer : str, optional
+            The layer of the file, if it has several.
+
+        Returns
+        -------
+        Domain
+            The region, as the map tiles that meet it.
+
+        Raises
+        ------
+        DomainError
+            If the boundary has no area or is not on the map, or if both a resolution and a depth are given.
+
+        Examples
+        --------
+        >>> triangle = {"type": "Polygon", "coordinates": [[[8, 47], [9, 47], [8, 48], [8, 47]]]}
+        >>> land = Domain.polygon(triangle, resolution=1000)
+        >>> land.count(land.depth) < 0.6 * land.cells(land.depth).count
+        True
+        """
+        from dpheatmap.place.boundary_source import read_boundary
+
+        source = read_boundary(boundary, layer)
+        level = _depth_of(source.box, resolution, depth)
+        return cls(Region.of_edges(source.edges(level), level, turned=source.box.turned), level)
 
     @classmethod
     def image(cls, width: int, height: int, *, depth: int | None = None) -> Domain:
@@ -205,9 +242,22 @@ class Domain(CellGrid):
             if isinstance(error, DomainError):
                 raise
             raise DomainError(
-                f"A domain is a bbox, an image or a unit square; it was {kind!r} with "
+                f"A domain is a bbox, a polygon, an image or a unit square; it was {kind!r} with "
                 f"({x0:g}, {y0:g}, {x1:g}, {y1:g}). It is damaged."
             ) from error
+
+
+def _depth_of(box: Box, resolution: float | None, depth: int | None) -> int:
+    """The zoom of the finest level for a resolution, or the one that is given."""
+    if depth is not None and resolution is not None:
+        raise DomainError("A place takes a resolution or a depth, and was given both. Leave one of them out.")
+    if resolution is not None:
+        check(resolution=resolution)
+        depth = zoom_for_resolution(box.extent.y0, box.extent.y1, float(resolution))
+    elif depth is None:
+        depth = _zoom_for_cells(box, _DEFAULT_CELLS)
+    check(depth=depth)
+    return int(depth)
 
 
 def _zoom_for_cells(place: Place, cells: int) -> int:

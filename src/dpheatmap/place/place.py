@@ -47,6 +47,19 @@ class Units(NamedTuple):
     """Familiar areas and their names; none where a density of 1 is that of an even map."""
 
 
+class Functions(NamedTuple):
+    """What coordinates are converted with besides operators, on arrays or on SQL expressions."""
+
+    sqrt: Callable[[Any], Any]
+    let: Callable[[Any], Any]
+    """Names an intermediate result, which is a column in SQL; in NumPy it does nothing."""
+    choose: Callable[[Any, Any, Any], Any]
+    """The second where the first is true, else the third."""
+
+
+ON_ARRAYS = Functions(np.sqrt, lambda step: step, np.where)
+
+
 class Place(ABC):
     """The place that a domain lies on. ``extent`` is the rectangle that holds all of it, edges included."""
 
@@ -64,11 +77,8 @@ class Place(ABC):
     # Coordinates
 
     @abstractmethod
-    def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
-        """Map points to the root square [0, 1]^2, rows downward; takes arrays or SQL expressions.
-
-        ``let`` names an intermediate result, which is a column in SQL; in NumPy it does nothing.
-        """
+    def to_root(self, x: Any, y: Any, on: Functions) -> tuple[Any, Any]:
+        """Map points to the root square [0, 1]^2, rows downward; takes arrays or SQL expressions."""
 
     @abstractmethod
     def from_root(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -78,10 +88,11 @@ class Place(ABC):
     def edges(self, left: float, top: float, right: float, bottom: float) -> Bounds:
         """The edges of a rectangle of the root square in the place's coordinates."""
 
-    def inside(self, x: Any, y: Any) -> Any:
-        """Tell which points are inside, of arrays or of SQL expressions.
+    def within(self, x: Any, y: Any, on: Functions) -> Any:
+        """Tell which points lie in the extent, of arrays or of SQL expressions.
 
-        The finest cell of a point inside must meet the place (`mask`): what is counted is then measured.
+        A point there is inside if its finest cell meets the place (`mask`): what is counted is then measured. In the
+        extent of a rectangle, every finest cell does.
         """
         e = self.extent
         return (x >= e.x0) & (x <= e.x1) & (y >= e.y0) & (y <= e.y1)
@@ -90,10 +101,15 @@ class Place(ABC):
         """The cells that meet the place."""
         return RectangleMask(self.finest(depth), depth)
 
+    @property
+    def outline(self) -> list[Floats]:
+        """The rings of a boundary as points of the root square, each closed; none around a rectangle."""
+        return []
+
     def finest(self, depth: int) -> CellRange:
         """The rectangle of finest cells that holds the extent."""
         e = self.extent
-        u, v = self.to_root(np.array([e.x0, e.x1]), np.array([e.y0, e.y1]), np.sqrt, lambda step: step)
+        u, v = self.to_root(np.array([e.x0, e.x1]), np.array([e.y0, e.y1]), ON_ARRAYS)
         side = 2**depth
         x0, y0 = (min(max(math.floor(min(at) * side), 0), side - 1) for at in (u.tolist(), v.tolist()))
         x1, y1 = (min(math.ceil(max(at) * side), side) for at in (u.tolist(), v.tolist()))
@@ -120,6 +136,10 @@ class Place(ABC):
         """The areas of rectangles of the root square: square metres on the ground, square pixels or square sides."""
 
     # Words and files
+
+    def customary(self, x: Floats) -> Floats:
+        """Coordinates x as tables tell them."""
+        return x
 
     def readable_length(self, length: float) -> tuple[float, str]:
         """A length in the unit that reads best, and that unit."""
@@ -153,7 +173,7 @@ class Planar(Place):
     def root_side(self) -> float:
         """The side of the root square in the place's coordinates."""
 
-    def to_root(self, x: Any, y: Any, sqrt: Callable[[Any], Any], let: Callable[[Any], Any]) -> tuple[Any, Any]:
+    def to_root(self, x: Any, y: Any, on: Functions) -> tuple[Any, Any]:
         """Divide by the side of the root square."""
         return x / self.root_side, y / self.root_side
 

@@ -10,10 +10,11 @@ from typing import Any
 from dpheatmap._util.number_words import digits
 from dpheatmap._util.parameters import as_epsilon, check
 from dpheatmap.design.paper import PaperDesign, all_at_once, one_level_each
-from dpheatmap.design.registry import FORECASTS
+from dpheatmap.design.registry import DESIGNS, FORECASTS, choose_design
 from dpheatmap.design.settings import PAPER_WIDTH, Settings
 from dpheatmap.design.shares import PAPER_DECAY, SHARES, part, read_epsilon
-from dpheatmap.errors import DomainError
+from dpheatmap.design.start import DEFAULT_TOTAL
+from dpheatmap.errors import DomainError, ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.planning import bounds
 from dpheatmap.planning.expected_error import Choice, local_error, sparse_or_dense, variance_of_report
@@ -24,6 +25,8 @@ _TRUSTING = {
     "nobody": ", who trust nobody,",
 }  # fmt: skip
 _VISIBLE = 0.05  # the share of all people that makes "a busy place" below
+_MORE = Fraction(1, 10)  # a part of epsilon for the number of people that is told for comparison
+_NINE_IN_TEN = 1.645  # standard deviations
 _CERTAIN = 3.0  # standard deviations of the noise that a count must rise above
 
 
@@ -128,6 +131,10 @@ class Plan:
         Guarantees and a lower bound.
     trusted : {"curator", "shuffler", "servers", "nobody"}
         Who is trusted with people's data.
+    people_share : Fraction or None
+        The part of epsilon that goes into the number of all people; None where nothing is set aside for it.
+    people_error : float or None
+        What the estimated number of all people will be off by, at most, nine times in ten; None without a curator.
     """
 
     domain: Domain
@@ -142,6 +149,8 @@ class Plan:
     why: str
     bounds: Theory
     trusted: str = "curator"
+    people_share: Fraction | None = None
+    people_error: float | None = None
 
     @property
     def caution(self) -> str | None:
@@ -169,6 +178,8 @@ class Plan:
             "better": self.better,
             "why": self.why,
             "bounds": vars(self.bounds),
+            "people_share": None if self.people_share is None else str(self.people_share),
+            "people_error": self.people_error,
             "levels": [{**vars(level), "epsilon": str(level.epsilon)} for level in self.levels],
         }
 
@@ -189,10 +200,23 @@ class Plan:
         if self.smallest_feature is not None:
             seen = self.domain.length_in_words(self.smallest_feature)
             lines.append(f"Smallest visible feature: {seen}, if it holds {_VISIBLE:.0%} of the people.")
+        if self.people_error is not None:
+            lines.append(self._number_of_people())
         lines += [self.advice, *filter(None, [self.caution])]
         if self.trusted == "curator":
             lines += ["", f"Better: {self.better}. {self.why}", f"In theory: {self.bounds.in_words(self.domain)}"]
         return "\n".join(lines)
+
+    def _number_of_people(self) -> str:
+        """What the part of epsilon for the number of all people buys."""
+        assert self.people_error is not None
+        told = f"The number of all people: known to within {digits(self.people_error, 2)}, nine times in ten."
+        if self.people_share is None or self.people_share >= _MORE:
+            return told
+        better = FORECASTS[self.design].deviation_of_total(
+            self.domain, self.epsilon, self.users, Settings(people_share=_MORE)
+        )
+        return f"{told} With a people share of {float(_MORE):g}, to within {digits(_NINE_IN_TEN * better, 2)}."
 
 
 def plan(
@@ -205,6 +229,7 @@ def plan(
     design: str = "ladder",
     places: int | None = None,
     trusted: str = "curator",
+    people_share: float | Fraction | None = None,
 ) -> Plan:
     """Plan a release before any data is read: levels, noise, expected error and advice.
 
@@ -227,6 +252,8 @@ def plan(
     trusted : {"curator", "shuffler", "servers", "nobody"}, default "curator"
         Who is trusted with people's data; "servers" are two, of which one is honest. Without a curator, all of the
         paper's levels are measured at once, whatever the design.
+    people_share : float, optional
+        The part of epsilon that goes into the number of all people, as for :func:`release`.
 
     Returns
     -------
@@ -245,12 +272,19 @@ def plan(
     check(users=users, width=width, decay=decay, design=design, trusted=trusted)
     if places is not None:
         check(places=places)
-    settings = Settings(design=design, width=int(width), decay=decay)
+    settings = Settings(design=design, width=int(width), decay=decay, people_share=people_share)
+    share, people_error = None, None
     if trusted == "curator":
+        choose_design(domain, exact, settings)
         forecast = FORECASTS[design]
         levels = _levels(domain, exact, users, forecast.planned_shares(domain, exact, users, settings))
         error = forecast.expected_error(domain, exact, users, settings, places)
         choice = sparse_or_dense(domain, exact, users, design, places=places)
+        people_error = _NINE_IN_TEN * forecast.deviation_of_total(domain, exact, users, settings)
+        if "people_share" in DESIGNS[design].takes:
+            share = DEFAULT_TOTAL if people_share is None else as_epsilon(people_share)
+    elif people_share is not None:
+        raise ParameterError("people_share is what a curator sets aside, and there is none. Leave it out.")
     else:
         design, forecast = PaperDesign.name, FORECASTS[PaperDesign.name]
         choice = Choice(PaperDesign.name, "Without a curator all levels are measured at once.")
@@ -262,7 +296,8 @@ def plan(
         domain=domain, epsilon=exact, users=users, design=design, levels=levels, expected_emd=error,
         smallest_feature=feature.cell if feature else None,
         advice=_advice(domain, exact, users, error, feature, trusted), better=choice.design, why=choice.why,
-        bounds=_theory(domain, exact, users, int(width), decay, places), trusted=trusted,
+        bounds=_theory(domain, exact, users, int(width), decay, places), trusted=trusted, people_share=share,
+        people_error=people_error,
     )  # fmt: skip
 
 

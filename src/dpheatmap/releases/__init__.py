@@ -8,7 +8,8 @@ from dpheatmap._util.lazy import lazy_names
 
 if TYPE_CHECKING:
     from dpheatmap.releases.discovery import Discovery
-    from dpheatmap.releases.release import Measurements, Release, load
+    from dpheatmap.releases.measurements import Measurements
+    from dpheatmap.releases.release import Release, load
     from dpheatmap.releases.trust import Trust
 
 __all__ = [
@@ -21,7 +22,7 @@ __all__ = [
 
 _HOMES = {
     "Discovery": f"{__name__}.discovery",
-    "Measurements": f"{__name__}.release",
+    "Measurements": f"{__name__}.measurements",
     "Release": f"{__name__}.release",
     "Trust": f"{__name__}.trust",
     "load": f"{__name__}.release",

@@ -20,7 +20,7 @@ from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.releases.release import Measurements
+from dpheatmap.releases.measurements import Measurements
 
 OTHER_CELLS = "the cells measured at level {} are not those that its design measures"
 OTHER_SHARES = "the shares of epsilon at level {} are not those that its design spends"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpheatmap._util.parameters import check
-from dpheatmap.design.design import Design, Question
+from dpheatmap.design.design import Design
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.registry import POSTERIOR, check_method
@@ -26,6 +26,7 @@ from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode
+from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
 from dpheatmap.releases.trust import CURATOR, Trust
 
@@ -34,78 +35,6 @@ if TYPE_CHECKING:
     from dpheatmap.estimate.number_of_people import NumberOfPeople
     from dpheatmap.estimate.posterior.public_measure import PublicMeasure
     from dpheatmap.heatmap.heatmap import Heatmap
-
-
-@dataclass(frozen=True, eq=False)
-class Measurements:
-    """Cells and their noisy counts.
-
-    A cell may be measured more than once, each time for a share of epsilon of its own. Rows are ordered by level, then
-    by Morton code, then by time.
-
-    Attributes
-    ----------
-    levels : array of int
-        The level of each cell.
-    codes : array of int
-        The Morton code of each cell.
-    counts : array of int
-        The noisy counts, in units of 1/W of a person; W is ``Release.units``.
-    shares : array of int
-        The share of epsilon, out of `SHARES`, that was spent on each count.
-    deviations : array of int or None
-        The standard deviation of the noise of each count, in the units of the counts. None where the noise follows from
-        the shares.
-    """
-
-    levels: Ints
-    codes: Ints
-    counts: Ints
-    shares: Ints
-    deviations: Ints | None = None
-
-    def __len__(self) -> int:
-        return len(self.levels)
-
-    def at(self, level: int) -> tuple[Ints, Ints]:
-        """Select the measurements of one level.
-
-        Parameters
-        ----------
-        level : int
-            The level.
-
-        Returns
-        -------
-        codes : array of int
-            The Morton codes of its cells.
-        counts : array of int
-            Their noisy counts.
-        """
-        start, stop = np.searchsorted(self.levels, [level, level + 1])
-        return self.codes[start:stop], self.counts[start:stop]
-
-    def answers(self, asked: Question) -> Ints | None:
-        """Look up the noisy counts that answer a question of the design.
-
-        Parameters
-        ----------
-        asked : Question
-            The level, the cells and the share of epsilon of the question.
-
-        Returns
-        -------
-        array of int or None
-            The noisy counts; None if some of the cells were not measured with that share.
-        """
-        start, stop = np.searchsorted(self.levels, [asked.level, asked.level + 1])
-        here = self.shares[start:stop] == asked.share
-        codes, counts = self.codes[start:stop][here], self.counts[start:stop][here]
-        at = np.searchsorted(codes, asked.cells)
-        if len(codes) == 0 or at[-1] >= len(codes) or not np.array_equal(codes[at], asked.cells):
-            return None
-        found: Ints = counts[at]
-        return found
 
 
 class LedgerEntry(NamedTuple):
@@ -407,6 +336,61 @@ class Release:
 
         return exceeding(self, areas, name=name, layer=layer)
 
+    def save_areas(
+        self,
+        areas: Any,
+        path: str | PathLike[str],
+        *,
+        confidence: float = 0.9,
+        name: str | None = None,
+        layer: str | None = None,
+        values: str = "share",
+        title: str | None = None,
+        subtitle: str | None = None,
+        source: str | None = None,
+        colours: str | None = None,
+        background: str | PathLike[str] | None = None,
+        basemap: bool = True,
+    ) -> None:
+        """Estimate how many people are in areas, and write them to a file in the format of its suffix.
+
+        Parameters
+        ----------
+        areas : path, GeoDataFrame, mapping, sequence of str or int
+            The areas, as for :meth:`areas`.
+        path : path
+            The file: .csv, .geojson, .gpkg or .parquet for the table; .png, .svg or .pdf for a map of the areas with a
+            chart of their ranks; .html for an interactive map.
+        confidence : float, default 0.9
+            The probability with which an interval holds the true value. Pictures and pages have 0.9.
+        name : str, optional
+            The column of the areas' names.
+        layer : str, optional
+            The layer of the file of areas, if it has several.
+        values : {"share", "people"}, default "share"
+            What numbers pictures and pages show.
+        title, subtitle, source : str, optional
+            The words around a picture or a page, as for :meth:`Heatmap.save`.
+        colours : {"light", "dark"}, optional
+            The ground of a picture or a page.
+        background : path, optional
+            The image that people looked at, below the areas.
+        basemap : bool, default True
+            Whether coast, borders and names are drawn.
+        """
+        from dpheatmap.render.content.look import Look
+        from dpheatmap.render.formats.area_file import PICTURED, refuse, save
+
+        words = {"title": title, "subtitle": subtitle, "source": source, "colours": colours, "background": background}
+        given = {key: value for key, value in words.items() if value is not None}
+        check(**given, basemap=basemap, values=values, confidence=confidence)
+        look = Look(**given, basemap=basemap)  # type: ignore[arg-type]
+        refuse(self.domain, path, look)
+        if Path(path).suffix.lower() in PICTURED and confidence != 0.9:
+            raise ParameterError(f"Pictures and pages have ranges of 0.9; confidence was {confidence:g}. Leave it out.")
+        table = self.areas(areas, confidence=confidence, name=name, layer=layer)
+        save(self, table, path, look, values=values)
+
     @property
     def people(self) -> NumberOfPeople:
         """The estimated number of people in the place, from every level that was measured, with its interval."""
@@ -530,4 +514,4 @@ def need_release(given: object, *others: type) -> None:
         )
 
 
-__all__ = ["Measurements", "Release", "load"]
+__all__ = ["Release", "load"]

@@ -30,8 +30,9 @@ from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
 from dpheatmap.releases.ladder_shape import problem_of_ladder
+from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.noise_law import LAPLACE, GaussianNoise, LaplaceNoise, NoiseLaw, fits
-from dpheatmap.releases.release import LedgerEntry, Measurements, Release
+from dpheatmap.releases.release import LedgerEntry, Release
 from dpheatmap.releases.trust import CURATOR, Trust
 
 FORMAT = 2

@@ -29,7 +29,7 @@ from dpheatmap.design.shares import SHARES, UNITS, part, split_over_levels
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode, encode
-from dpheatmap.releases.release import Measurements
+from dpheatmap.releases.measurements import Measurements
 from dpheatmap.testing import SeededSource, seeded_release
 from helpers.designs import paper_design
 from helpers.tables import COUNTERS, Columns, as_csv, as_json, outcome, people

@@ -31,7 +31,7 @@ from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.releases.release import Measurements
+from dpheatmap.releases.measurements import Measurements
 from helpers import planted, planted_looks
 from helpers.shapes import EPSILON, SHAPES, TIMES, UNVISITED, Shape, events, every, first_place
 

@@ -20,6 +20,7 @@ from dpheatmap.curator.core.query import COUNTERS, LARGEST_WEIGHT, aggregation
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import decode
+from helpers import nasty
 from helpers.tables import Columns, outcome, people, table
 
 settings.register_profile("patient", deadline=None)
@@ -129,12 +130,11 @@ def test_the_query_does_what_the_specification_says(
 
 
 @settings(max_examples=25)
-@given(ROWS, ROWS, st.booleans(), st.randoms(use_true_random=False))
+@given(ROWS, ROWS, st.sampled_from([DOMAINS[0], nasty.REGION]), st.booleans(), st.randoms(use_true_random=False))
 def test_one_more_person_adds_at_most_w_and_takes_nothing(
-    others: list[Row], theirs: list[Row], weighted: bool, random: Any
+    others: list[Row], theirs: list[Row], domain: Domain, weighted: bool, random: Any
 ) -> None:
     """The contract that the noise rests on, with the person's rows strewn among the others'."""
-    domain = DOMAINS[0]
     together = [*others, *(row._replace(person="newcomer") for row in theirs)]
     random.shuffle(together)
     before, _ = by_the_query(others, domain, weighted=weighted, each=False)

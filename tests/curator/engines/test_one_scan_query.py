@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.core.query import aggregation
+from dpheatmap.curator.engines.answer import Answer
 from dpheatmap.curator.engines.one_scan_query import aggregation_in_one_scan, with_counters
 from dpheatmap.design.shares import UNITS
 from helpers import nasty
 
 SQUARE = dph.Domain.unit(3)
-DOMAINS = [dph.Domain.bbox(-180, -85, 180, 85, depth=9), SQUARE, dph.Domain.image(5, 3)]
+DOMAINS = [dph.Domain.bbox(-180, -85, 180, 85, depth=9), SQUARE, dph.Domain.image(5, 3), nasty.REGION]
 
 
 def answers(relation: str, tables: dict[str, Any], domain: dph.Domain, **options: Any) -> tuple[Answer, Answer]:

@@ -26,7 +26,13 @@ from helpers.postgres import compiling
 from helpers.served import until
 from helpers.tables import W, outcome
 
-DOMAINS = [dph.Domain.unit(7), dph.Domain.image(5, 3), dph.Domain.bbox(-180, -85, 180, 85, depth=9)]
+DOMAINS = [
+    dph.Domain.unit(7),
+    dph.Domain.image(5, 3),
+    dph.Domain.bbox(-180, -85, 180, 85, depth=9),
+    nasty.REGION,
+    nasty.BEYOND,
+]
 COLUMNS: dict[str, Any] = {"user": "u", "x": "x", "y": "y"}
 TYPES = "u text, x float8, y float8, w bigint, d text"
 
@@ -55,7 +61,7 @@ def counted(database: str, domain: dph.Domain, table: str = "nasty", **options: 
     return without_nothing(outcome(database, domain, **{**COLUMNS, "table": table, **options}))
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.kind)
+@pytest.mark.parametrize("domain", DOMAINS, ids=["unit", "image", "box", "region", "beyond"])
 def test_nasty_points_fall_into_the_same_cells(database: str, con: psycopg.Connection[Any], domain: dph.Domain) -> None:
     events = nasty.table(domain, 6000)
     fill(con, "nasty", events)

@@ -49,6 +49,8 @@ CASES: list[tuple[dph.Domain, dict[str, Any]]] = [
     (dph.Domain.bbox(-180, -85, 180, 85, depth=9), {"weight": "w"}),
     (dph.Domain.unit(7), {}),
     (dph.Domain.image(5, 3), {"weight": "w", "user": None, "each_row_is_a_person": True}),
+    (nasty.REGION, {"weight": "w"}),
+    (nasty.BEYOND, {}),
 ]
 
 

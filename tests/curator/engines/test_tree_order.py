@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpheatmap.curator.core.answer import Answer
+from dpheatmap.curator.engines.answer import Answer
 from dpheatmap.curator.engines.tree_order import encode_rows, in_tree_order
 from dpheatmap.place.quadtree import Ints, encode
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from dpheatmap.estimate.areas import area_shapes
 from dpheatmap.estimate.areas.area_source import read_areas
 from dpheatmap.estimate.areas.coverage import boxes_of_cells, cover
+from dpheatmap.place import rings
 from dpheatmap.place.domain import Floats
 
 IMAGE = dph.Domain.image(100, 70)
@@ -76,7 +76,7 @@ def test_edges_that_are_bent_on_the_map_are_cut(monkeypatch: pytest.MonkeyPatch)
     fine = {"below": shapely.segmentize(corner["below"], 0.01)}
     true = float(read_areas(fine, domain).shapes(domain).sizes[0])
     assert size() == pytest.approx(true, rel=1e-5)
-    monkeypatch.setattr(area_shapes, "_MOST_CUTS", 0)
+    monkeypatch.setattr(rings, "_MOST_CUTS", 0)
     assert size() != pytest.approx(true, rel=1e-3)
 
 

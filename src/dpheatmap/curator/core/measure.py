@@ -55,7 +55,7 @@ from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.releases.release import Measurements
+from dpheatmap.releases.measurements import Measurements
 
 
 def measure_counts(counts: Counts, loss: PrivacyLoss, design: Design, source: Source = os.urandom) -> Measurements:

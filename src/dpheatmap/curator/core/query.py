@@ -8,6 +8,10 @@ events weigh at most W together, exactly: this is the whole sensitivity argument
 the number of an event's group in it. Only events in listed groups are inside, and t and T are over all of them: a
 person's events in *all* listed groups weigh at most W together. Each group has cells of its own.
 
+**Places with a boundary.** An event is inside if its finest cell meets the boundary. These cells are given by rows, as
+runs of columns (`Runs`). A cell is in at most one of them, so a join with the runs finds each event at most once. Here
+the cell comes first and decides; in a rectangle, the coordinates decide.
+
 The statement reads the table twice, once to count each person's events and once to place them. Both readings are in one
 statement, so they see the same rows, as long as nothing changes the table meanwhile (files are checked for that; a data
 frame in memory must be left alone). Where an engine can't promise that, as Spark can't, `engines/one_scan_query.py`
@@ -27,14 +31,18 @@ return the same integers, because it uses only what they all compute alike:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpheatmap.design.shares import UNITS
+from dpheatmap.errors import DomainError
 from dpheatmap.place.domain import Domain
+from dpheatmap.place.place import Functions
 
 COUNTERS = ("rows", "without_person", "invalid", "outside", "inside", "people")
 LARGEST_WEIGHT = 2**31
+RUNS, MOST_RUNS = "dpheatmap_runs", 20_000
+"""The runs of a boundary, a step of the statement or a table of the engine; the most that a statement holds."""
 STEP = "step"
 """The prefix of the projection's steps. Each uses the one before several times, so none should be inlined."""
 
@@ -84,23 +92,29 @@ def aggregation(
     weighted: bool,
     each_row_is_a_person: bool,
     grouped: bool = False,
+    mapped: bool = False,
     stamp: int | None = None,
 ) -> str:
     """The statement, for a relation with the columns person (unless each row is one), x, y and, if weighted, weight.
 
-    If it is ``grouped`` it also has the column group_number, null outside the list, and so has the answer. A ``stamp``
-    is returned after the counters, in the form of one.
+    If it is ``grouped`` it also has the column group_number, null outside the list, and so has the answer. A ``mapped``
+    relation is that of `mapped_rows`. A ``stamp`` is returned after the counters, in the form of one.
     """
     place = "group_number, cx, cy" if grouped else "cx, cy"
     totals, placed = (_of_rows if each_row_is_a_person else _of_people)(weighted, place)
+    inside = "FROM events WHERE valid AND inside"
+    if mapped:
+        events, located = {"events": "SELECT * FROM dpheatmap_rows"}, {"located": f"SELECT * {inside}"}
+    elif domain.runs is not None:
+        events = {RUNS: runs_step(domain), **mask_steps(domain, weighted, grouped)}
+        located = {"located": f"SELECT * {inside}"}
+    else:
+        events = {"events": events_step(domain, weighted, grouped)}
+        conditions = f"{_valid(weighted)} AND {_inside(domain, grouped)}"
+        located = location_steps(domain, f"SELECT *, x AS px, y AS py FROM dpheatmap_rows WHERE {conditions}")
     steps = {
-        "dpheatmap_rows": relation,
-        "events": events_step(domain, weighted, grouped),
-        **totals,
-        **dict(location_steps(domain, "SELECT *, x AS px, y AS py FROM events WHERE valid AND inside")),
-        "placed": placed,
-        "counters": _counters(),
-    }
+        "dpheatmap_rows": relation, **events, **totals, **located, "placed": placed, "counters": _counters(),
+    }  # fmt: skip
     known = ", ".join(f"{name} AS {_materialization(name)} ({step})" for name, step in steps.items())
     returned = [f"counter{k}" for k in range(len(COUNTERS))] + ([] if stamp is None else [f"CAST({stamp} AS BIGINT)"])
     numbers = " UNION ALL ".join(f"SELECT {k} AS number" for k in range(len(returned)))
@@ -117,10 +131,48 @@ def _materialization(name: str) -> str:
     return "MATERIALIZED" if name == "totals" else "NOT MATERIALIZED"
 
 
-def events_step(domain: Domain, weighted: bool, grouped: bool) -> str:
-    """All rows, with whether each is valid, and inside."""
-    listed = " AND group_number IS NOT NULL" if grouped else ""
-    return f"SELECT *, {_valid(weighted)} AS valid, {_inside(domain)}{listed} AS inside FROM dpheatmap_rows"
+def events_step(domain: Domain, weighted: bool, grouped: bool, inside: str = "inside") -> str:
+    """All rows, with whether each is valid, and inside the extent."""
+    return f"SELECT *, {_valid(weighted)} AS valid, {_inside(domain, grouped)} AS {inside} FROM dpheatmap_rows"
+
+
+def mapped_rows(relation: str, domain: Domain, *, weighted: bool, each_row_is_a_person: bool, grouped: bool) -> str:
+    """All rows of a relation with their cells, whether each is valid, and whether its cell meets a boundary.
+
+    The runs of the boundary are the table `RUNS`. An engine that keeps these rows locates each only once.
+    """
+    steps = {"dpheatmap_rows": relation, **mask_steps(domain, weighted, grouped)}
+    roles = {"person": not each_row_is_a_person, "weight": weighted, "group_number": grouped}
+    columns = ", ".join([role for role, there in roles.items() if there] + ["valid", "inside", "cx", "cy"])
+    known = ", ".join(f"{name} AS NOT MATERIALIZED ({step})" for name, step in steps.items())
+    return f"WITH {known} SELECT {columns} FROM events"
+
+
+def runs_step(domain: Domain) -> str:
+    """The runs of a boundary as a table of constants."""
+    runs = domain.runs
+    assert runs is not None
+    if len(runs.row) > MOST_RUNS:
+        raise DomainError(
+            f"The cells of this boundary are {len(runs.row):,} pieces of rows, and a statement for a database takes at "
+            f"most {MOST_RUNS:,}. Give a coarser resolution, or files to the embedded engine."
+        )
+    rows = zip(runs.row.tolist(), runs.first.tolist(), runs.last.tolist(), strict=True)
+    values = ", ".join(f"({row}, {first}, {last})" for row, first, last in rows)
+    return f"SELECT run_row, run_first, run_last FROM (VALUES {values}) AS runs(run_row, run_first, run_last)"
+
+
+def mask_steps(domain: Domain, weighted: bool, grouped: bool) -> dict[str, str]:
+    """All rows with their cells, whether each is valid, and whether it is inside: whether its cell is in a run."""
+    corner = {"x": domain.extent.x0, "y": domain.extent.y0}  # of rows elsewhere: arithmetic on nulls is slow
+    known = [f"CASE WHEN valid AND inside_extent THEN {c} ELSE {_sql(at)} END AS known_{c}" for c, at in corner.items()]
+    return {
+        "checked": events_step(domain, weighted, grouped, "inside_extent"),
+        "known": f"SELECT *, {', '.join(known)} FROM checked",
+        **location_steps(domain, "SELECT *, known_x AS px, known_y AS py FROM known", "mapped"),
+        "events": f"""SELECT mapped.*, valid AND inside_extent AND run_first IS NOT NULL AS inside
+            FROM mapped LEFT JOIN {RUNS} ON mapped.cy = run_row AND mapped.cx BETWEEN run_first AND run_last""",
+    }
 
 
 _TALLIES = """COUNT(*) AS row_count, COUNT(CASE WHEN valid THEN 1 END) AS valid_count,
@@ -144,8 +196,8 @@ def _of_people(weighted: bool, place: str) -> tuple[dict[str, str], str]:
     totals, units = f"SELECT *, {quotient(f'{UNITS}', 'total')} AS share FROM bounded", "totals.share"
     if weighted:
         totals, units = "SELECT * FROM bounded", quotient(f"({UNITS} * located.weight)", "totals.total")
-    placed = f"""SELECT {place}, {units} AS units FROM located JOIN totals ON located.person = totals.person
-            WHERE totals.total IS NOT NULL"""
+    placed = f"""SELECT {place}, {units} AS units FROM located
+            JOIN (SELECT * FROM totals WHERE total IS NOT NULL) AS totals ON located.person = totals.person"""
     return {"tallies": tallies, "bounded": bounded, "totals": totals}, placed
 
 
@@ -182,13 +234,23 @@ def _valid(weighted: bool) -> str:
     return f"COALESCE({' AND '.join(tests)}, FALSE)"
 
 
-def _inside(domain: Domain) -> str:
-    inside: Sql = domain.place.inside(Sql("x"), Sql("y"))
-    return inside.text
+def _inside(domain: Domain, grouped: bool) -> str:
+    """The condition of a point in the extent and, if there are groups, in one of them."""
+    within: Sql = domain.place.within(Sql("x"), Sql("y"), _functions(lambda step: step))
+    return f"{within.text} AND group_number IS NOT NULL" if grouped else within.text
 
 
-def location_steps(domain: Domain, start: str) -> Iterator[tuple[str, str]]:
-    """Rows with the column and row of the finest cell of (px, py), from the first step that names these.
+def _functions(let: Callable[[Sql], Sql]) -> Functions:
+    """The functions of coordinates on SQL expressions."""
+    return Functions(
+        lambda step: Sql(f"SQRT({step.text})"),
+        let,
+        lambda test, then, other: Sql(f"CASE WHEN {test.text} THEN {then.text} ELSE {other.text} END"),
+    )
+
+
+def location_steps(domain: Domain, start: str, last: str = "located") -> dict[str, str]:
+    """Rows with the column and row of the finest cell of (px, py), from the first step that names these to the last.
 
     `Domain.locate` does the same in NumPy.
     """
@@ -200,13 +262,14 @@ def location_steps(domain: Domain, start: str) -> Iterator[tuple[str, str]]:
         return Sql(name)
 
     x, y = Sql("px"), Sql("py")
-    u, v = domain.place.to_root(x, y, lambda step: Sql(f"SQRT({step.text})"), let)
+    u, v = domain.place.to_root(x, y, _functions(let))
     finest, side = domain.cells(domain.depth), float(2**domain.depth)
-    column = _clamp(let(Sql(f"CAST(FLOOR({(u * side).text}) AS INTEGER)")), finest.x0, finest.x1 - 1)
-    row = _clamp(let(Sql(f"CAST(FLOOR({(v * side).text}) AS INTEGER)")), finest.y0, finest.y1 - 1)
-    yield from ((f"{STEP}{k}", step) for k, step in enumerate(steps))
-    yield "located", f"SELECT *, {column} AS cx, {row} AS cy FROM {STEP}{len(steps) - 1}"
+    column, row = (let(Sql(f"CAST(FLOOR({(at * side).text}) AS INTEGER)")).text for at in (u, v))
+    if domain.runs is None:
+        column, row = _clamp(column, finest.x0, finest.x1 - 1), _clamp(row, finest.y0, finest.y1 - 1)
+    found = {f"{STEP}{k}": step for k, step in enumerate(steps)}
+    return {**found, last: f"SELECT *, {column} AS cx, {row} AS cy FROM {STEP}{len(steps) - 1}"}
 
 
-def _clamp(value: Sql, low: int, high: int) -> str:
-    return f"CASE WHEN {value.text} < {low} THEN {low} WHEN {value.text} > {high} THEN {high} ELSE {value.text} END"
+def _clamp(value: str, low: int, high: int) -> str:
+    return f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END"

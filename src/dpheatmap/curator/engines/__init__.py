@@ -17,10 +17,11 @@ from dpheatmap.curator.core.query import aggregation
 from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpheatmap.curator.core.answer import Answer
+    from dpheatmap.curator.engines.answer import Answer
     from dpheatmap.curator.read.grouping import Grouping
     from dpheatmap.curator.read.reading import Reading
     from dpheatmap.curator.read.table import Table
+    from dpheatmap.place.mask import Runs
 
 Progress = Callable[[float, float], None]
 
@@ -28,20 +29,25 @@ TABLE = "dpheatmap_table"
 """The name of a database's table in canonical relations."""
 
 
+Keep = Callable[[str, "Runs | None", "Progress | None"], tuple[str, float]]
+"""Takes a relation, and the runs of a boundary that it is joined with; returns the one that was kept, and seconds."""
+
+
 @dataclass(frozen=True)
 class OpenTable:
     """An open table: its columns, and ``run``, which answers an aggregation and tells how many seconds that took.
 
     ``run`` takes the statement in DuckDB's dialect, and whether that is about several groups; ``statement`` writes it.
-    Before that, ``keep``
-    takes the relation that the statement will read more than once, and returns the one to read in its place. Afterwards
-    ``lines_left_out`` tells how many lines of text files were broken, and how many empty.
+    An engine with ``keep`` can read a relation once and keep its rows, which the statement reads more than once; it
+    does so with what is ``read_once``, and with rows that were located for a boundary. Afterwards ``lines_left_out``
+    tells how many lines of text files were broken, and how many empty.
     """
 
     table: Table
     run: Callable[[str, bool, Progress | None], tuple[Answer, float]]
     statement: Callable[..., str] = aggregation
-    keep: Callable[[str, Progress | None], tuple[str, float]] = lambda relation, tick: (relation, 0.0)
+    keep: Keep | None = None
+    read_once: bool = False
     lines_left_out: Callable[[], tuple[int, int]] = lambda: (0, 0)
 
 
@@ -50,12 +56,12 @@ def open_events(events: Any, reading: Reading, grouping: Grouping | None = None)
     if reading.engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
 
-        _refuse("Spark", table=reading.table, memory=reading.memory)
+        _refuse("Spark", table=reading.table, memory=reading.memory, crs=reading.crs)
         return spark.open_frame(events)
     if is_database(events):
         from dpheatmap.curator.engines import postgres
 
-        _refuse("PostgreSQL", memory=reading.memory, engine=reading.engine)
+        _refuse("PostgreSQL", memory=reading.memory, engine=reading.engine, crs=reading.crs)
         return postgres.open_database(events, reading.table)
     from dpheatmap.curator.engines import duckdb
 
@@ -68,6 +74,11 @@ def _is_spark_frame(events: object) -> bool:
 
 
 def _refuse(reader: str, **options: object) -> None:
+    if options.pop("crs", None) is not None:
+        raise ParameterError(
+            f"{reader} takes longitudes and latitudes alone, and crs names another system. Convert the coordinates "
+            "there, or read files here."
+        )
     for name, value in options.items():
         if value is not None:
             raise ParameterError(f"{name} means nothing to {reader}, which reads this. Leave it out.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -15,8 +15,9 @@ import numpy as np
 
 from dpheatmap._util.duckdb_connection import connect, interruptible
 from dpheatmap._util.files import not_a_pattern
-from dpheatmap.curator.core.answer import Answer
+from dpheatmap.curator.core.query import RUNS
 from dpheatmap.curator.engines import OpenTable, Progress
+from dpheatmap.curator.engines.answer import Answer
 from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.errors import DataError
 from dpheatmap.place.quadtree import Ints
@@ -24,8 +25,8 @@ from dpheatmap.place.quadtree import Ints
 if TYPE_CHECKING:
     from dpheatmap.curator.read.grouping import Grouping
     from dpheatmap.curator.read.reading import Reading
-    from dpheatmap.curator.read.record_stream import RecordStream
     from dpheatmap.curator.read.table import Table
+    from dpheatmap.place.mask import Runs
 
 Result = TypeVar("Result")
 
@@ -42,45 +43,97 @@ PIECE = 2**20
 UNWANTED = {"join_order", "build_side_probe_side"}
 """Optimizers switched off: with them, DuckDB would hash the events instead of the totals, at four times the memory."""
 
+UNTRUSTED = {
+    "statistics_propagation", "filter_pullup", "filter_pushdown", "cte_filter_pusher", "join_filter_pushdown",
+    "row_group_pruner",
+}  # fmt: skip
+"""Optimizers switched off: with them, the smallest and largest values in the footer of a Parquet file would decide
+which rows are read, and which conditions are tested at all. These values are statistics of everybody's rows, and leave
+NaN out: one person's row could let the rows of others in or out. So no condition reaches a scan, and no statistic a
+plan. What is read of a row follows from that row alone."""
+
+
+_PLAIN = ", PARQUET_VERSION V2, DICTIONARY_SIZE_LIMIT 1"
+"""The option of Parquet files that are read once or twice: looking for equal values takes longer than it saves."""
+
+_LASTING = (
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "VARCHAR", "BLOB",
+    "UUID", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE",
+)  # fmt: skip
+"""Types of ids that Parquet keeps as they are."""
+
 
 @contextmanager
 def open_table(events: Any, reading: Reading, grouping: Grouping | None) -> Iterator[OpenTable]:
     """Open a path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
     from dpheatmap.curator.read.canonical import read_events
+    from dpheatmap.curator.read.coordinate_system import converting
     from dpheatmap.curator.read.event_files import refuse_changes
     from dpheatmap.curator.read.question import Question
 
-    with connection(reading.memory or MEMORY) as (con, folder), refuse_changes(events):
+    with (
+        connection(reading.memory or MEMORY) as (con, folder),
+        nullcontext() if reading.crs is None else converting(con, reading.crs),
+        refuse_changes(events),
+    ):
         table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, grouping))
         stream = table.stream
 
         def answer_of(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
             return readably(table, lambda: run(con, sql, folder, sort_rows, tick))
 
-        if stream is None:
-            yield OpenTable(table, answer_of)
+        kept = partial(keep_rows, con, table=table, folder=folder)
+        if stream is None:  # points are converted once
+            yield OpenTable(table, answer_of, keep=kept, read_once=reading.crs is not None)
         else:
-            kept = partial(keep_rows, con, stream=stream, folder=folder)
-            yield OpenTable(table, answer_of, keep=kept, lines_left_out=lambda: (stream.broken, stream.empty))
+            left_out = lambda: (stream.broken, stream.empty)  # noqa: E731
+            yield OpenTable(table, answer_of, keep=kept, read_once=True, lines_left_out=left_out)
 
 
 def keep_rows(
-    con: duckdb.DuckDBPyConnection, relation: str, tick: Progress | None, *, stream: RecordStream, folder: str
+    con: duckdb.DuckDBPyConnection,
+    relation: str,
+    runs: Runs | None,
+    tick: Progress | None,
+    *,
+    table: Table,
+    folder: str,
 ) -> tuple[str, float]:
-    """Read text files once, into the private folder; returns the relation there, and the seconds it took.
+    """Read a relation once, into the private folder; returns the relation there, and the seconds it took.
 
-    The aggregation reads its rows twice. In the folder they are numbers already, and need no memory.
+    The aggregation reads its rows twice. In the folder they are numbers already, and need no memory. A relation that is
+    joined with the runs of a boundary finds them in a table of the connection.
     """
     from dpheatmap.curator.read.record_stream import own_problem
 
-    path = Path(folder, "rows.parquet")
+    path, stream = Path(folder, "rows.parquet"), table.stream
+    if runs is not None:
+        columns = ", ".join(f"UNNEST(CAST(? AS INTEGER[])) AS run_{name}" for name in ("row", "first", "last"))
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {RUNS} AS SELECT {columns}", [
+            runs.row.tolist(), runs.first.tolist(), runs.last.tolist(),
+        ])  # fmt: skip
 
     def work() -> None:
         with own_problem(stream):
-            quietly(lambda: _write(con, relation, path))
+            readably(table, lambda: quietly(lambda: _write(con, _with_lasting_ids(con, relation), path, _PLAIN)))
 
-    _, seconds = wait_for(work, tick, lambda: stream.done, stream.cancel)
+    if stream is None:
+        _, seconds = wait_for(work, tick, lambda: con.query_progress() / 100, con.interrupt)
+    else:
+        _, seconds = wait_for(work, tick, lambda: stream.done, stream.cancel)
     return f"SELECT * FROM {_read(path)}", seconds
+
+
+def _with_lasting_ids(con: duckdb.DuckDBPyConnection, relation: str) -> str:
+    """A relation whose ids are the same after they were written to Parquet and read again.
+
+    DuckDB writes some whole numbers as floats, which would make one person of several. Ids of such types become text,
+    in which every value is written differently.
+    """
+    types = {name: kind for name, kind, *_ in con.execute(f"DESCRIBE {relation}").fetchall()}
+    if "person" not in types or types["person"] in _LASTING:
+        return relation
+    return f"SELECT * REPLACE (CAST(person AS VARCHAR) AS person) FROM ({relation})"
 
 
 @contextmanager
@@ -100,7 +153,7 @@ def connection(memory: int = MEMORY) -> Iterator[tuple[duckdb.DuckDBPyConnection
         con.execute(f"SET threads = {max(1, min(cores, memory // THREAD))}")
         con.execute("SET enable_geoparquet_conversion = false")  # otherwise an invalid geometry ends the reading
         known = {name for (name,) in con.execute("SELECT name FROM duckdb_optimizers()").fetchall()}
-        con.execute(f"SET disabled_optimizers = '{','.join(sorted(UNWANTED & known))}'")
+        con.execute(f"SET disabled_optimizers = '{','.join(sorted((UNWANTED | UNTRUSTED) & known))}'")
         try:
             yield con, spill
         finally:
@@ -160,7 +213,7 @@ def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, folder: str) -> tu
     that is fetched as it comes, nobody knows how long arrays must be, and the aggregation still has its memory.
     """
     path = Path(folder, "answer.parquet")
-    _write(con, sql, path, ", DICTIONARY_SIZE_LIMIT 1")  # most cells and weights differ: looking for equals is in vain
+    _write(con, sql, path, _PLAIN)
     table = _read(path, ", file_row_number=true")
     rows = con.execute(f"SELECT COUNT(*) FROM {table}").fetchall()[0][0]
 

@@ -22,7 +22,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dpheatmap.curator.core.query import COUNTERS, LARGEST_WEIGHT, events_step, location_steps, quotient
+from dpheatmap.curator.core.query import (
+    COUNTERS,
+    LARGEST_WEIGHT,
+    RUNS,
+    events_step,
+    location_steps,
+    mask_steps,
+    quotient,
+    runs_step,
+)
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
@@ -39,18 +48,20 @@ def aggregation_in_one_scan(
     person = "TRUE" if each_row_is_a_person else "person IS NOT NULL"
     placed = f"{person} AND valid AND inside"
     kind = f"CASE WHEN NOT ({person}) THEN {WITHOUT_PERSON} WHEN NOT valid THEN {INVALID} ELSE {OUTSIDE} END"
-    start = (
-        f"SELECT *, {placed} AS placed, {kind} AS kind, CASE WHEN {placed} THEN x END AS px, "
-        f"CASE WHEN {placed} THEN y END AS py FROM events"
-    )
+    told = f"SELECT *, {placed} AS placed, {kind} AS kind"
+    if domain.runs is None:
+        start = f"{told}, CASE WHEN {placed} THEN x END AS px, CASE WHEN {placed} THEN y END AS py FROM events"
+        located = {"events": events_step(domain, weighted, grouped), **location_steps(domain, start)}
+    else:
+        events = {RUNS: runs_step(domain), **mask_steps(domain, weighted, grouped)}
+        located = {**events, "located": f"{told} FROM events"}
     own_group = "CASE WHEN placed THEN group_number ELSE -1 END AS group_number, " if grouped else ""
     key = f"{own_group}CASE WHEN placed THEN cx ELSE -1 END AS cx, CASE WHEN placed THEN cy ELSE kind END AS cy"
     place = f"{group}cx, cy"
     keyed, pairs, weighing = (_of_rows if each_row_is_a_person else _of_people)(weighted, key, place)
     steps = {
         "dpheatmap_rows": relation,
-        "events": events_step(domain, weighted, grouped),
-        **dict(location_steps(domain, start)),
+        **located,
         "keyed": keyed,
         "pairs": pairs,
         "weighing": weighing,

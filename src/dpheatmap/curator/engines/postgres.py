@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dpheatmap._util.database_url import WAIT, driver, public_url
-from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.engines import TABLE, OpenTable, Progress
+from dpheatmap.curator.engines.answer import Answer
 from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.engines.waiting import wait_for
 from dpheatmap.curator.read.geometry import Geometry

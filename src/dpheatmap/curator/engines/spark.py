@@ -8,6 +8,10 @@ weighs them.
 **Lost parts.** If an executor is lost while cells are added up, Spark computes its tasks again, and a person's cells
 may then come partly from the first computation and partly from the second. Spark tells which stages it repeated. Then
 the whole statement is run again, up to `TRIALS` times.
+
+**No statistics.** Files and cached tables know the smallest and largest values of their parts, and Spark leaves parts
+out by them. They are statistics of everybody's rows, and leave NaN out: one person's row could let the rows of others
+in or out. So that is switched off while the statement runs.
 """
 
 from __future__ import annotations
@@ -22,8 +26,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.engines import OpenTable, Progress
+from dpheatmap.curator.engines.answer import Answer
 from dpheatmap.curator.engines.one_scan_query import aggregation_in_one_scan, with_counters
 from dpheatmap.curator.engines.transpile import transpile
 from dpheatmap.curator.engines.waiting import wait_for
@@ -41,6 +45,12 @@ _TYPES = {
 
 TRIALS = 4
 """How often the statement is run until no stage of it had to be repeated."""
+
+_SKIPPING = (
+    "spark.sql.parquet.filterPushdown", "spark.sql.orc.filterPushdown", "spark.sql.parquet.aggregatePushdown",
+    "spark.sql.orc.aggregatePushdown", "spark.sql.inMemoryColumnarStorage.partitionPruning",
+)  # fmt: skip
+"""Settings by which Spark leaves out parts of a table."""
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers by which PySpark writes errors, rows included, to stderr before it raises them."""
@@ -148,7 +158,21 @@ def _run(session: Any, sql: str, tick: Progress | None) -> tuple[Answer, float]:
         furthest = max(furthest, _progress_of(context, running))
         return furthest
 
-    return wait_for(lambda: _quietly(work), tick, part, cancel)
+    with _without_skipping(session):
+        return wait_for(lambda: _quietly(work), tick, part, cancel)
+
+
+@contextmanager
+def _without_skipping(session: Any) -> Iterator[None]:
+    """Let a session read every row of a table, whatever its statistics say."""
+    before = {name: session.conf.get(name) for name in _SKIPPING}
+    try:
+        for name in _SKIPPING:
+            session.conf.set(name, "false")
+        yield
+    finally:
+        for name, value in before.items():
+            session.conf.set(name, value)
 
 
 def _stages(context: Any, group: str) -> list[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpheatmap._util.jit import njit
 from dpheatmap._util.radix_sort import sort_together
-from dpheatmap.curator.core.answer import FIRST_COUNTER, Answer
+from dpheatmap.curator.engines.answer import FIRST_COUNTER, Answer
 from dpheatmap.place.quadtree import Ints, spread
 
 _spread = njit()(spread)

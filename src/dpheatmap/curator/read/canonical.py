@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 
 from dpheatmap.curator.core.part import Part
+from dpheatmap.curator.read.coordinate_system import in_degrees
 from dpheatmap.curator.read.event_files import open_files
 from dpheatmap.curator.read.frames import open_frame
 from dpheatmap.curator.read.geometry import coordinates
@@ -144,6 +145,13 @@ def _person(table: Table, user: str) -> str:
 
 
 def _coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str, str]:
+    if reading.crs is not None:
+        return in_degrees(*_own_coordinates(table, reading, degrees=False))
+    return _own_coordinates(table, reading, degrees)
+
+
+def _own_coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str, str]:
+    """The coordinates as they are in the table."""
     if reading.x is not None and reading.y is not None:
         return _number(table, reading.x), _number(table, reading.y)
     geometry = next(iter(table.geometries), None) if reading.geometry is None else reading.geometry

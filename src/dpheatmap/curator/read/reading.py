@@ -19,6 +19,7 @@ class ReadingOptions(TypedDict, total=False):
     x: str | None
     y: str | None
     geometry: str | None
+    crs: str | None
     weight: str | None
     where: str | None
     each_row_is_a_person: bool
@@ -42,6 +43,8 @@ class Reading:
         The columns of the coordinates: longitude and latitude for a box.
     geometry : str, optional
         A column of points instead of ``x`` and ``y``. Of GeoParquet and PostGIS it is found if none is named.
+    crs : str, optional
+        The system of the coordinates, such as "EPSG:2056", if they are not degrees. Only the embedded engine takes one.
     weight : str, optional
         An integer column: how much an event counts within its person's weight of 1.
     where : str, optional
@@ -67,6 +70,7 @@ class Reading:
     x: str | None = None
     y: str | None = None
     geometry: str | None = None
+    crs: str | None = None
     weight: str | None = None
     where: str | None = None
     each_row_is_a_person: bool = False
@@ -91,6 +95,10 @@ class Reading:
             )
         if len(missing) == 1:
             raise ParameterError(f"{missing[0]} must name a column; none was given. Run dpheatmap inspect.")
+        if self.crs is not None:
+            from dpheatmap.curator.read.coordinate_system import check_system
+
+            check_system(self.crs)
         object.__setattr__(self, "people", Part.of(self.partition, self.part))
 
     @property

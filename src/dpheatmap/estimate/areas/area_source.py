@@ -14,15 +14,15 @@ import numpy as np
 
 from dpheatmap._util.extras import import_extra
 from dpheatmap._util.parameters import check
-from dpheatmap._util.vector_file import SUFFIXES, layers_of, read_layer, readable_as_its_form
+from dpheatmap._util.vector_file import SUFFIXES, read_only_layer
 from dpheatmap.errors import DataError, ParameterError
-from dpheatmap.estimate.areas.area_shapes import Rings, Shapes, shapes_of_rings
+from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.place.projection import NORTHERNMOST
 from dpheatmap.place.quadtree import Ints, decode
+from dpheatmap.place.rings import Shapes, shapes_of_rings
+from dpheatmap.place.vector_rings import DEGREES, rings_of_geometries, to_degrees, valid_geometries
 
 MOST_AREAS = 100_000
-_DEGREES = "EPSG:4326"
 _MASKS = (".png", ".bmp", ".gif")  # no format that changes colours
 _GEOHASH = "0123456789bcdefghjkmnpqrstuvwxyz"
 _KINDS = (
@@ -40,11 +40,35 @@ class NamedAreas(NamedTuple):
 
     def shapes(self, domain: Domain) -> Shapes:
         """The areas on the grid of a domain."""
-        return shapes_of_rings(self.names, _rings(self.geometries), lambda points: _project(points, self.crs, domain))
+        rings = rings_of_geometries(self.geometries)
+        shapes = shapes_of_rings(self.names, rings, lambda points: _project(points, self.crs, domain))
+        if isinstance(domain.place, Box) and domain.place.turned:
+            again = shapes_of_rings(self.names, rings, lambda points: _project(points, self.crs, domain, 360.0))
+            return shapes.with_copy(again)
+        return shapes
+
+
+def outlines_of(table: Any, domain: Domain) -> list[list[Floats]]:
+    """The closed rings of each area of a table on the root square, those of holes the other way round."""
+    geometries = table.geometry.to_numpy()
+    rings = rings_of_geometries(valid_geometries(geometries))
+    crs = table.crs if domain.geographic else None
+    points = _project(rings.points, crs, domain) / 2.0**domain.depth
+    if isinstance(domain.place, Box) and domain.place.turned:
+        points[:, 0] %= 1.0
+    found: list[list[Floats]] = [[] for _ in range(len(geometries))]
+    starts = np.searchsorted(rings.ring, np.arange(len(rings.area) + 1))
+    for k, area in enumerate(rings.area.tolist()):
+        ring = points[starts[k] : starts[k + 1]]
+        swept = float(np.sum((ring[:-1, 0] + ring[1:, 0]) * np.diff(ring[:, 1])))
+        found[area].append(ring if (swept > 0) == (rings.hole[k] == 0) else ring[::-1])
+    return found
 
 
 def read_areas(areas: Any, domain: Domain, *, name: str | None = None, layer: str | None = None) -> NamedAreas:
     """Read areas; ``name`` is the column of their names, and ``layer`` one of several in a file."""
+    if layer is not None:
+        check(layer=layer)
     geopandas = import_extra("geopandas", "geo", "Numbers of people in areas")
     found = _find(areas, domain, geopandas, layer)
     if isinstance(found, NamedAreas):
@@ -54,15 +78,15 @@ def read_areas(areas: Any, domain: Domain, *, name: str | None = None, layer: st
     if not 0 < len(read.names) <= MOST_AREAS:
         raise ParameterError(f"There must be 1 to {MOST_AREAS:,} areas; there were {len(read.names):,}.")
     if not domain.geographic:
-        return read._replace(geometries=_polygons_only(read.geometries), crs=None)
+        return read._replace(geometries=valid_geometries(read.geometries), crs=None)
     if read.crs is None:
         raise DataError("The areas don't tell their system of coordinates. Save them with it, or use frame.set_crs.")
-    return read._replace(geometries=_polygons_only(read.geometries))
+    return read._replace(geometries=valid_geometries(read.geometries))
 
 
 def _find(areas: Any, domain: Domain, geopandas: Any, layer: str | None) -> Any:
     """A frame of areas, or areas that have names already."""
-    degrees = _DEGREES if domain.geographic else None
+    degrees = DEGREES if domain.geographic else None
     if isinstance(areas, geopandas.GeoDataFrame):
         return areas
     if isinstance(areas, geopandas.GeoSeries):
@@ -88,13 +112,7 @@ def _read_file(path: Path, domain: Domain, layer: str | None) -> Any:
         raise DataError(f"There is no file {str(path)!r}. Check the path of the areas.")
     if suffix in _MASKS:
         return _colours(path, domain)
-    with readable_as_its_form(path, "areas"):
-        layers = layers_of(path)
-        if layer is None and len(layers) > 1:
-            raise ParameterError(f"The areas {path.name!r} have several layers: {', '.join(layers)}. Name one of them.")
-        if layer is not None and layer not in layers:
-            raise ParameterError(f"The areas {path.name!r} have no layer {layer!r}, but {', '.join(layers)}.")
-        return read_layer(path, "areas", layer or layers[0])
+    return read_only_layer(path, "areas", layer)
 
 
 def _names(frame: Any, name: str | None) -> list[str]:
@@ -209,38 +227,10 @@ def _runs(inside: Any) -> tuple[Ints, Ints, Ints]:
     return row, first, np.nonzero(steps == -1)[1]
 
 
-def _polygons_only(geometries: Any) -> Any:
-    """Valid geometries; what has no area in them is left out later, with the missing ones."""
-    import shapely
-
-    return shapely.make_valid(shapely.force_2d(np.asarray(geometries, dtype=object)))
-
-
-def _rings(geometries: Any) -> Rings:
-    """All rings of the polygons in geometries."""
-    import shapely
-
-    parts, area = shapely.get_parts(geometries, return_index=True)
-    while (nested := shapely.get_type_id(parts) > 3).any():  # polygons may lie in collections of multi-polygons
-        inner, of = shapely.get_parts(parts[nested], return_index=True)
-        parts, area = np.concatenate([parts[~nested], inner]), np.concatenate([area[~nested], area[nested][of]])
-    flat = shapely.get_type_id(parts) == 3
-    parts, area = parts[flat], area[flat]
-    rings, polygon = shapely.get_rings(parts, return_index=True)
-    hole = np.zeros(len(rings), np.int64)
-    hole[1:] = polygon[1:] == polygon[:-1]
-    points, ring = shapely.get_coordinates(rings, return_index=True)
-    return Rings(points, ring, area[polygon], hole)
-
-
-def _project(points: Floats, crs: Any, domain: Domain) -> Floats:
-    """Points in units of the finest cells of a domain."""
-    x, y = points.T
-    if crs is not None:
-        pyproj = import_extra("pyproj", "geo", "Areas in any system of coordinates")
-        if not pyproj.CRS.from_user_input(crs).equals(pyproj.CRS.from_epsg(4326), ignore_axis_order=True):
-            x, y = pyproj.Transformer.from_crs(crs, _DEGREES, always_xy=True).transform(x, y)
-            x, y = np.nan_to_num(x, posinf=180.0), np.nan_to_num(y, posinf=90.0)
-        y = np.clip(y, -NORTHERNMOST, NORTHERNMOST)
-    u, v = domain.to_root(np.asarray(x, np.float64), np.asarray(y, np.float64))
+def _project(points: Floats, crs: Any, domain: Domain, turn: float = 0.0) -> Floats:
+    """Points in units of the finest cells of a domain; on the ground, after a turn of some degrees to the east."""
+    x, y = (to_degrees(points, crs) if domain.geographic else points).T
+    u, v = domain.to_root(x, y)
+    if isinstance(domain.place, Box):
+        u = domain.place.columns_of(x + turn)  # lines go on beyond the edge of the world
     return np.stack([u, v], axis=1) * 2.0**domain.depth

@@ -1,9 +1,4 @@
-"""The table of areas: shares, people and ranks with their intervals, and notes where there is little to say.
-
-The posterior's model is not exact. On cities, gaze and generated maps, intervals of 90 % from its draws held 66 to 92 %
-of the true shares of areas of a tenth of the map and more. So draws are moved away from their mean by the factor WIDER;
-`benchmarks/areas.py` measures what intervals hold then.
-"""
+"""The table of areas: shares, people and ranks with their intervals, and notes where there is little to say."""
 
 from __future__ import annotations
 
@@ -18,8 +13,7 @@ from dpheatmap.estimate.areas.area_source import read_areas
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.release import Release
 
-WIDER = 1.3
-_WHOLE = 1.0 - 1e-6  # part of an area that is inside of the place
+_WHOLE = 0.999  # part of an area that is inside of the place: borders and boundaries differ by rounding
 OUTSIDE, PARTLY, VAGUE = "outside the place", "partly outside the place", "too small to tell"
 
 
@@ -36,7 +30,7 @@ def area_table(release: Release, areas: Any, *, confidence: float, name: str | N
 def exceeding(release: Release, areas: Any, *, name: str | None, layer: str | None) -> Any:
     """Estimate the probability that there are more people in one area than in another: a square frame."""
     read = read_areas(areas, release.domain, name=name, layer=layer)
-    drawn = estimate_areas(release, read.shapes(release.domain)).drawn
+    drawn = estimate_areas(release, read.shapes(release.domain)).drawn_people
     more = np.stack(
         [(one[:, None] > drawn).mean(axis=0) + 0.5 * (one[:, None] == drawn).mean(axis=0) for one in drawn.T]
     )
@@ -46,18 +40,17 @@ def exceeding(release: Release, areas: Any, *, name: str | None, layer: str | No
 
 def _numbers(found: AreaEstimate, domain: Domain, confidence: float) -> dict[str, Any]:
     """The columns of numbers, and the notes."""
-    totals = np.where(found.drawn_totals > 0.0, found.drawn_totals, 1.0)[:, None]
-    share = found.people / found.total if found.total > 0.0 else np.zeros(len(found.people))
-    low, high = interval(found.drawn / totals, share, confidence)
-    people_low, people_high = interval(found.drawn, found.people, confidence)
-    ranks = (1 + (-found.drawn).argsort(axis=1).argsort(axis=1)).astype(np.float64)
+    share = found.shares
+    low, high = _interval(found.drawn_shares, share, confidence)
+    people_low, people_high = _interval(found.drawn_people, found.people, confidence)
+    ranks = (1 + (-found.drawn_people).argsort(axis=1).argsort(axis=1)).astype(np.float64)
     rank_low, rank_high = (np.rint(end).astype(np.int64) for end in _quantiles(ranks, confidence))
     ground = found.coverage.ground / domain.place.units.area
     return {
         "share": share,
         "low": low,
         "high": np.minimum(high, 1.0),
-        "standard_error": (found.drawn / totals).std(axis=0) * WIDER,
+        "standard_error": found.drawn_shares.std(axis=0),
         "people": found.people,
         "people_low": people_low,
         "people_high": people_high,
@@ -69,9 +62,9 @@ def _numbers(found: AreaEstimate, domain: Domain, confidence: float) -> dict[str
     }
 
 
-def interval(drawn: Floats, mean: Floats, confidence: float) -> tuple[Floats, Floats]:
+def _interval(drawn: Floats, mean: Floats, confidence: float) -> tuple[Floats, Floats]:
     """The ends of intervals, between which the means lie, too; draws are a row each."""
-    low, high = _quantiles(np.maximum(mean + WIDER * (drawn - mean), 0.0), confidence)
+    low, high = _quantiles(drawn, confidence)
     return np.minimum(low, mean), np.maximum(high, mean)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpheatmap.estimate.inside_cells import weights_of
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
 
@@ -32,9 +33,12 @@ class Edges(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """Disjoint cells that cover the domain, and the share of people in each; a cell at the edge is cut there.
+    """Disjoint cells that cover the domain, and the share of people in each; a cell at the edge of a rectangle is cut.
 
-    ``share`` adds up to 1. ``std`` is its standard deviation, None where no uncertainty is known.
+    A cell that a boundary passes through is shown whole, with the area of its part inside.
+
+    ``share`` adds up to 1. ``std`` is its standard deviation, None where no uncertainty is known, and ``std_of_people``
+    that of the number of people.
     """
 
     domain: Domain
@@ -42,6 +46,7 @@ class Leaves:
     codes: Ints
     share: Floats
     std: Floats | None
+    std_of_people: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.levels)
@@ -58,7 +63,7 @@ class Leaves:
 
     @cached_property
     def edges(self) -> Edges:
-        """The edges of the cells, as far as they lie inside the domain."""
+        """The edges of the cells, as far as they lie inside the rectangle of the domain."""
         (left, right), (top, bottom) = self._inside
         (x0, y0), (x1, y1) = (self.domain.place.from_root(*corner) for corner in ((left, top), (right, bottom)))
         return Edges(x0, np.minimum(y0, y1), x1, np.maximum(y0, y1))
@@ -67,7 +72,10 @@ class Leaves:
     def area(self) -> Floats:
         """Area inside the domain in square metres on the ground, square pixels or square sides."""
         (left, right), (top, bottom) = self._inside
-        return self.domain.place.area(left, top, right, bottom)
+        finest = (right - left) * (bottom - top) * 4.0**self.domain.depth
+        within = weights_of(self.domain, self.levels, self.codes) / finest
+        area: Floats = self.domain.place.area(left, top, right, bottom) * within
+        return area
 
     @cached_property
     def _inside(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
@@ -110,7 +118,7 @@ def leaves_of_posterior(found: Posterior) -> Leaves | None:
     node = np.concatenate([node[leaf] for node, leaf in zip(cells.node, is_leaf, strict=True)])
     share = found.node_means[node] / total
     std = std_of_shares(share, found.node_variances[node], float(found.node_variances[0]), total)
-    return Leaves(cells.domain, levels, codes, share, std)
+    return Leaves(cells.domain, levels, codes, share, std, np.sqrt(found.node_variances[node]))
 
 
 def std_of_shares(share: Floats, variances: Floats, variance_of_total: float, total: float) -> Floats:

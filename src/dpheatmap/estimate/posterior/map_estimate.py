@@ -219,7 +219,8 @@ class EstimateOfAlike(_Combined):
         share = both.total([means for _, _, means in parts]) / total
         variances = both.total([found.leaf_variances for found in self._alone], power=2)
         of_total = sum(float(found.node_variances[0]) for found in self._alone)
-        return Leaves(self.domain, *both.cells, share, std_of_shares(share, variances, of_total, total))
+        std = std_of_shares(share, variances, of_total, total)
+        return Leaves(self.domain, *both.cells, share, std, np.sqrt(variances))
 
     def draws(self, count: int, rng: Randomness) -> Draws:
         """Add up draws from the posteriors of all releases by themselves."""

@@ -55,9 +55,10 @@ def quarter_weights(
     roots = np.empty((3, 3, len(codes)))
     for dy in (-1, 0, 1):
         for dx in (-1, 0, 1):
-            at_x = np.clip(x + dx, around.x0, around.x1 - 1)
-            at_y = np.clip(y + dy, around.y0, around.y1 - 1)
-            roots[1 + dy, 1 + dx] = np.sqrt(np.sqrt(_density(layers, depth, encode(at_x, at_y))))
+            at = encode(np.clip(x + dx, around.x0, around.x1 - 1), np.clip(y + dy, around.y0, around.y1 - 1))
+            if tree.domain.runs is not None:
+                at = np.where(tree.domain.meets(level, *decode(at)), at, codes)
+            roots[1 + dy, 1 + dx] = np.sqrt(np.sqrt(_density(layers, depth, at)))
     own, side, corner = (1.0 - reach) ** 2, reach * (1.0 - reach), reach**2
     four = codes[:, None] * 4 + np.arange(4)
     weights = np.empty((len(codes), 4))

@@ -13,7 +13,7 @@ from typing import Any
 from dpheatmap.curator import aggregate, release
 from dpheatmap.evaluate.audit.shapes import RepeatedRelease, Shape
 from dpheatmap.place.domain import Domain
-from dpheatmap.releases.release import Measurements
+from dpheatmap.releases.measurements import Measurements
 
 PER_READING = 200
 """Runs that share one reading of the files."""

@@ -16,7 +16,7 @@ from dpheatmap.curator import release_images
 from dpheatmap.evaluate.audit.shapes import Sample, Shape, hash_of, likelihood_and_sum
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.releases.release import Measurements
+from dpheatmap.releases.measurements import Measurements
 
 TOGETHER = 250
 """Groups of images that are released at once."""

@@ -22,7 +22,7 @@ from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
-from dpheatmap.releases.release import Measurements
+from dpheatmap.releases.measurements import Measurements
 
 Cell = tuple[int, int]
 Sample = dict[str, Any]

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpheatmap.curator.aggregation import _verify
-from dpheatmap.curator.core.answer import Answer
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.row_report import RowReport
+from dpheatmap.curator.engines.answer import Answer
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpheatmap.place.domain import Floats
+from dpheatmap.place.place import Floats
 from dpheatmap.place.quadtree import Ints
 
 Projection = Callable[[Floats], Floats]
@@ -36,19 +36,21 @@ class Rings(NamedTuple):
 class Shapes(NamedTuple):
     """Named areas: directed edges (x0, y0, x1, y1), those of area k from ``starts[k]`` up to ``starts[k + 1]``.
 
-    The inside of an area is on the same side of all of its edges, that on which `coverage.py` counts it.
+    The inside of an area is on the same side of all of its edges, that on which `ring_parts.py` counts it.
     """
 
     names: list[str]
     edges: Floats
     starts: Ints
+    sizes: Floats
+    """The sizes of the areas, in finest cells."""
 
-    @property
-    def sizes(self) -> Floats:
-        """The sizes of the areas, in finest cells."""
-        area = np.repeat(np.arange(len(self.names)), np.diff(self.starts))
-        found: Floats = np.bincount(area, _swept(self.edges), len(self.names)).astype(np.float64)
-        return found
+    def with_copy(self, copy: Shapes) -> Shapes:
+        """The same areas at two places, as on a world that goes on beyond its edge; their sizes stay."""
+        several = np.arange(len(self.names))
+        area = np.concatenate([np.repeat(several, np.diff(each.starts)) for each in (self, copy)])
+        order = np.argsort(area, kind="stable")
+        return self._replace(edges=np.concatenate([self.edges, copy.edges])[order], starts=self.starts + copy.starts)
 
 
 def shapes_of_rings(names: list[str], rings: Rings, project: Projection) -> Shapes:
@@ -67,7 +69,8 @@ def shapes_of_rings(names: list[str], rings: Rings, project: Projection) -> Shap
     area = rings.area[ring]
     order = np.argsort(area, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(area, minlength=len(names)))])
-    return Shapes(names, edges[order], starts)
+    sizes = np.bincount(area, _swept(edges), len(names)).astype(np.float64)
+    return Shapes(names, edges[order], starts, sizes)
 
 
 def _cut(first: Floats, last: Floats, ring: Ints, project: Projection) -> tuple[Floats, Ints]:
