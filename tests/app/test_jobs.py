@@ -56,7 +56,8 @@ def tried(
     table = trips(folder / "trips.csv", 50)
     source = Source(str(table), table.name, "it", str(table))
     columns = Columns("rider", "lon", "lat", None)
-    record, _ = jobs.release(source, columns, Domain.unit(4), Charge(Fraction(1, 2), "riders"), {})
+    place = Domain.bbox(7.3, 46.9, 7.5, 47.0, depth=12)
+    record, _ = jobs.release(source, columns, place, Charge(Fraction(1, 2), "riders"), {})
     jobs._pool.shutdown(wait=True)
     return shelf.get(record.id), 0 if spoilt else dph.Ledger(ledger).accounts()["riders"].charges
 

@@ -84,7 +84,7 @@ def heat_of(
         "loss": PureLoss(Fraction(1, 3)),
         "made": datetime(2026, 1, 31, tzinfo=UTC),
         "seeded": False,
-        "empty": False,
+        "uniform": False,
     }
     heat = Heatmap(values / values.sum(), domain, **(about | facts))  # type: ignore[arg-type]
     return heat if std is None else uncertain(heat, std)

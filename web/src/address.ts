@@ -4,6 +4,7 @@ import type { State, ThemeChoice } from "./state";
 const DIGITS = 5; // of a degree: a metre
 
 const THEMES: ThemeChoice[] = ["auto", "light", "dark"];
+const SHOWN: State["show"][] = ["heat", "sure", "areas"];
 
 /** What an address asks for; what it does not mention is as at the start. */
 export function stateOf(hash: string, start: State): State {
@@ -13,7 +14,7 @@ export function stateOf(hash: string, start: State): State {
   const [zoom, lat, lng] = (asked.get("map") ?? "").split("/").map((part) => (part ? Number(part) : NaN));
   const known = [zoom, lat, lng].every(Number.isFinite) && Math.abs(lat) <= 90 && Math.abs(lng) <= 540;
   return {
-    show: asked.get("show") === "sure" ? "sure" : start.show,
+    show: SHOWN.find((name) => name === asked.get("show") && (name !== "areas" || start.show === "areas")) ?? start.show,
     theme: theme ?? start.theme,
     smooth: style === "smooth" || (style !== "bands" && start.smooth),
     view: known ? { zoom, lat, lng } : start.view,

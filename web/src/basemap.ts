@@ -4,6 +4,7 @@ import type { Basemap, ContextLayer, MapData } from "./data";
 import { type Ground, groundOf } from "./ground";
 import { type Ink, type Inks, INKS } from "./inks";
 import type { Layout } from "./layout";
+import { type Outline, ringsOf } from "./outline";
 import { atOwn, corners } from "./place";
 
 /** A layer of the user's own, unpacked. */
@@ -57,14 +58,16 @@ export interface Parts {
   ground: Ground | null;
   context: Context[];
   heat: HTMLCanvasElement;
+  outline: Outline | null;
   background: HTMLCanvasElement | null;
 }
 
-export function styleOf({ data, ground, context, heat, background }: Parts): StyleSpecification {
+export function styleOf({ data, ground, context, heat, outline, background }: Parts): StyleSpecification {
   const place = corners(data);
+  const { outer, holes } = ringsOf(data, outline);
   const sources: Sources = {
     heat: { type: "canvas", canvas: heat, animate: false, coordinates: place } as unknown as SourceSpecification,
-    box: { type: "geojson", data: ring(place) },
+    box: { type: "geojson", data: polygons([...outer, ...holes].map((ring) => [ring])) },
   };
   const below: Layers = [{ id: "sea", type: "background" }];
   const above: Layers = [];
@@ -87,7 +90,7 @@ export function styleOf({ data, ground, context, heat, background }: Parts): Sty
     ...above,
   ];
   if (ground) {
-    sources.veil = { type: "geojson", data: ring(place, true) };
+    sources.veil = { type: "geojson", data: polygons([[worldAround(data), ...outer], ...holes.map((hole) => [[...hole].reverse()])]) };
     layers.push({ id: "veil", type: "fill", source: "veil", paint: { "fill-opacity": 0.45, "fill-antialias": false } });
   }
   const dotted = ground ? { "line-dasharray": [2, 3] } : {};
@@ -200,14 +203,16 @@ function onMap(data: MapData, features: GeoJSON.FeatureCollection): GeoJSON.Feat
   };
 }
 
-const WORLD = [[-180, -85.05], [180, -85.05], [180, 85.05], [-180, 85.05], [-180, -85.05]];
+/** The edges of the world, half of it on either side of the map. */
+function worldAround({ place: [, , right] }: MapData): GeoJSON.Position[] {
+  const middle = right > 1 ? 180 : 0;
+  const [west, east] = [middle - 180, middle + 180];
+  return [[west, -85.05], [east, -85.05], [east, 85.05], [west, 85.05], [west, -85.05]];
+}
 
-/** The box as a polygon, or the world without it. */
-function ring(place: [number, number][], outside = false): GeoJSON.Feature {
-  const closed = [...place, place[0]];
+function polygons(shapes: GeoJSON.Position[][][]): GeoJSON.FeatureCollection {
   return {
-    type: "Feature",
-    properties: {},
-    geometry: { type: "Polygon", coordinates: outside ? [WORLD, closed] : [closed] },
+    type: "FeatureCollection",
+    features: shapes.map((coordinates) => ({ type: "Feature", properties: {}, geometry: { type: "Polygon", coordinates } })),
   };
 }

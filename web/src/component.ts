@@ -3,8 +3,9 @@
  * settings and its promise; `state` is what a reader chose, `set` changes it, `destroy` takes everything away again.
  */
 import { asksToEmbed, hashOf, pageAddress, stateOf } from "./address";
+import { Areas, areasTable, withAreas } from "./areas";
 import type { Context } from "./basemap";
-import { type Basemap, type City, decodeLayer, inflateJson, type MapData } from "./data";
+import { type AreaData, type Basemap, type City, decodeLayer, inflateJson, type MapData } from "./data";
 import { button, el } from "./dom";
 import { geoJson, save } from "./download";
 import { snippet, snippetField } from "./embed";
@@ -13,8 +14,9 @@ import { groundOf } from "./ground";
 import { type Fields, Heat } from "./heat";
 import type { Ink } from "./inks";
 import { type Layout, watchLayout } from "./layout";
-import { Legend, legendParts } from "./legend";
+import { Legend, type LegendParts, legendParts } from "./legend";
 import { HeatMap } from "./map";
+import { Outline } from "./outline";
 import { pictureOf } from "./picture";
 import { atFractions, atOwn, type LngLat, WHOLE } from "./place";
 import { placesTable } from "./places";
@@ -38,6 +40,8 @@ export interface Options {
 interface Unpacked {
   fields: Fields;
   basemap: Basemap | null;
+  outline: Outline | null;
+  areas: Areas | null;
   background: HTMLCanvasElement | null;
   context: Context[];
 }
@@ -72,24 +76,25 @@ export class HeatmapView {
     this.start = this.chosen = startOf(data);
     const ground = basemap && groundOf(basemap);
     this.cities = basemap?.cities ?? [];
-    this.heat = new Heat(data, fields, ground && !data.tiles ? waterOver(data, ground) : null);
+    this.heat = new Heat(data, fields, ground && !data.tiles ? waterOver(data, ground) : null, unpacked.outline, unpacked.areas);
     this.settings = new Settings(data, (part) => this.set(part));
     const onMap = [this.zoomButtons(), this.readout.tip, this.readout.cross, this.readout.spoken];
     this.frame = new Frame(root, { data, legend: this.legend.element, more: this.more(), onMap });
   }
 
   static async mount(root: HTMLElement, data: MapData, options: Options = {}): Promise<HeatmapView> {
-    const [values, low, high, clarity, basemap, background, context] = await Promise.all([
+    const [values, low, high, clarity, basemap, outline, background, context] = await Promise.all([
       decodeLayer(data.values),
       data.low && decodeLayer(data.low),
       data.high && decodeLayer(data.high),
       data.clarity && decodeLayer(data.clarity),
       data.basemap ? inflateJson<Basemap>(data.basemap) : null,
+      data.outline ? inflateJson<number[][]>(data.outline).then((steps) => new Outline(steps)) : null,
       data.background ? canvasOf(data.background) : null,
       Promise.all(data.context.map(async ({ name, kind, data: packed }) => ({ name, kind, features: await inflateJson<GeoJSON.FeatureCollection>(packed) }))),
       ...["400", "600"].map((weight) => document.fonts.load(`${weight} 16px Inter`).catch(() => [])),
     ]);
-    const view = new HeatmapView(root, data, { fields: { values, low, high, clarity }, basemap, background, context }, options);
+    const view = new HeatmapView(root, data, { fields: { values, low, high, clarity }, basemap, outline, areas: data.areas && new Areas(data.areas), background, context }, options);
     await view.build();
     return view;
   }
@@ -102,6 +107,7 @@ export class HeatmapView {
   /** Change what is shown. */
   set(part: Partial<State>): void {
     this.chosen = { ...this.chosen, ...part };
+    if (this.chosen.show === "areas" && !this.unpacked.areas) this.chosen.show = "heat";
     if (part.view !== undefined) this.showView();
     this.showTheme();
     this.settings.tell(this.chosen);
@@ -145,7 +151,7 @@ export class HeatmapView {
   private async addMap(): Promise<void> {
     const { data, readout, unpacked, frame } = this;
     const ground = unpacked.basemap && groundOf(unpacked.basemap);
-    const parts = { data, ground, context: unpacked.context, heat: this.heat.canvas, background: unpacked.background };
+    const parts = { data, ground, context: unpacked.context, heat: this.heat.canvas, outline: unpacked.outline, background: unpacked.background };
     this.map = new HeatMap(frame.stage, parts, {
       pointed: (at, x, y) => this.point(at, x, y),
       rested: (byKeyboard, byReader) => this.rested(byKeyboard, byReader),
@@ -206,8 +212,18 @@ export class HeatmapView {
     map?.repaint(heat.part);
   }
 
+  private get legendParts(): LegendParts {
+    const { data, chosen, ink } = this;
+    return chosen.show === "areas" ? legendParts(withAreas({ ...data, nothing: null }), { show: "heat", smooth: false }, ink) : legendParts(data, chosen, ink);
+  }
+
+  /** The areas, if they are shown. */
+  private get areas(): Areas | null {
+    return this.chosen.show === "areas" ? this.unpacked.areas : null;
+  }
+
   private showLegend(): void {
-    this.legend.show(legendParts(this.data, this.chosen, this.ink), this.printing ? "wide" : this.layout);
+    this.legend.show(this.legendParts, this.printing ? "wide" : this.layout);
   }
 
   private showTheme(): void {
@@ -230,14 +246,14 @@ export class HeatmapView {
   private point(at: LngLat | null, x: number, y: number): void {
     if (!at) return this.readout.hide();
     const { clientWidth, clientHeight } = this.frame.stage;
-    this.readout.show(readingAt(this.data, this.heat, this.cities, at), x, y, clientWidth, clientHeight);
+    this.readout.show(readingAt(this.data, this.heat, this.cities, at, this.areas), x, y, clientWidth, clientHeight);
   }
 
   /** Mark a point and tell what is read there, to eyes and to screen readers. */
   private tell(at: LngLat): void {
     const middle = this.map?.screenOf(at);
     if (!middle) return;
-    this.readout.speak(readingAt(this.data, this.heat, this.cities, at));
+    this.readout.speak(readingAt(this.data, this.heat, this.cities, at, this.areas));
     this.readout.mark(middle.x, middle.y);
     this.point(at, middle.x, middle.y);
   }
@@ -247,6 +263,12 @@ export class HeatmapView {
     if (this.layout !== "wide") this.frame.sheet.close();
     this.map.map.once("moveend", () => this.tell(at));
     this.map.go(at, this.nearest + 1);
+  }
+
+  /** Move to an area, and tell what is read there. */
+  goToArea(area: AreaData): void {
+    const [x, y] = this.unpacked.areas?.middleOf(area) ?? [0.5, 0.5];
+    this.go(atFractions(this.data, x, y));
   }
 
   private search(query: string): boolean {
@@ -280,6 +302,7 @@ export class HeatmapView {
       "div",
       { class: "more" },
       ...(names.length ? [searchField(names, (query) => this.search(query))] : []),
+      ...(data.areas ? [part("Areas and their ranges", areasTable(data.areas, (area) => this.goToArea(area)))] : []),
       ...(data.busiest.length ? [part("Places and their intervals", placesTable(data, ({ lon, lat }) => this.go(atOwn(data, lon, lat))))] : []),
       part("Settings", this.settings.element),
       part("Download", files, snippetField(text)),
@@ -332,8 +355,7 @@ export class HeatmapView {
   }
 
   private savePicture(): void {
-    const legend = legendParts(this.data, this.chosen, this.ink);
-    pictureOf(this.data, legend, this.ink, this.snapshot(), SHARP).toBlob((blob) => blob && save(blob, "map.png"));
+    pictureOf(this.data, this.legendParts, this.ink, this.snapshot(), SHARP).toBlob((blob) => blob && save(blob, "map.png"));
   }
 
   private saveGeoJson(): void {

@@ -15,8 +15,10 @@ export interface MapData {
   credits: string[];
   /** Only a "bbox" lies on the ground; everything else is a plane with coordinates of its own. */
   kind: string;
-  /** Left, top, right and bottom on the Mercator square [0, 1] x [0, 1], rows downward. */
+  /** Left, top, right and bottom on the Mercator square [0, 1] x [0, 1], rows downward; above 1 beyond the antimeridian. */
   place: [number, number, number, number];
+  /** Rings around the place, as whole steps of 1/100,000 of its width and height, deflated. Null: all of the rectangle. */
+  outline: string | null;
   /** The same edges in the domain's own coordinates: degrees, pixels, metres or fractions of the side. */
   bounds: [number, number, number, number];
   columns: number;
@@ -48,11 +50,43 @@ export interface MapData {
   /** Of a map without signal: what is said across it. */
   nothing: Section | null;
   busiest: Busiest[];
+  /** Areas with their numbers, deflated; what is shown at first. Null: none. */
+  areas: AreasData | null;
   basemap: string | null;
   background: string | null;
   tiles: { url: string; credit: string } | null;
   /** The user's own files. */
   context: ContextLayer[];
+}
+
+/** Areas on the map, by rank. */
+export interface AreasData {
+  legend: LegendWords;
+  edges: number[];
+  light: Theme;
+  dark: Theme;
+  /** What stands above their table. */
+  caption: string;
+  /** What their numbers are: "People". */
+  counted: string;
+  /** What is read where no area is. */
+  none: string;
+  areas: AreaData[];
+}
+
+export interface AreaData {
+  name: string;
+  /** "1", or "2–4" where it is not certain; empty where nothing can be told. */
+  rank: string;
+  /** "1,361–1,421", or why there is none. */
+  range: string;
+  /** The same in a sentence: "1,361 to 1,421 people". */
+  words: string;
+  /** The band of its density; -1: bare. */
+  band: number;
+  rough: boolean;
+  /** As whole steps of 1/100,000 of the heat's width and height; holes run the other way round. */
+  rings: number[][];
 }
 
 /** An array of 16-bit integers q, each the value `unit * sinh(step * q)`; deflated as two planes of bytes. */

@@ -15,14 +15,16 @@ export function save(blob: Blob, name: string): void {
 }
 
 /** Blocks of pixels as GeoJSON, each with its mean value, the range in its middle, and whether it can be told at all. */
-export function geoJson(data: MapData, values: Float32Array, heat: Pick<Heat, "read">): GeoJSON.FeatureCollection {
+export function geoJson(data: MapData, values: Float32Array, heat: Pick<Heat, "read" | "holds">): GeoJSON.FeatureCollection {
   const side = Math.max(1, Math.ceil(Math.max(data.rows, data.columns) / MOST_BLOCKS));
   const features: GeoJSON.Feature[] = [];
   for (let row = 0; row < data.rows; row += side) {
     for (let column = 0; column < data.columns; column += side) {
       const [height, width] = [Math.min(side, data.rows - row), Math.min(side, data.columns - column)];
       const value = meanOf(values, data.columns, row, column, height, width);
-      const middle = heat.read((column + width / 2) / data.columns, (row + height / 2) / data.rows);
+      const [x, y] = [(column + width / 2) / data.columns, (row + height / 2) / data.rows];
+      if (!heat.holds(x, y)) continue;
+      const middle = heat.read(x, y);
       const properties: Record<string, number | boolean> = { value: tidy(value) };
       if (middle.low !== null && middle.high !== null) {
         // Ends are factors of the value, but of a difference they are ends.

@@ -6,6 +6,7 @@ type Box = [west: number, south: number, east: number, north: number];
 type Features = GeoJSON.FeatureCollection;
 
 const FINE = 10_000; // steps of a degree in the window
+const WORLD: Box = [-180, -90, 180, 90]; // at whose edges lands are cut
 const SAME = 2e-4; // degrees: points so near an edge of the window lie on it
 
 /** What the sources of the ground hold; `cut` is the water that the window lays over the world's land. */
@@ -24,7 +25,8 @@ export function groundOf(basemap: Basemap): Ground {
   const shores = basemap.land.map((land) => land.map((steps) => pointsOf(steps)));
   const near = (fine ?? []).map((land) => land.map((steps) => pointsOf(steps, FINE)));
   const frame = window && [ringOf(window)];
-  const coast = shores.flat().flatMap((line) => (window ? outside(line, window) : [line]));
+  const shore = shores.flat().flatMap((line) => offEdges(line, WORLD));
+  const coast = shore.flatMap((line) => (window ? outside(line, window) : [line]));
   return {
     land: polygons(shores),
     cut: polygons(frame && fine ? [frame] : []),

@@ -1,7 +1,9 @@
 /** The heat on a canvas: as much of it as is seen, as sharp as the screen. */
+import type { Areas } from "./areas";
 import type { Grid, MapData } from "./data";
 import { refined, valueAt } from "./grid";
 import { type Ink, INKS, SURE } from "./inks";
+import type { Outline } from "./outline";
 import { paint, type Paint, rgbOf } from "./paint";
 import { type Part, WHOLE } from "./place";
 import type { State } from "./state";
@@ -44,6 +46,8 @@ export class Heat {
     private readonly data: MapData,
     private readonly fields: Fields,
     private readonly water: DrawWater | null,
+    private readonly outline: Outline | null,
+    private readonly areas: Areas | null,
   ) {
     this.clarity = fields.clarity && refined(fields.clarity);
     this.sureness = surenessOf(data, fields);
@@ -63,11 +67,22 @@ export class Heat {
     [this.canvas.width, this.canvas.height] = [width, height];
     const context = this.canvas.getContext("2d");
     if (!context) return;
-    if (this.data.nothing) return this.rule(context, part, pixel, ink);
-    const image = context.createImageData(width, height);
-    paint(image, part, this.look(state, ink, pixel));
-    context.putImageData(image, 0, 0);
-    this.water?.(this.canvas, part, INKS[ink].water);
+    if (state.show === "areas" && this.areas) {
+      this.areas.paint(context, part, ink, pixel);
+    } else if (this.data.nothing) {
+      this.rule(context, part, pixel, ink);
+    } else {
+      const image = context.createImageData(width, height);
+      paint(image, part, this.look(state, ink, pixel));
+      context.putImageData(image, 0, 0);
+    }
+    this.outline?.clip(context, part);
+    if (!this.data.nothing || state.show === "areas") this.water?.(this.canvas, part, INKS[ink].water);
+  }
+
+  /** Whether something was counted at fractions of the width and the height. */
+  holds(x: number, y: number): boolean {
+    return x >= 0 && x <= 1 && y >= 0 && y <= 1 && (this.outline?.holds(x, y) ?? true);
   }
 
   /** What is known at fractions of the width and the height. */
@@ -91,7 +106,7 @@ export class Heat {
     for (let i = 0, row = 0; row < rows; row++) {
       for (let column = 0; column < columns; column++, i++) {
         const size = Math.abs(values[i]);
-        if (!(size >= this.data.edges[0])) continue;
+        if (!(size >= this.data.edges[0]) || !this.holds((column + 0.5) / columns, (row + 0.5) / rows)) continue;
         if (this.clarity && valueAt(this.clarity, (column + 0.5) / columns, (row + 0.5) / rows) < 1) continue;
         across[column] += size;
         down[row] += size;

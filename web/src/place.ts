@@ -42,7 +42,8 @@ export function corners(data: MapData, part: Part = WHOLE): [Corner, Corner, Cor
 export function fractionsAt(data: MapData, at: LngLat): { x: number; y: number } {
   const [left, top, right, bottom] = data.place;
   const { x, y } = toSquare(at);
-  return { x: (x - left) / (right - left), y: (y - top) / (bottom - top) };
+  const nearest = x + Math.round((left + right) / 2 - x); // of all copies of the world
+  return { x: (nearest - left) / (right - left), y: (y - top) / (bottom - top) };
 }
 
 /** The point of the map at fractions of the heat's width and height. */
@@ -91,7 +92,7 @@ export function placeInWords(data: MapData, at: LngLat): string {
   const digits = Math.min(Math.max(Math.ceil(-Math.log10(wide)), 1), 6);
   const degrees = (value: number, letters: string) =>
     `${Math.abs(value).toFixed(digits)}° ${letters[value < 0 ? 1 : 0]}`;
-  return `${degrees(at.lat, "NS")}, ${degrees(at.lng, "EW")}`;
+  return `${degrees(at.lat, "NS")}, ${degrees(at.lng - 360 * Math.round(at.lng / 360), "EW")}`;
 }
 
 const EARTH = 6371; // kilometres

@@ -1,4 +1,5 @@
 /** What is read at a point of the map, in words. */
+import type { Areas } from "./areas";
 import type { City, MapData } from "./data";
 import type { Heat } from "./heat";
 import { fill, range, single, upTo } from "./numbers";
@@ -13,10 +14,14 @@ export interface Reading {
 
 const [NEAR, FARTHEST] = [0.12, 50]; // of the map's longer side, and kilometres
 
-export function readingAt(data: MapData, heat: Heat, cities: City[], at: LngLat): Reading {
+export function readingAt(data: MapData, heat: Heat, cities: City[], at: LngLat, areas: Areas | null = null): Reading {
   const { x, y } = fractionsAt(data, at);
-  const inside = x >= 0 && x <= 1 && y >= 0 && y <= 1;
-  return { ...(inside ? known(data, heat.read(x, y)) : { words: data.reading.outside, sure: "" }), place: placeOf(data, cities, at) };
+  if (areas) {
+    const found = areas.at(x, y);
+    if (!found) return { words: areas.data.none, sure: "", place: placeOf(data, cities, at) };
+    return { words: found.words, sure: found.band < 0 ? "" : data.reading.sure, place: found.name };
+  }
+  return { ...(heat.holds(x, y) ? known(data, heat.read(x, y)) : { words: data.reading.outside, sure: "" }), place: placeOf(data, cities, at) };
 }
 
 type Known = ReturnType<Heat["read"]>;

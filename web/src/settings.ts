@@ -10,7 +10,10 @@ export class Settings {
   private readonly smooth: HTMLInputElement;
 
   constructor(data: MapData, change: (part: Partial<State>) => void) {
-    this.show = data.low && !data.nothing ? select([["heat", data.signed ? "Change" : "Heat"], ["sure", "How sure it is"]]) : null;
+    const shown: [value: string, text: string][] = data.nothing ? [] : [["heat", data.signed ? "Change" : "Heat"]];
+    if (data.low && !data.nothing) shown.push(["sure", "How sure it is"]);
+    if (data.areas) shown.unshift(["areas", "Areas"]);
+    this.show = shown.length > 1 ? select(shown) : null;
     this.theme = select([["auto", "As the device"], ["light", "Light"], ["dark", "Dark"]]);
     this.smooth = el("input", { type: "checkbox" });
     this.show?.addEventListener("change", () => change({ show: this.show?.value as State["show"] }));

@@ -11,7 +11,7 @@ export interface View {
 }
 
 export interface State {
-  show: "heat" | "sure";
+  show: "heat" | "sure" | "areas";
   theme: ThemeChoice;
   /** A gradient instead of bands. */
   smooth: boolean;
@@ -19,8 +19,8 @@ export interface State {
   view: View | null;
 }
 
-export function startOf({ colours, style }: Pick<MapData, "colours" | "style">): State {
-  return { show: "heat", theme: colours ?? "auto", smooth: style === "smooth", view: null };
+export function startOf({ colours, style, areas }: Pick<MapData, "colours" | "style" | "areas">): State {
+  return { show: areas ? "areas" : "heat", theme: colours ?? "auto", smooth: style === "smooth", view: null };
 }
 
 export function isDark(theme: ThemeChoice): boolean {

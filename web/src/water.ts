@@ -1,7 +1,7 @@
 /** Water over the heat: it tells that what smoothing spilled over a river is no crowd of swimmers. */
 import type { MapData } from "./data";
 import type { Ground } from "./ground";
-import { fractionsAt, type Part } from "./place";
+import { type Part, toSquare } from "./place";
 
 const OPACITY = 0.7;
 
@@ -41,16 +41,25 @@ export function waterOver(data: MapData, ground: Ground): DrawWater {
 /** Polygons that reach into the map, in fractions of its width and height. */
 function pathOf(data: MapData, { features }: GeoJSON.FeatureCollection): Path2D {
   const path = new Path2D();
+  const turns = data.place[2] > 1 ? [0, 1] : [0]; // land beyond the antimeridian is that of the next copy of the world
   for (const { geometry } of features) {
     if (geometry.type !== "Polygon") continue;
-    const rings = geometry.coordinates.map((ring) => ring.map(([lng, lat]) => fractionsAt(data, { lng, lat })));
-    if (!reaches(rings[0])) continue;
-    for (const ring of rings) {
-      ring.forEach(({ x, y }, i) => (i ? path.lineTo(x, y) : path.moveTo(x, y)));
-      path.closePath();
+    for (const turn of turns) {
+      const rings = geometry.coordinates.map((ring) => ring.map(([lng, lat]) => placed(data, lng + 360 * turn, lat)));
+      if (!reaches(rings[0])) continue;
+      for (const ring of rings) {
+        ring.forEach(({ x, y }, i) => (i ? path.lineTo(x, y) : path.moveTo(x, y)));
+        path.closePath();
+      }
     }
   }
   return path;
+}
+
+/** A point as fractions of the heat's width and height, on the copy of the world that it is on. */
+function placed({ place: [left, top, right, bottom] }: MapData, lng: number, lat: number): { x: number; y: number } {
+  const { x, y } = toSquare({ lng, lat });
+  return { x: (x - left) / (right - left), y: (y - top) / (bottom - top) };
 }
 
 function reaches(ring: { x: number; y: number }[]): boolean {

@@ -48,7 +48,7 @@ test("blocks in GeoJSON tile the place and keep the mean", () => {
   const data = { ...IMAGE, columns: 300, rows: 150, signed: false, clarity: {}, legend: { title: "u" }, title: "t", facts: [], warnings: [] } as unknown as MapData;
   const values = Float32Array.from({ length: 300 * 150 }, (_, i) => i % 7);
   const read = () => ({ value: 2, low: 1, high: 6, clarity: 0.5 });
-  const found = geoJson(data, values, { read });
+  const found = geoJson(data, values, { read, holds: () => true });
   assert.equal(found.features.length, 100 * 50);
   const [first] = found.features;
   assert.deepEqual((first.geometry as GeoJSON.Polygon).coordinates[0][0], [0, 0]);

@@ -11,7 +11,7 @@ import { known, nearest } from "../src/reading";
 import { find } from "../src/search";
 import { startOf } from "../src/state";
 
-const START = startOf({ colours: null, style: "bands" });
+const START = startOf({ colours: null, style: "bands", areas: null });
 
 test("ranges are whole numbers, outwards if they would be equal, with a decimal if they still are", () => {
   assert.deepEqual(range(82.6, 88.4), ["83", "88"]);
@@ -106,7 +106,7 @@ test("an address tells what is seen, and nothing else", () => {
 });
 
 test("an address can undo what a map starts with", () => {
-  const start = startOf({ colours: "dark", style: "smooth" });
+  const start = startOf({ colours: "dark", style: "smooth", areas: null });
   assert.equal(hashOf(START, start), "#theme=auto&style=bands");
   assert.deepEqual(stateOf("#theme=auto&style=bands", start), START);
   assert.deepEqual(stateOf("", start), start);

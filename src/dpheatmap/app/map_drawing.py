@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,13 @@ from dpheatmap.app import pictures
 from dpheatmap.app.pages import edition
 from dpheatmap.app.release_shelf import BACKGROUND, MAP, Record, Shelf
 from dpheatmap.app.texts import say, without_commands
+from dpheatmap.app.uploads import Upload
 from dpheatmap.app.worker import Worker
-from dpheatmap.errors import DpheatmapError, ParameterError
+from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.heatmap.smoothing import default_sigma
 from dpheatmap.place.domain import Domain
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX, refuse
+from dpheatmap.render.formats.area_file import FORMATS as AREA_FORMATS
 
 _NEEDS = {".tif": "rasterio", ".parquet": "pyarrow", ".pmtiles": "pmtiles", ".nc": "xarray"}
 
@@ -73,6 +77,21 @@ class Drawing:
         self._worker.run(pictures.file_of, release, self._background(id), sigma, record.title, record.look, path)
         return path
 
+    def areas(self, id: str, areas: Upload) -> str:
+        """The people in areas, as JSON."""
+        with _use_own_name(areas):
+            return self._worker.run(pictures.areas_of, self._shelf.release_path(id), areas.path, self._background(id))
+
+    def file_of_areas(self, id: str, areas: Upload, suffix: str, folder: Path) -> Path:
+        """Write a file of the people in areas to download, with the map's title and look."""
+        if suffix not in AREA_FORMATS:
+            raise ParameterError(say("no_format", formats=", ".join(AREA_FORMATS)))
+        path, record = folder / f"areas{suffix}", self._shelf.get(id)
+        release, background = self._shelf.release_path(id), self._background(id)
+        with _use_own_name(areas):
+            self._worker.run(pictures.file_of_areas, release, areas.path, background, record.title, record.look, path)
+        return path
+
     def sigma(self, id: str) -> dict[str, Any]:
         """The smoothing of a release's map: its default, and bounds of useful values."""
         domain = self._shelf.release(id).domain
@@ -88,6 +107,16 @@ class Drawing:
     def _background(self, id: str) -> Path | None:
         kept = self._shelf.path(id, BACKGROUND)
         return kept if kept.is_file() else None
+
+
+@contextmanager
+def _use_own_name(areas: Upload) -> Iterator[None]:
+    """Call a file in errors by the name that it had."""
+    try:
+        yield
+    except (DataError, ParameterError) as error:
+        told = str(error).replace(str(areas.path), areas.name).replace(areas.path.name, areas.name)
+        raise type(error)(told) from None
 
 
 def _refusal(domain: Domain, suffix: str) -> str:

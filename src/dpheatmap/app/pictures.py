@@ -10,12 +10,13 @@ from dpheatmap.heatmap.differences import difference
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.releases.release import Release, load
 from dpheatmap.render import options_of
+from dpheatmap.render.content.area_picture import content_of_areas
 from dpheatmap.render.content.changes import picture_of_difference
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture, on_one_scale, picture_of
 from dpheatmap.render.figure.thumbnail import thumbnail
 from dpheatmap.render.palette import THEMES
-from dpheatmap.render.web.page import around_heat, data_of
+from dpheatmap.render.web.page import areas_data, around_heat, between_tags, data_of
 
 SIDE = 724
 """Pixels on the longer side of a map in the page; files have all pixels."""
@@ -59,6 +60,23 @@ def file_of(
     taken = options_of(path)
     options = {name: value for name, value in wanted.items() if value is not None and name in taken}
     _heat(release, sigma).save(path, **options)
+
+
+def areas_of(release: Path, areas: Path, background: Path | None) -> str:
+    """The people in areas, as JSON: what stands out, how to read it, and a layer of the map with all areas by rank."""
+    made, look = _release(release), Look(background=background)
+    content = content_of_areas(made, made.areas(areas), look, values="people")
+    return between_tags({"takeaway": content.picture.words.takeaway, "layer": areas_data(content, look)})
+
+
+def file_of_areas(
+    release: Path, areas: Path, background: Path | None, title: str, look: dict[str, Any], path: Path
+) -> None:
+    """Write a file of the people in areas to download; its suffix is the format."""
+    colours = save_options_of(look).get("colours")
+    _release(release).save_areas(
+        areas, path, values="people", title=title or None, background=background, colours=colours
+    )
 
 
 def save_options_of(look: dict[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def preview(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
     counts = aggregate(generated_people(people, extent=domain.extent), domain, user="person", x="x", y="y")
     made = release(counts, epsilon=min(epsilon * Fraction(users, people), Fraction(LARGEST_EPSILON)))
     shown = made.heatmap(size=SIDE)
-    truth = replace(shown, values=smooth(true_distribution(counts), shown.sigma, SIDE), uncertainty=None, empty=False)
+    truth = replace(shown, values=smooth(true_distribution(counts), shown.sigma, SIDE), uncertainty=None, uniform=False)
     drawn = on_one_scale([truth, _roughly(shown)], [Look(), Look()])
     return {"truth": _png(drawn[0]), "shown": _png(drawn[1]), "sure": _sureness(shown)}
 

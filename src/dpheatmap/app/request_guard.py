@@ -44,7 +44,9 @@ OPEN = "/open"
 """The one address that needs no cookie."""
 
 KEY = "x-dpheatmap-key"
-_WITHOUT_KEY = re.compile(r"(?!/api/).*|/api/uploads/[^/]+/picture|/api/releases/[^/]+/(thumbnail|file/[^/]+)")
+_WITHOUT_KEY = re.compile(
+    r"(?!/api/).*|/api/uploads/[^/]+/picture|/api/releases/[^/]+/(thumbnail|(areas/[^/]+/)?file/[^/]+)"
+)
 
 POLICY = "; ".join(
     [

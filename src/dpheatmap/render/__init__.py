@@ -52,6 +52,15 @@ def is_release(path: str | PathLike[str]) -> bool:
     return os.fspath(path).lower().endswith(RELEASE_SUFFIX)
 
 
+def refuse_release(path: str | PathLike[str]) -> None:
+    """Refuse a map's file whose name is that of a release."""
+    if is_release(path):
+        raise ParameterError(
+            f"A file that ends in {RELEASE_SUFFIX} holds a release; the file was {os.fspath(path)!r}. "
+            "Use Release.save, or another name for the map."
+        )
+
+
 _USUAL = {"style": "bands", "basemap": True, "bare": False}  # values of options; those of all others are None
 
 
@@ -59,11 +68,7 @@ def save(heat: Heatmap, path: str | PathLike[str], **choices: Any) -> None:
     """Write a heatmap to the format that the suffix of ``path`` names; any format takes the usual choices."""
     check(**{name: value for name, value in choices.items() if name in _USUAL or value is not None})
     options = {name: value for name, value in choices.items() if value != _USUAL.get(name)}
-    if is_release(path):
-        raise ParameterError(
-            f"A file that ends in {RELEASE_SUFFIX} holds a release; the file was {os.fspath(path)!r}. "
-            "Use Release.save, or another name for the map."
-        )
+    refuse_release(path)
     for name in sorted(options.keys() - options_of(path)):
         raise ParameterError(
             f"{name} is no option of {Path(path).suffix} files; the file was {os.fspath(path)!r}. Leave it out."

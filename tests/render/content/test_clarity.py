@@ -81,7 +81,7 @@ def test_clarity_is_the_value_over_half_its_range(spread: float, clarity: float)
 
 def test_clarity_where_nothing_is_known() -> None:
     assert clarity_of(heat_of(SQUARE)) is None
-    empty = clarity_of(heat_of(SQUARE, empty=True))
+    empty = clarity_of(heat_of(SQUARE, uniform=True))
     assert empty is not None
     assert not empty.any()
 

@@ -51,7 +51,7 @@ def busiest_of(picture: Picture) -> str:
 
 @pytest.fixture(scope="module")
 def few() -> Release:
-    """Twelve people, who can't be told from the noise; yet the map is not empty."""
+    """Twelve people, who can't be told from the noise; yet the map is not uniform."""
     people = generated_people(12)
     return seeded_release(people, Domain.unit(6), seed=3, epsilon="0.1", user="person", x="x", y="y")
 
@@ -136,9 +136,10 @@ def test_the_maker_of_a_map_has_the_first_word(domain: Domain) -> None:
 # By state of knowledge
 
 
-def test_no_signal_also_where_the_map_is_not_empty(few: Release) -> None:
+def test_no_signal_also_where_the_map_is_not_uniform(few: Release) -> None:
     heat = few.heatmap()
-    assert not heat.empty
+    assert not heat.uniform
+    assert heat.empty
     picture = picture_of(heat)
     assert not picture.painted
     assert picture.words.takeaway == NO_SIGNAL
@@ -172,7 +173,7 @@ def test_smoothing_is_advised_only_where_it_helps(few: Release) -> None:
 @every_kind
 def test_an_empty_map_has_no_signal(domain: Domain) -> None:
     finest = domain.cells(domain.depth)
-    picture = picture_of(heat_of(domain, np.ones((finest.rows, finest.columns)), empty=True))
+    picture = picture_of(heat_of(domain, np.ones((finest.rows, finest.columns)), uniform=True))
     assert not picture.painted
     assert picture.words.takeaway == NO_SIGNAL
     assert picture.words.legend.bare == "Not known: whoever is there is hidden by the noise"

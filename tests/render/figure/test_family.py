@@ -216,7 +216,7 @@ for what in (change, dpheatmap.kmedian(a, k=2)) if not {installed} else ():
 def test_a_difference_refuses_other_files(make_heat: MakeHeat, tmp_path: Path) -> None:
     a, b = (make_heat(SCREEN, blob(SCREEN, wide)) for wide in (0.1, 0.3))
     with pytest.raises(ParameterError, match=r"must be one of \.html, \.png, \.svg, \.pdf"):
-        Difference(a, b).save(tmp_path / "change.tif")
+        Difference(a, b).save(tmp_path / "change.npz")
     assert not list(tmp_path.iterdir())
 
 

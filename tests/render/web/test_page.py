@@ -38,9 +38,9 @@ def data_in(text: str) -> dict[str, object]:
     return data
 
 
-def page_of(heat: Heatmap, look: Look | None = None, **more: str) -> str:
+def page_of(heat: Heatmap, look: Look | None = None, tiles: str | None = None) -> str:
     look = look or Look()
-    return page(picture_of(heat, look), look, **more)
+    return page(picture_of(heat, look), look, tiles=tiles)
 
 
 def policy_of(text: str) -> dict[str, list[str]]:
@@ -223,7 +223,7 @@ def test_a_map_without_uncertainty_says_nothing_of_it(make_heat: MakeHeat) -> No
 
 
 def test_a_map_without_signal_does_not_glow(make_heat: MakeHeat) -> None:
-    data = data_in(page_of(make_heat(IMAGE, np.ones((5, 7)), empty=True)))
+    data = data_in(page_of(make_heat(IMAGE, np.ones((5, 7)), uniform=True)))
     assert data["edges"] == []
     assert data["nothing"]["heading"] == "No place stands out from the noise"  # type: ignore[index]
     assert data["busiest"] == []

@@ -1,5 +1,5 @@
 /** What the page asks the server: `dpheatmap.app.endpoints` in Python answers. */
-import type { Basemap, MapData } from "../data";
+import type { AreasData, Basemap, MapData } from "../data";
 import { shown } from "./key";
 import type { Look } from "./look";
 import { t } from "./texts";
@@ -114,6 +114,12 @@ export interface Wanted {
 /** A map, and whether any place stands out from the noise. */
 export type AppMap = MapData & { stands_out: boolean };
 
+/** The people in areas: what stands out, and a layer of the map. */
+export interface CountedAreas {
+  takeaway: string;
+  layer: AreasData;
+}
+
 export interface About {
   formats: { suffix: string; refusal: string }[];
   sigma: { default: number; least: number; most: number; unit: string };
@@ -189,6 +195,8 @@ export const api = {
   beside: (first: string, second: string) => ask<[MapData, MapData]>("GET", `${one(first)}/beside/${second}`),
   minus: (after: string, before: string) => ask<MapData>("GET", `${one(after)}/minus/${before}`),
   file: (id: string, suffix: string, sigma: number | null) => `${one(id)}/file/${suffix}${suffix === ".dph.parquet" ? "" : smoothed(sigma)}`,
+  areas: (id: string, upload: string) => ask<CountedAreas>("GET", `${one(id)}/areas/${upload}`),
+  fileOfAreas: (id: string, upload: string, suffix: string) => `${one(id)}/areas/${upload}/file/${suffix}`,
   thumbnail: (id: string) => `${one(id)}/thumbnail`,
 };
 

@@ -1,7 +1,8 @@
 /** A frame with one map in it, which can be drawn anew: with other data or another title, and looking as before. */
 import type { HeatmapView } from "../component";
-import type { MapData } from "../data";
+import type { AreaData, MapData } from "../data";
 import { el } from "../dom";
+import type { State } from "../state";
 import { type Look, lookOf, wear } from "./look";
 import { maps } from "./maps";
 
@@ -37,6 +38,16 @@ export class MapFrame {
   async call(title: string): Promise<void> {
     this.title = title;
     if (this.data) await this.mount(this.data, this.begin());
+  }
+
+  /** Show something else: the heat, or areas. */
+  show(show: State["show"]): void {
+    this.view?.set({ show });
+  }
+
+  /** Move the map to an area. */
+  goToArea(area: AreaData): void {
+    this.view?.goToArea(area);
   }
 
   destroy(): void {

@@ -72,9 +72,14 @@ def borders(near: Bounds | None = None) -> list[Floats]:
 
 
 def cities(bounds: Bounds, most: int) -> list[City]:
-    """The largest places inside the bounds, at most ``most``, the largest first."""
+    """The largest places inside the bounds, at most ``most``, the largest first.
+
+    Bounds may reach beyond the antimeridian, and so do the longitudes of places there.
+    """
     archive = _archive()
     lon, lat = (archive[name] / _STEPS_PER_DEGREE for name in ("place_lon", "place_lat"))
+    lon = lon + 360.0 * ((lon < bounds.x0) & (lon + 360.0 <= bounds.x1))
+    lon = lon - 360.0 * ((lon > bounds.x1) & (lon - 360.0 >= bounds.x0))
     inside = np.flatnonzero((lon >= bounds.x0) & (lon <= bounds.x1) & (lat >= bounds.y0) & (lat <= bounds.y1))
     largest = inside[np.argsort(-archive["place_people"][inside].astype(np.int64), kind="stable")][:most]
     people = np.exp(archive["place_people"] / 10.0)
@@ -111,7 +116,9 @@ def _arcs(near: Bounds | None) -> list[Floats]:
     points, ranks = archive["points"], archive["ranks"]
     keep = np.ones(len(points), dtype=np.bool_)
     if near is not None:
-        beyond = [near.x0 - points[:, 0], points[:, 0] - near.x1, near.y0 - points[:, 1], points[:, 1] - near.y1]
+        middle = (near.x0 + near.x1) / 2
+        away = np.abs((points[:, 0] - middle + 180.0) % 360.0 - 180.0) - (near.x1 - near.x0) / 2
+        beyond = [away, near.y0 - points[:, 1], points[:, 1] - near.y1]
         size = max(near.x1 - near.x0, near.y1 - near.y0)
         needed = _COARSENING * np.maximum(np.maximum.reduce(beyond), size / 15)
         keep = (ranks == 255) | (FINEST * 2.0 ** ranks.clip(0, 15) >= needed)

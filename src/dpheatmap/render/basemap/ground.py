@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render import basemap
 from dpheatmap.render.basemap.backdrop import backdrop
@@ -79,7 +80,8 @@ def pixels_of(domain: Domain, points: Floats, width: int, height: int) -> Floats
     """Convert longitudes and latitudes to pixels."""
     finest, whole = domain.cells(domain.depth), 2.0**domain.depth
     rows = 0.5 - np.arcsinh(np.tan(np.radians(np.clip(points[:, 1], -89.0, 89.0)))) / (2.0 * np.pi)
-    x = ((points[:, 0] / 360.0 + 0.5) * whole - finest.x0) / finest.columns
+    assert isinstance(domain.place, Box)
+    x = (domain.place.columns_of(points[:, 0]) * whole - finest.x0) / finest.columns
     y = (rows * whole - finest.y0) / finest.rows
     return np.column_stack([x * width, y * height])
 

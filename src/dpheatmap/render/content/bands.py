@@ -1,7 +1,8 @@
 """The bands of a map: their edges at 1, 2 and 5 times powers of ten, and the unit that makes these whole numbers.
 
 A unit is "of every N people, so many in an area". The area is the smallest that holds a hundredth of all people
-somewhere. N is 100, or the smallest power of ten above for which the first edge is a whole number.
+somewhere. N is 100, or the smallest power of ten above for which the first edge is a whole number. Where numbers of
+people are shown, the unit is "so many people in an area", the smallest that holds ten of them somewhere.
 """
 
 from __future__ import annotations
@@ -17,13 +18,17 @@ MOST = 6
 """The most bands that a map has."""
 
 _SOMEWHERE = 0.01  # of all people, in the area that a map is told for
+_PEOPLE = 10.0  # in that area, where numbers of people are shown
 _LEAST_BASE = 100
 _LARGEST_BASE = 10**12
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What the numbers of a map count: of every ``base`` things, so many per ``area``; both None for times even."""
+    """What the numbers of a map count: of every ``base`` things, so many per ``area``; both None for times even.
+
+    With an area alone, they are numbers of people.
+    """
 
     subject: Subject
     what: str = ""
@@ -32,8 +37,8 @@ class Unit:
 
     @property
     def factor(self) -> float:
-        """What a share per square unit of the domain is multiplied by."""
-        return 1.0 if self.base is None or self.area is None else self.base * self.area.size
+        """What a value per square unit of the domain is multiplied by."""
+        return (self.base or 1) * (1.0 if self.area is None else self.area.size)
 
     def say(self, template: str, **more: str) -> str:
         """Fill in a sentence of the subject."""
@@ -55,9 +60,9 @@ class Unit:
         return template.format(base=base, area=area, things=self.subject.things_in_words(self.what), **more)
 
 
-def area_for(subject: Subject, top: float) -> Area | None:
-    """The smallest area that holds a hundredth of all people where the share per square unit is ``top``."""
-    found = (area for area in subject.areas if top * area.size >= _SOMEWHERE)
+def area_for(subject: Subject, top: float, least: float = _SOMEWHERE) -> Area | None:
+    """The smallest area that holds ``least`` where the value per square unit is ``top``: a hundredth of all people."""
+    found = (area for area in subject.areas if top * area.size >= least)
     return next(found, subject.areas[-1]) if subject.areas else None
 
 
@@ -74,6 +79,16 @@ def edges_below(top: float, floor: float, most: int = MOST) -> list[float]:
     ]
     below = [step for step in steps if step < 0.999 * top]
     return ([step for step in below if step >= 0.999 * floor] or below[-1:])[-most:]
+
+
+def bands_of_people(
+    subject: Subject, top: float, floor: float, *, what: str = "", most: int = MOST, same: Area | None = None
+) -> tuple[Unit, list[float]]:
+    """The unit and the edges of a map of numbers of people, as :func:`bands_of` has them of shares."""
+    words = subject.in_people
+    area = same or area_for(words, top, _PEOPLE)
+    assert area is not None
+    return Unit(words, what, None, area), edges_below(top * area.size, floor * area.size, most)
 
 
 def bands_of(
@@ -94,11 +109,13 @@ def bands_of(
     return Unit(subject, what, base, area), [float(f"{base * share:.12g}") for share in shares]
 
 
-def limited_bands(subject: Subject, low: float, high: float, *, what: str = "") -> tuple[Unit, list[float]]:
+def limited_bands(
+    subject: Subject, low: float, high: float, *, what: str = "", people: bool = False
+) -> tuple[Unit, list[float]]:
     """The unit and the edges of a scale that the maker of a map sets: from ``low`` to ``high``, for a series of maps.
 
     The numbers are of every 1,000 people per square kilometre on the ground; of every 100 per square of 100 x 100
-    pixels or 10 x 10 m; or times even.
+    pixels or 10 x 10 m; or times even. If they are numbers of ``people``, they are per these areas.
     """
     lowest, highest = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = [float(f"{digit}e{power}") for power in range(lowest, highest + 1) for digit in (1, 2, 5)]
@@ -108,8 +125,11 @@ def limited_bands(subject: Subject, low: float, high: float, *, what: str = "") 
             f"limits must have one to {MOST} of the steps 1, 2, 5, 10 and so on between them; {plain(low)} to "
             f"{plain(high)} has {len(edges)}. Give limits such as 1 and 50."
         )
+    subject = subject.in_people if people else subject
     if not subject.areas:
         return Unit(subject, what), edges
     areas = {area.short: area for area in subject.areas}
-    short = next(short for short in ("km²", "100 × 100 px", "10 × 10 m") if short in areas)
-    return Unit(subject, what, 1000 if short == "km²" else 100, areas[short]), edges
+    usual = ("km²", "100 × 100 px", "10 × 10 m", "1 % of the square")
+    short = next(short for short in usual if short in areas)
+    base = None if people else 1000 if short == "km²" else 100
+    return Unit(subject, what, base, areas[short]), edges

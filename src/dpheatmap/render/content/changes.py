@@ -15,7 +15,7 @@ from dpheatmap.render.content.bands import area_for, bands_of
 from dpheatmap.render.content.clarity import MOST_CLEAR, NORMAL_90, coarsen, without_crumbs
 from dpheatmap.render.content.numbers import area_in_words, length_in_words
 from dpheatmap.render.content.picture import Picture, Ranges
-from dpheatmap.render.content.resampling import is_smooth, resize
+from dpheatmap.render.content.resampling import extend, is_smooth, resize
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
@@ -43,11 +43,11 @@ _LEAST = 0.05  # of the largest change: the first edge is not below this
 def picture_of_difference(change: Difference, look: Look | None = None) -> Picture:
     """A difference as it is shown: people per area, more or fewer."""
     subject = subject_of(change.domain)
-    areas = change.after.pixel_areas[:, None]
-    values = change.values / areas
+    inside = change.after.ground > 0.0
+    values = change.after.density - change.before.density
     clarity = _clarity(change)
     rows, columns = values.shape
-    told = np.ones(values.shape, bool) if clarity is None else resize(clarity, columns, rows) >= 1.0
+    told = inside & (True if clarity is None else resize(clarity, columns, rows) >= 1.0)
     top = float(np.abs(values[told] if told.any() else values).max()) or 1.0
     shared = area_for(subject, float(max(change.before.density.max(), change.after.density.max())))
     unit, edges = bands_of(subject, top, _LEAST * top, most=_BANDS, same=shared)
@@ -94,7 +94,7 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
     )
     return Picture(
         change.domain,
-        shown,
+        extend(shown, change.after.ground),
         unit,
         tuple(edges),
         clarity,
@@ -120,11 +120,12 @@ def _clarity(change: Difference) -> Floats | None:
 
 
 def _ranges(change: Difference, factor: float) -> Ranges | None:
-    std, areas = change.std, change.after.pixel_areas[:, None]
+    std, ground = change.std, change.after.ground
     if std is None:
         return None
     half = NORMAL_90 * std
-    low, high = (factor * end / areas for end in (change.values - half, change.values + half))
+    per_area = factor / np.where(ground > 0.0, ground, np.inf)
+    low, high = (extend(per_area * end, ground) for end in (change.values - half, change.values + half))
     return coarsen(low), coarsen(high)
 
 
@@ -134,8 +135,7 @@ def _takeaway(change: Difference, subject: Subject, shown: Floats, painted: np.n
     before, after = change.names
     then = f"{after[:1].upper()}{after[1:]} there are more {subject.things} than {before}" if change.named else ""
     then = then or f"There are more {subject.things} than before"
-    areas = np.broadcast_to(change.after.pixel_areas[:, None], shown.shape)
-    every = np.ones_like(painted)
+    areas, every = change.after.ground, np.ones_like(painted)
     more, fewer, whole = (float(areas[part].sum()) for part in (painted & (shown > 0), painted & (shown < 0), every))
     if change.domain.geographic:
         where = [area_in_words(part) if part else "no place" for part in (more, fewer)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.render.content.resampling import average
+from dpheatmap.render.content.resampling import average, resize
 
 NORMAL_90 = 1.645
 """Standard deviations on either side of 90 % of a normal law."""
@@ -33,13 +33,22 @@ _BLUR = 1.0  # pixels of the grid
 
 def clarity_of(heat: Heatmap) -> Floats | None:
     """The clarity of a map on a grid of its own; None where its uncertainty is not known, 0 where nothing is."""
-    if heat.empty:
+    if heat.uniform:
         return np.zeros((2, 2))
     if heat.uncertainty is None:
         return None
     spread = coarsen(heat.uncertainty.roughly.relative_std)
     clear = np.minimum(1.0 / np.maximum(NORMAL_90 * spread, 1e-9), MOST_CLEAR)
     return without_crumbs(_blur(clear), heat.sigma, heat.domain)
+
+
+def stands_out(heat: Heatmap) -> bool:
+    """Whether any place of a map can be told from nothing; if its uncertainty is not known, all of them."""
+    clear = clarity_of(heat)
+    rows, columns = heat.values.shape
+    if clear is None:
+        return True
+    return bool(((resize(clear, columns, rows) >= TOLD) & (heat.ground > 0.0)).any())
 
 
 def coarsen(field: Floats) -> Floats:
@@ -92,6 +101,6 @@ def noise_floor(heat: Heatmap, clarity: Floats | None) -> float:
     """The density below which 95 % of the places stay that can't be told from nothing; 0 if all can, or not known."""
     if clarity is None:
         return 0.0
-    density = coarsen(heat.density)
-    quiet = clarity < TOLD if clarity.shape == density.shape else np.ones(density.shape, bool)
+    density, inside = coarsen(heat.density), coarsen(heat.ground) > 0.0
+    quiet = inside & (clarity < TOLD if clarity.shape == density.shape else True)
     return float(np.quantile(density[quiet], 0.95)) if quiet.any() else 0.0

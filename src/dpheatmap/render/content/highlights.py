@@ -37,9 +37,9 @@ class Spot(NamedTuple):
 
 def area_of_half(heat: Heatmap) -> tuple[float, float]:
     """The smallest area that holds half of all people, and the whole area, in square units of the domain."""
-    areas = np.broadcast_to(heat.pixel_areas[:, None], heat.values.shape)
-    whole = float(areas.sum())
-    shares, areas = coarsen(heat.values).ravel(), coarsen(areas).ravel()
+    whole = float(heat.ground.sum())
+    shares, areas = coarsen(heat.values).ravel(), coarsen(heat.ground).ravel()
+    shares, areas = shares[areas > 0.0], areas[areas > 0.0]
     order = np.argsort(-shares / areas)
     held = np.cumsum(shares[order]) / shares.sum()
     part = areas[order][: int(np.searchsorted(held, 0.5)) + 1].sum() / areas.sum()

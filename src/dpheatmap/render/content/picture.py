@@ -12,12 +12,12 @@ import numpy as np
 from dpheatmap._util.number_words import plain
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import label_of_combination, privacy_label
-from dpheatmap.render.content.bands import MOST, Unit, bands_of, limited_bands
+from dpheatmap.render.content.bands import MOST, Unit, bands_of, bands_of_people, limited_bands
 from dpheatmap.render.content.clarity import FIRM, NORMAL_90, TOLD, clarity_of, coarsen, noise_floor
 from dpheatmap.render.content.highlights import Spot, area_of_half, busiest
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words
-from dpheatmap.render.content.resampling import average, is_smooth, resize
+from dpheatmap.render.content.resampling import average, extend, is_smooth, resize
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
@@ -126,19 +126,19 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
     """A heatmap as it is shown: of every so many people, how many per area; ``scale`` is that of another map."""
     look = look or Look()
     subject = subject_of(heat.domain, look.background)
-    density = heat.density
+    density, inside = heat.density, heat.ground > 0.0
     clarity = clarity_of(heat)
     rows, columns = density.shape
-    told = np.ones(density.shape, bool) if clarity is None else resize(clarity, columns, rows) >= TOLD
+    told = inside & (True if clarity is None else resize(clarity, columns, rows) >= TOLD)
     top = float(density[told].max()) if told.any() else float(density.max())
-    unit, edges = scale or _bands(subject, top, noise_floor(heat, clarity), look)
+    unit, edges = scale or _bands(subject, top, noise_floor(heat, clarity), look, people=heat.quantity == "people")
     values = density * unit.factor
     painted = (values >= edges[0]) & told
     firm = painted if clarity is None else painted & (resize(clarity, columns, rows) >= FIRM)
     rough = clarity is not None and bool((painted & ~firm).any())
     in_series = look.limits is not None or scale is not None
     # A map of a series may lie below the first edge, which is not the same as noise.
-    few = bool((told if in_series else firm).mean() < _FIRM_PART)
+    few = bool((told if in_series else firm).sum() < _FIRM_PART * inside.sum())
     spots = busiest(heat, clarity) if told.any() else ()
     nothing = None if told.any() else _nothing(heat)
     words = Words(
@@ -154,7 +154,7 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
     )
     return Picture(
         heat.domain,
-        values,
+        extend(values, heat.ground),
         unit,
         tuple(edges),
         clarity,
@@ -168,12 +168,11 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
     )
 
 
-def _bands(subject: Subject, top: float, floor: float, look: Look) -> tuple[Unit, list[float]]:
+def _bands(subject: Subject, top: float, floor: float, look: Look, *, people: bool) -> tuple[Unit, list[float]]:
     if look.limits is not None:
-        return limited_bands(subject, *look.limits, what=look.what)
-    return bands_of(
-        subject, top, max(floor, top / _OVER_A_PICTURE if look.over_a_picture else 0.0), what=look.what, most=MOST
-    )
+        return limited_bands(subject, *look.limits, what=look.what, people=people)
+    floor = max(floor, top / _OVER_A_PICTURE if look.over_a_picture else 0.0)
+    return (bands_of_people if people else bands_of)(subject, top, floor, what=look.what, most=MOST)
 
 
 def _ranges(heat: Heatmap) -> Ranges | None:
@@ -210,13 +209,16 @@ def _of(part: float, whole: float) -> str:
 
 def _facts(heat: Heatmap, subject: Subject, look: Look) -> tuple[str, ...]:
     """The small print: how people count, the smoothing, whose data it is, and what else was used."""
+    total = ""
+    if heat.quantity == "people" and not heat.uniform:
+        total = subject.counted.total.format(n=_people_in_words(heat))
     size = ""
     if heat.domain.kind == "image":
         size = f"{plain(heat.domain.extent.x1)} × {plain(heat.domain.extent.y1)} px."
     return tuple(
         fact
         for fact in (
-            subject.counting,
+            total or subject.counting,
             f"Smoothed over about {_rounded_length(heat)}.",
             size,
             *(sentence(fact) for fact in (*trust_in_words(heat), *combined_in_words(heat), *priors_in_words(heat))),
@@ -225,6 +227,13 @@ def _facts(heat: Heatmap, subject: Subject, look: Look) -> tuple[str, ...]:
         )
         if fact
     )
+
+
+def _people_in_words(heat: Heatmap) -> str:
+    """The number of all people with its range, or about it."""
+    if heat.release is None or heat.method != "posterior":
+        return f"about {about(float(heat.values.sum()))}"
+    return " to ".join(ends(*heat.release.people.interval(0.9)))
 
 
 def _rounded_length(heat: Heatmap) -> str:
@@ -238,8 +247,10 @@ def _legend_words(
         hidden = "Not known: whoever is there is hidden by the noise"
         noise = math.inf
         if heat.std is not None:
-            noise = unit.factor * float(np.median(NORMAL_90 * heat.std / heat.pixel_areas[:, None]))
-        if noise < (unit.base or math.inf):
+            noise = unit.factor * float(
+                np.median(NORMAL_90 * (heat.std / heat.pixel_areas[:, None])[heat.ground > 0.0])
+            )
+        if noise < (unit.base or (math.inf if unit.area is None else float(heat.values.sum()))):
             hidden = unit.say(f"Not known: anything below {unit.subject.reading} would be hidden by the noise",
                               n=f"about {about(noise)}")  # fmt: skip
         return LegendWords(unit.legend, unit.short, "", hidden)
@@ -285,7 +296,7 @@ def _nothing(heat: Heatmap) -> Card:
 def _smoothing_that_helps(heat: Heatmap) -> float | None:
     """The least of a few wider smoothings at which something stands out; None if none does."""
     farthest = _FARTHEST * heat.domain.longer_side
-    if heat.release is None or heat.empty:
+    if heat.release is None or heat.uniform:
         return None
     for times in (2.0, 4.0, 8.0, 16.0, 32.0):
         sigma = float(f"{min(times * heat.sigma, farthest):.1g}")

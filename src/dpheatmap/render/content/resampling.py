@@ -33,6 +33,34 @@ def resize(values: Floats, columns: int, rows: int, *, smooth: bool = True) -> F
     return np.asarray(picture, dtype=np.float32)
 
 
+def extend(values: Floats, inside: Floats, steps: int = 4) -> Floats:
+    """Values beyond the pixels inside, as means of their neighbours, so that lines between middles end outside.
+
+    >>> extend(np.array([[2.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 0.0]]), steps=1).tolist()
+    [[2.0, 2.0, 0.0]]
+    """
+    known = np.broadcast_to(inside > 0.0, values.shape)
+    if known.all():
+        return values
+    found = np.where(known, values, 0.0)
+    for _ in range(steps):
+        there = known.astype(np.float64)
+        sums, count = _sum_around(found), _sum_around(there)
+        new = ~known & (count > 0.0)
+        found = np.where(new, sums / np.where(new, count, 1.0), found)
+        known = known | new
+    return found
+
+
+def _sum_around(field: Floats) -> Floats:
+    """The sum over each pixel and its eight neighbours."""
+    rows, columns = field.shape
+    framed = np.pad(field, 1)
+    shifted = [framed[i : i + rows, j : j + columns] for i in range(3) for j in range(3)]
+    total: Floats = np.sum(shifted, axis=0)
+    return total
+
+
 def is_smooth(domain: Domain, sigma: float, values: Floats) -> bool:
     """Whether the kernel is so wide that values between pixels can be interpolated."""
     pixel: float = domain.longer_side / max(values.shape)

@@ -23,6 +23,16 @@ class Area(NamedTuple):
     """Its name after a number: "km²"."""
 
 
+class Counted(NamedTuple):
+    """The words of a kind of place where numbers of people are shown instead of shares."""
+
+    legend: str
+    short: str
+    reading: str
+    busiest: str
+    total: str
+
+
 class Subject(NamedTuple):
     """The words for a kind of place; ``{what}`` stands for what people did there, if that was told."""
 
@@ -42,6 +52,14 @@ class Subject(NamedTuple):
     """How each person counts."""
     person: str
     areas: tuple[Area, ...]
+    counted: Counted
+
+    @property
+    def in_people(self) -> Subject:
+        """The words for numbers of people."""
+        legend, short, reading, busiest, _ = self.counted
+        areas = self.areas or (Area(0.01, "a hundredth of the square", "1 % of the square"),)
+        return self._replace(legend=legend, short=short, reading=reading, busiest=busiest, areas=areas)
 
     def things_in_words(self, what: str) -> str:
         """What is counted."""
@@ -72,6 +90,13 @@ GROUND = Subject(
         Area(1e10, "10,000 square kilometres", "10,000 km²"),
         Area(1e12, "a million square kilometres", "million km²"),
     ),
+    counted=Counted(
+        "How many people are in {area} here",
+        "People per {area}",
+        "{n} people per {area}",
+        "The busiest place{near} has {range} people per {area}.",
+        "There are {n} people in all; somebody who is in several places counts in parts.",
+    ),
 )
 
 IMAGE = Subject(
@@ -93,6 +118,13 @@ IMAGE = Subject(
         Area(1e4, "a square of 100 × 100 pixels", "100 × 100 px"),
         Area(1e6, "a square of 1,000 × 1,000 pixels", "1,000 × 1,000 px"),
     ),
+    counted=Counted(
+        "How many viewers, each shared out over where they looked, {area} gets here",
+        "Viewers per {area}",
+        "{n} viewers per {area}",
+        "The most watched square of {area} gets as many looks as {range} viewers have.",
+        "There are {n} viewers in all, each shared out over where they looked.",
+    ),
 )
 
 FOOTBALL = Subject(
@@ -109,6 +141,13 @@ FOOTBALL = Subject(
     counting="Each player counts the same.",
     person="player",
     areas=(Area(100.0, "a square of 10 × 10 m", "10 × 10 m"),),
+    counted=Counted(
+        "How many players, each shared out over where they were, {area} has here",
+        "Players per {area}",
+        "{n} players per {area}",
+        "The best-used square of {area} has {range} players.",
+        "There are {n} players in all, each shared out over where they were.",
+    ),
 )
 
 SQUARE = Subject(
@@ -125,6 +164,13 @@ SQUARE = Subject(
     counting="Each person counts the same.",
     person="person",
     areas=(),
+    counted=Counted(
+        "How many people are in {area} here",
+        "People per {area}",
+        "{n} people per {area}",
+        "The densest place has {range} people per {area}.",
+        "There are {n} people in all; somebody who is in several places counts in parts.",
+    ),
 )
 
 

@@ -7,13 +7,14 @@ in :mod:`.canvas`, lines and text in :mod:`.vector_canvas`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from dpheatmap._util.number_words import MINUS, plain
+from dpheatmap.place.domain import Floats
 from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of, pixels_of
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture
@@ -33,7 +34,19 @@ from dpheatmap.render.figure.page_layout import (
     Line,
     PageLayout,
 )
-from dpheatmap.render.figure.painting import WATER_OVER_HEAT, Pixels, diagonals, mask_of, mix, paint, stripes
+from dpheatmap.render.figure.painting import (
+    VEIL,
+    WATER_OVER_HEAT,
+    Pixels,
+    Singles,
+    dashes,
+    diagonals,
+    mask_of,
+    mask_of_rings,
+    mix,
+    paint,
+    stripes,
+)
 from dpheatmap.render.figure.scale_bar import ScaleBar, scale_bar_of
 from dpheatmap.render.inks import Inks, inks_of
 from dpheatmap.render.palette import THEMES, WARNING, Rgb, Theme, rgb_of
@@ -41,6 +54,7 @@ from dpheatmap.render.palette import THEMES, WARNING, Rgb, Theme, rgb_of
 C = TypeVar("C", bound=Canvas)
 
 _BIG = 15.0  # from this size on, names are semi-bold
+_DASH, _GAP = 2.5, 3.0  # of the line around a place, in pixels of the page
 _SHIELD = np.array(
     [
         (6.5, 0.7), (12.0, 2.6), (12.0, 6.7), (11.2, 9.6), (9.3, 11.7), (6.5, 13.3),
@@ -63,13 +77,25 @@ class Marks(Protocol):
         """Draw what lies over everything on the map."""
 
 
+class Chart(Protocol):
+    """What stands below a map."""
+
+    @property
+    def height(self) -> float:
+        """Its height, in pixels of the page."""
+
+    def draw(self, canvas: Canvas, top: float, theme: Theme, inks: Inks) -> None:
+        """Draw it across the page, from so many pixels of the page below its top."""
+
+
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """The content of a picture, its look, and marks over it; the rest follows from these, including the layout."""
+    """The content of a picture, its look, marks over it and a chart below; the rest follows, including the layout."""
 
     picture: Picture
     look: Look
     marks: Marks | None = None
+    chart: Chart | None = None
 
     @property
     def theme(self) -> Theme:
@@ -103,6 +129,21 @@ class Figure:
         return ground_of(self.picture.domain, box.width, box.height, width_of, scale=SCALE, taken=taken)
 
     @cached_property
+    def outline(self) -> list[Floats]:
+        """The boundary of the place, in pixels of the map; nothing around a rectangle."""
+        domain, box = self.picture.domain, self._without_credits.map
+        finest, whole = domain.cells(domain.depth), 2.0**domain.depth
+        corner, size = np.array([finest.x0, finest.y0]), np.array([finest.columns, finest.rows])
+        scale = np.array([box.width, box.height]) / size
+        return [(ring * whole - corner) * scale for ring in domain.place.outline]
+
+    @cached_property
+    def _inside(self) -> Singles | None:
+        """The part of each pixel of the map inside the boundary."""
+        box = self._without_credits.map
+        return mask_of_rings(self.outline, box.width, box.height) if self.outline else None
+
+    @cached_property
     def context(self) -> ContextDrawing:
         """The maker's own map."""
         domain, box = self.picture.domain, self._without_credits.map
@@ -113,12 +154,13 @@ class Figure:
     def layout(self) -> PageLayout:
         """The layout of the picture."""
         whose = [*self.ground.credits, *([self.look.context_credit] if self.look.context_credit else [])]
-        return PageLayout(self._words, self._shape, f"Map: {', '.join(whose)}." if whose else "")
+        return replace(self._without_credits, credits=f"Map: {', '.join(whose)}." if whose else "")
 
     @cached_property
     def _without_credits(self) -> PageLayout:
         """The layout as far as the map, which does not depend on credits."""
-        return PageLayout(self._words, self._shape)
+        outlined, chart = bool(self.picture.domain.place.outline), self.chart.height if self.chart else 0.0
+        return PageLayout(self._words, self._shape, outlined=outlined, chart=chart)
 
     @cached_property
     def _words(self) -> Words:
@@ -161,6 +203,8 @@ class Figure:
             self._draw_scale_bar(canvas, self.scale_bar)
         if self.picture.words.nothing is not None:
             self._draw_card(canvas)
+        if self.chart is not None:
+            self.chart.draw(canvas, layout.map.bottom / SCALE, self.theme, self._inks)
         self._draw_lines(canvas, layout.small_print)
         self._draw_badge(canvas)
         return canvas
@@ -179,19 +223,27 @@ class Figure:
                 pixels = mix(pixels, rgb_of(theme.land), land)
         pixels = self.context.under_heat(pixels, theme)
         if self.picture.words.nothing is not None:
-            return diagonals(pixels, rgb_of(theme.coast), SCALE)
+            return self._veil(diagonals(pixels, rgb_of(theme.coast), SCALE, self._inside))
         heat = paint(
             self.picture, theme, columns, rows, over_a_picture=self.look.over_a_picture, style=self.look.style,
             scale=SCALE,
         )  # fmt: skip
-        pixels = heat.over(pixels, rgb_of(self._inks.paper))
+        pixels = heat.inside(self._inside).over(pixels, rgb_of(self._inks.paper))
         if self.look.background is not None:
             lines = lines_over(self.picture.domain, self.look.background, (columns, rows))
             pixels = mix(pixels, rgb_of(chalk(theme)), lines)
         own = self.context.water(columns, rows)
         water = np.zeros((1, 1), np.float32) if land is None else 1.0 - land
         water = water if own is None else np.maximum(water, own)
-        return pixels if land is None and own is None else mix(pixels, rgb_of(theme.water), WATER_OVER_HEAT * water)
+        if land is not None or own is not None:
+            pixels = mix(pixels, rgb_of(theme.water), WATER_OVER_HEAT * water)
+        return self._veil(pixels)
+
+    def _veil(self, pixels: Pixels) -> Pixels:
+        """Lay a veil over what lies outside the boundary."""
+        if self._inside is None:
+            return pixels
+        return mix(pixels, rgb_of(self.theme.page), VEIL * (1.0 - self._inside))
 
     # Parts
 
@@ -219,6 +271,8 @@ class Figure:
                 [line + corner for line in lines], box, width=SCALE * width, colour=rgb_of(colour), opacity=opacity
             )
         self.context.over_heat(canvas, box, theme)
+        dots = [dot + corner for ring in self.outline for dot in dashes(ring, SCALE * _DASH, SCALE * _GAP)]
+        canvas.lines(dots, box, width=SCALE * 1.1, colour=rgb_of(theme.border))
         if not self.picture.domain.geographic:
             right, bottom = box.right - 1, box.bottom - 1
             corners = ((box.left, box.top), (right, box.top), (right, bottom), (box.left, bottom), (box.left, box.top))
@@ -308,6 +362,11 @@ class Figure:
         width, height = SWATCH
         if kind == "bare":
             self._draw_frame(canvas, left, top, width, height)
+        elif kind == "outside":
+            middle = np.array([(left, top + height / 2), (left + width, top + height / 2)])
+            whole = Box(0, 0, self.layout.width, self.layout.height)
+            dots = dashes(SCALE * middle, SCALE * _DASH, SCALE * _GAP)
+            canvas.lines(dots, whole, width=SCALE * 1.1, colour=rgb_of(self.theme.border))
         elif kind:
             box = _box(left, top, left + width, top + height)
             if kind == "unknown":

@@ -57,7 +57,7 @@ class Line(NamedTuple):
 
 
 class Note(NamedTuple):
-    """An explanation beside the legend: its swatch ("bare", "rough", "unknown" or nothing), and its line."""
+    """An explanation beside the legend: its swatch ("bare", "rough", "outside", "unknown" or nothing), and its line."""
 
     swatch: str
     line: Line
@@ -71,6 +71,10 @@ class PageLayout:
     shape: tuple[int, int]
     """Rows and columns of the map."""
     credits: str = ""
+    outlined: bool = False
+    """Whether the place has a boundary, beyond which the map shows ground."""
+    chart: float = 0.0
+    """The height of what stands below the map."""
 
     @cached_property
     def warning(self) -> int:
@@ -167,7 +171,9 @@ class PageLayout:
                 Note("" if k else "unknown", Line(inset, top + 18 * k, line, NUMBER, soft=True))
                 for k, line in enumerate(lines_of(legend.bare, WIDTH - SIDE - inset, NUMBER))
             ]
-        said = [("bare", legend.bare), ("rough", legend.rough), *(("", note) for note in legend.notes)]
+        outside = legend.outside if self.outlined else ""
+        said = [("bare", legend.bare), ("rough", legend.rough), ("outside", outside)]
+        said += [("", note) for note in legend.notes]
         said = [(swatch, text) for swatch, text in said if text]
         titles = max(text_width(line.text, line.size, line.weight) for line in self.legend_titles)
         left: float = SIDE + max(BAR_WIDTH, titles if not legend.less else 0) + 26
@@ -228,18 +234,23 @@ class PageLayout:
             *(Line(x, below + 20 * k, line, CARD_TEXT, soft=True) for k, line in enumerate(text)),
         ]
 
+    @property
+    def end(self) -> float:
+        """Where the map ends, with what stands below it."""
+        return self.map.bottom / SCALE + self.chart
+
     @cached_property
     def badge(self) -> Box:
-        """The badge of the promise, below the map to the right, in pixels of the picture."""
+        """The badge of the promise, at the foot to the right, in pixels of the picture."""
         width = _BADGE_LEFT + text_width(self.words.badge, NUMBER, SEMIBOLD) + _BADGE_RIGHT
-        right, top = WIDTH - SIDE, self.map.bottom / SCALE + 12
+        right, top = WIDTH - SIDE, self.end + 12
         return Box(*(round(SCALE * at) for at in (right - width, top, right, top + _BADGE_HEIGHT)))
 
     @cached_property
     def small_print(self) -> list[Line]:
-        """The small print, below the map to the left."""
+        """The small print, at the foot to the left."""
         room = self.badge.left / SCALE - SIDE - 20
-        top = self.map.bottom / SCALE + 12
+        top = self.end + 12
         text = " ".join([*self.words.facts[:-1], *([self.credits] if self.credits else []), *self.words.facts[-1:]])
         return [
             Line(SIDE, top + 12 + 17 * k, line, NOTE, soft=True) for k, line in enumerate(lines_of(text, room, NOTE))

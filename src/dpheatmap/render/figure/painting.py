@@ -26,6 +26,9 @@ Singles = NDArray[np.float32]
 WATER_OVER_HEAT = 0.7
 """The opacity of water that is drawn again over the heat."""
 
+VEIL = 0.45
+"""The opacity of the page's colour over what lies outside a boundary."""
+
 _STEPS = 16  # of a soft edge
 _SHADES = 256
 _STRIPE, _PERIOD, _HATCH = 2.1, 5.0, 0.92  # of hatching: width and period in pixels of the page, and opacity
@@ -39,6 +42,14 @@ class Heat:
 
     colours: Pixels
     hatch: Singles | None
+
+    def inside(self, parts: Singles | None) -> Heat:
+        """The heat inside a boundary, by the parts of pixels there; None for all of it."""
+        if parts is None:
+            return self
+        colours = self.colours.copy()
+        colours[..., 3] = np.rint(colours[..., 3] * parts)
+        return Heat(colours, self.hatch)
 
     def over(self, ground: Pixels, paper: Rgb) -> Pixels:
         """Lay the heat on a ground; hatching has the colour of the paper."""
@@ -152,10 +163,11 @@ def stripes(columns: int, rows: int, scale: float) -> Singles:
     return _slanted_lines(columns, rows, width=_STRIPE * scale, period=_PERIOD * scale)
 
 
-def diagonals(pixels: Pixels, colour: Rgb, scale: float) -> Pixels:
-    """Thin diagonal lines over a map of which nothing is known."""
+def diagonals(pixels: Pixels, colour: Rgb, scale: float, inside: Singles | None = None) -> Pixels:
+    """Thin diagonal lines over a map of which nothing is known, or over the part of it inside a boundary."""
     rows, columns = pixels.shape[:2]
-    return mix(pixels, colour, 0.8 * _slanted_lines(columns, rows, width=scale, period=11.0 * scale))
+    lines = 0.8 * _slanted_lines(columns, rows, width=scale, period=11.0 * scale)
+    return mix(pixels, colour, lines if inside is None else lines * inside)
 
 
 def _slanted_lines(columns: int, rows: int, *, width: float, period: float) -> Singles:
@@ -176,6 +188,31 @@ def mask_of(polygons: Sequence[Sequence[Floats]], columns: int, rows: int) -> Si
                 draw.polygon((_FINER * ring).ravel().tolist(), fill=shade)
     reduced = large.resize((columns, rows), Image.Resampling.BOX)
     return np.asarray(reduced, np.float32) / np.float32(255.0)
+
+
+def mask_of_rings(rings: Sequence[Floats], columns: int, rows: int) -> Singles:
+    """The part of each pixel inside of closed rings, those of holes the other way round; large ones come first."""
+    sizes = [float(np.sum((ring[:-1, 0] + ring[1:, 0]) * np.diff(ring[:, 1]))) for ring in rings]
+    large = Image.new("L", (_FINER * columns, _FINER * rows))
+    draw = ImageDraw.Draw(large)
+    for k in sorted(range(len(rings)), key=lambda k: -abs(sizes[k])):
+        draw.polygon((_FINER * rings[k]).ravel().tolist(), fill=255 if sizes[k] > 0 else 0)
+    return np.asarray(large.resize((columns, rows), Image.Resampling.BOX), np.float32) / np.float32(255.0)
+
+
+def dashes(line: Floats, long: float, gap: float) -> list[Floats]:
+    """Cut a line into dashes with gaps between them.
+
+    >>> [dash.tolist() for dash in dashes(np.array([[0.0, 0.0], [5.0, 0.0]]), 2.0, 1.0)]
+    [[[0.0, 0.0], [2.0, 0.0]], [[3.0, 0.0], [5.0, 0.0]]]
+    """
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    found = []
+    for begin in np.arange(0.0, along[-1], long + gap).tolist():
+        end = min(begin + long, float(along[-1]))
+        at = np.concatenate([[begin], along[(along > begin) & (along < end)], [end]])
+        found.append(np.stack([np.interp(at, along, line[:, axis]) for axis in (0, 1)], axis=1))
+    return found
 
 
 def mix(below: Pixels, colour: Rgb, part: Singles) -> Pixels:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpheatmap._util.number_words import plain
 from dpheatmap.errors import MissingDependency
+from dpheatmap.heatmap.smoothing import parts_inside
 from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.render import basemap
@@ -70,9 +71,10 @@ def _draw(picture: Picture, ax: Axes) -> Axes:
     else:
         ax.set_aspect(1.0)
     ax.set_title(picture.words.title)
-    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, ticks=edges, spacing="uniform")
-    bar.ax.set_yticklabels([plain(edge) for edge in edges])
-    bar.set_label(picture.words.legend.short)
+    if picture.painted:
+        bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, ticks=edges, spacing="uniform")
+        bar.ax.set_yticklabels([plain(edge) for edge in edges])
+        bar.set_label(picture.words.legend.short)
     said = [*picture.words.warnings, *([picture.words.nothing.heading] if picture.words.nothing else [])]
     if said:
         ax.text(0.01, 0.99, "\n".join(said), transform=ax.transAxes, va="top", color="#B3261E", wrap=True)
@@ -91,7 +93,7 @@ def _bands(picture: Picture) -> tuple[list[float], list[str]]:
 def _bare(picture: Picture) -> np.ndarray:
     """The pixels that are not painted."""
     rows, columns = picture.values.shape
-    bare = np.abs(picture.values) < picture.edges[0]
+    bare = (np.abs(picture.values) < picture.edges[0]) | (parts_inside(picture.domain, (rows, columns)) == 0.0)
     if picture.clarity is not None:
         bare |= resize(picture.clarity, columns, rows) < TOLD
     return bare if picture.painted else np.ones_like(bare)

@@ -1,44 +1,64 @@
-"""Files of the table of areas: CSV, GeoJSON, GeoPackage and GeoParquet. Each says how it was made."""
+"""Files of areas: tables as CSV, GeoJSON, GeoPackage and GeoParquet, pictures, and pages. Each says how it was made."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpheatmap._util.csv_table import csv_table
 from dpheatmap._util.extras import import_extra
 from dpheatmap._util.files import replace_whole, suffix_of
 from dpheatmap.place.domain import Domain
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.figure.areas_map import figure_of_areas
+from dpheatmap.render.figure.background import background_of
+from dpheatmap.render.figure.figure_file import PICTURES, refuse_picture, write_figure
 from dpheatmap.render.formats.metadata import refuse_without_ground
 
-FORMATS = (".csv", ".geojson", ".gpkg", ".parquet")
-"""Suffixes of the files that a table of areas can be saved as."""
+if TYPE_CHECKING:
+    from dpheatmap.releases.release import Release
+
+PICTURED = (*PICTURES, ".html")
+"""Suffixes of files that show areas on a map."""
+
+FORMATS = (".csv", ".geojson", ".gpkg", ".parquet", *PICTURED)
+"""Suffixes of the files that areas can be saved as."""
 
 
-def save(table: Any, path: str | PathLike[str], about: Mapping[str, str]) -> None:
-    """Write a table of areas, whole or not at all; ``about`` is the label of its release."""
-    suffix = Path(path).suffix.lower()
+def save(
+    release: Release, table: Any, path: str | PathLike[str], look: Look | None = None, *, values: str = "share"
+) -> None:
+    """Write a table of a release's areas, whole or not at all."""
+    suffix, look = Path(path).suffix.lower(), look or Look()
     with replace_whole(path) as temporary:
         if suffix == ".csv":
             _write_csv(table, temporary)
         elif suffix == ".geojson":
-            _write_geojson(table, temporary, about)
+            _write_geojson(release, table, temporary)
         elif suffix == ".gpkg":
-            table.to_file(temporary, driver="GPKG", layer="areas", engine="pyogrio", layer_metadata=dict(about))
-        else:
+            about = dict(release.label)
+            table.to_file(temporary, driver="GPKG", layer="areas", engine="pyogrio", layer_metadata=about)
+        elif suffix == ".parquet":
             table.to_parquet(temporary, schema_version="1.1.0", compression="zstd")
+        elif suffix == ".html":
+            _write_page(release, table, temporary, look, values)
+        else:
+            write_figure(figure_of_areas(release, table, look, values=values), temporary, suffix)
 
 
-def refuse(domain: Domain, path: str | PathLike[str]) -> None:
+def refuse(domain: Domain, path: str | PathLike[str], look: Look | None = None) -> None:
     """Refuse a file that areas of a domain can't be written to."""
     suffix = suffix_of(path, "a file of areas", FORMATS)
     if suffix in (".geojson", ".gpkg"):
         refuse_without_ground(domain, "GeoJSON" if suffix == ".geojson" else "GeoPackage", ".parquet or .csv")
     if suffix == ".parquet":
         import_extra("pyarrow", "geo", "A GeoParquet file")
+    if suffix in PICTURES:
+        refuse_picture(suffix)
+    if look is not None and look.background is not None:
+        background_of(domain, look.background)
 
 
 def _write_csv(table: Any, path: Path) -> None:
@@ -46,8 +66,20 @@ def _write_csv(table: Any, path: Path) -> None:
     path.write_text(csv_table(list(rows.columns), rows.itertuples(index=False)), encoding="utf-8", newline="")
 
 
-def _write_geojson(table: Any, path: Path, about: Mapping[str, str]) -> None:
+def _write_geojson(release: Release, table: Any, path: Path) -> None:
     """Write the collection in degrees; the member ``dpheatmap`` is the label."""
     collection = json.loads(table.to_crs(4326).to_json(drop_id=True, to_wgs84=False))
     collection.pop("crs", None)
-    path.write_text(json.dumps({**collection, "dpheatmap": dict(about)}), encoding="utf-8")
+    path.write_text(json.dumps({**collection, "dpheatmap": dict(release.label)}), encoding="utf-8")
+
+
+def _write_page(release: Release, table: Any, path: Path, look: Look, values: str) -> None:
+    """Write the interactive map of the release, on which the areas are shown first."""
+    from dpheatmap.render.content.area_picture import content_of_areas
+    from dpheatmap.render.content.picture import picture_of
+    from dpheatmap.render.web.page import page
+
+    heat = release.heatmap()
+    picture = picture_of(heat.in_people() if values == "people" else heat, look)
+    text = page(picture, look, areas=content_of_areas(release, table, look, values=values))
+    path.write_text(text, encoding="utf-8", newline="\n")

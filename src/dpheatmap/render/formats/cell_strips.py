@@ -88,7 +88,7 @@ def own_level(heat: Heatmap) -> int:
 
 
 def strips_for(heat: Heatmap, level: int) -> Iterator[Strip]:
-    """Shares of people, as one layer, in the cells of a level, or of the map's own level if that is deeper."""
+    """The values of a map, as one layer, in the cells of a level, or of the map's own level if that is deeper."""
     level = max(level, own_level(heat))
     cells = heat.domain.cells(level)
     edges = [cells.y0, *range((cells.y0 // _SIDE + 1) * _SIDE, cells.y1, _SIDE), cells.y1]
@@ -102,7 +102,8 @@ def strips_for(heat: Heatmap, level: int) -> Iterator[Strip]:
         )
     else:
         masses = heat.estimate.distribution().coarser(level)
-        bands = smoothed_bands(masses, heat.sigma, (cells.rows, cells.columns), below)
+        whole = float(heat.values.sum())
+        bands = (whole * band for band in smoothed_bands(masses, heat.sigma, (cells.rows, cells.columns), below))
     for y0, band in zip(edges, bands, strict=False):
         yield Strip(level, cells.x0, y0, band[None])
 

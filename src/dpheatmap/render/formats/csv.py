@@ -14,7 +14,8 @@ from dpheatmap.render.formats.features import areas_of, refuse_areas
 def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
     """Write columns ``lon, lat, share`` for a box, else ``x, y, share``, row by row from the top; floats round-trip.
 
-    ``std`` follows where it is known. With ``h3`` there are hexagons instead: their names, shares and densities.
+    Instead of shares there may be ``people``. ``std`` follows where it is known. With ``h3`` there are hexagons: their
+    names, values and densities.
     """
     with path.open("w", encoding="ascii", newline="\n") as file:
         if h3 is not None:
@@ -25,8 +26,8 @@ def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
             return
         layers = [heat.values] if heat.std is None else [heat.values, heat.std]
         names = list(heat.domain.place.axes)
-        file.write(",".join([*names, "share", "std"][: 2 + len(layers)]) + "\n")
-        across = [repr(x) for x in heat.x.tolist()]
+        file.write(",".join([*names, heat.quantity, "std"][: 2 + len(layers)]) + "\n")
+        across = [repr(x) for x in heat.domain.place.customary(heat.x).tolist()]
         for y, *rows in zip(heat.y.tolist(), *layers, strict=True):
             texts = [map(repr, row.tolist()) for row in rows]
             file.writelines(f"{x},{y!r},{','.join(values)}\n" for x, *values in zip(across, *texts, strict=True))

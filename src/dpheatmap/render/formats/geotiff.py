@@ -1,4 +1,6 @@
-"""A Cloud-Optimised GeoTIFF in Web Mercator: densities, their standard deviations, and shares of pixels, for GIS.
+"""A Cloud-Optimised GeoTIFF: densities, their standard deviations, and shares of pixels, for GIS.
+
+It is in Web Mercator, or in any projected system of coordinates (`warped_raster.py`).
 
 It is written in pieces to a plain file first, which GDAL then arranges, with overviews, in the memory of some blocks.
 """
@@ -14,69 +16,109 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpheatmap._util.extras import import_extra
+from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import pixel_sides
+from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.projection import EARTH_CIRCUMFERENCE
 from dpheatmap.render.formats.cell_strips import TILE, refuse_zooms, strips_for, with_coarser
 from dpheatmap.render.formats.metadata import facts, refuse_without_ground
+from dpheatmap.render.formats.warped_raster import check_projection, warp
 
-BANDS = (
-    "share of people per km2",
-    "standard deviation of the share per km2",
-    "share of people in the pixel: add these up over an area",
-)
+BANDS = {
+    "share": (
+        "share of people per km2",
+        "standard deviation of the share per km2",
+        "share of people in the pixel: add these up over an area",
+    ),
+    "people": (
+        "people per km2",
+        "standard deviation of the people per km2",
+        "people in the pixel: add these up over an area",
+    ),
+}
 UNITS = ("1/km2", "1/km2", "1")
 
 _BLOCK = 512
 _CACHE = 2**27  # bytes of blocks that GDAL holds
 
 
-class _Raster(NamedTuple):
-    """The pixels of a file: the cells' domain that they divide evenly, their rows and columns, and their values.
+class Raster(NamedTuple):
+    """The pixels of a file: its system of coordinates and its edges there, the ground of pixels in km2, and values.
 
-    A piece is a first row, the shares of people in pixels from there on, and their standard deviations if known.
+    A piece is a first row, the values of the pixels from there on, and their standard deviations if known. The ground
+    is in the shape of the file or in one column; where there is none, there are no data.
     """
 
-    domain: Domain
+    crs: str
+    edges: tuple[float, float, float, float]
     shape: tuple[int, int]
+    km2: Floats
     pieces: Iterator[tuple[int, Floats, Floats | None]]
 
 
-def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None) -> None:
+def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None, crs: str | None = None) -> None:
     """Write three bands of 32-bit floats: `BANDS`. The second has no data where it is not known.
 
     Densities come first, because they stay right in overviews, which average pixels. But pixels of Web Mercator are
     larger on the map than on the ground, so a sum over an area takes the third band, which adds up to 1. With
-    ``zooms``, pixels are those of tiles of the last zoom, and there are overviews down to the first.
+    ``zooms``, pixels are those of tiles of the last zoom, and there are overviews down to the first. With ``crs``, they
+    are those of another system.
     """
+    raster = _other_grid(heat, crs) if crs else _whole(heat) if zooms is None else _cells(heat, zooms[1])
+    overviews = {} if zooms is None else {"overview_count": zooms[1] - zooms[0]}
+    write_bands(raster, path, BANDS[heat.quantity], facts(heat), **overviews)
+
+
+def write_bands(raster: Raster, path: Path, bands: tuple[str, ...], about: dict[str, Any], **overviews: int) -> None:
+    """Write the bands of a raster; ``about`` says how it was made."""
     import rasterio
     import rasterio.shutil
 
-    overviews = {} if zooms is None else {"overview_count": zooms[1] - zooms[0]}
     with TemporaryDirectory() as folder, rasterio.Env(GDAL_CACHEMAX=_CACHE, CPL_TMPDIR=folder):
         plain = Path(folder, "plain.tif")
-        _write_plain(heat, _whole(heat) if zooms is None else _cells(heat, zooms[1]), plain)
+        _write_plain(raster, plain, bands, about)
         rasterio.shutil.copy(
             plain, path, driver="COG", compress="DEFLATE", predictor="YES", blocksize=_BLOCK, bigtiff="IF_SAFER",
             overview_resampling="average", num_threads="ALL_CPUS", **overviews,
         )  # fmt: skip
 
 
-def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None) -> None:
+def refuse(domain: Domain, *, zooms: tuple[int, int] | None = None, crs: str | None = None) -> None:
     """Refuse images and unit squares, which are not on the ground, and zooms that there are no cells for."""
     refuse_without_ground(domain, "A GeoTIFF", ".npz or .png")
     import_extra("rasterio", "geo", "A GeoTIFF")
     refuse_zooms(domain, zooms)
+    if crs is not None:
+        if zooms is not None:
+            raise ParameterError(
+                "zooms are those of Web Mercator, and crs names another system. Leave one of them out."
+            )
+        check_projection(crs)
 
 
-def _whole(heat: Heatmap) -> _Raster:
+def _other_grid(heat: Heatmap, crs: str) -> Raster:
+    """The pixels of another system, at once."""
+    found = warp(heat, crs)
+    rows, columns = found.share.shape
+    edges = (found.left, found.top - found.side * rows, found.left + found.side * columns, found.top)
+    return Raster(crs, edges, (rows, columns), found.km2, iter([(0, found.share, found.std)]))
+
+
+def _whole(heat: Heatmap) -> Raster:
     """The map's own pixels, at once."""
-    rows, columns = heat.values.shape
-    return _Raster(heat.domain, (rows, columns), iter([(0, heat.values, heat.std)]))
+    whole = on_mercator(heat.domain, heat.values.shape, iter([(0, heat.values, heat.std)]))
+    return whole._replace(km2=heat.ground / 1e6)
 
 
-def _cells(heat: Heatmap, zoom: int) -> _Raster:
+def on_mercator(domain: Domain, shape: tuple[int, int], pieces: Iterator[tuple[int, Floats, Floats | None]]) -> Raster:
+    """Pixels that cut a domain evenly in Web Mercator."""
+    width, height = pixel_sides(domain, *shape)
+    return Raster("EPSG:3857", mercator_bounds(domain), shape, (width * height)[:, None] / 1e6, pieces)
+
+
+def _cells(heat: Heatmap, zoom: int) -> Raster:
     """The pixels of the tiles of a zoom, a row of tiles at a time."""
     level = min(zoom + TILE, heat.domain.depth)
     cells = heat.domain.cells(level)
@@ -91,28 +133,27 @@ def _cells(heat: Heatmap, zoom: int) -> _Raster:
                 rows = range(first, first + strip.rows)
                 yield first, share, None if there is None else share * there.relative_std_in(rows)
 
-    return _Raster(replace(heat.domain, depth=level), shape, pieces())
+    return on_mercator(replace(heat.domain, depth=level), shape, pieces())
 
 
-def _write_plain(heat: Heatmap, raster: _Raster, path: Path) -> None:
+def _write_plain(raster: Raster, path: Path, bands: tuple[str, ...], about: dict[str, Any]) -> None:
     """Write a file without blocks, piece by piece."""
     import rasterio
 
     rows, columns = raster.shape
-    width, height = pixel_sides(raster.domain, rows, columns)
-    km2 = (width * height)[:, None] / 1e6
     profile: dict[str, Any] = {
-        "driver": "GTiff", "width": columns, "height": rows, "count": len(BANDS), "dtype": "float32", "nodata": np.nan,
-        "crs": "EPSG:3857", "bigtiff": "IF_SAFER",
-        "transform": rasterio.transform.from_bounds(*mercator_bounds(raster.domain), columns, rows),
+        "driver": "GTiff", "width": columns, "height": rows, "count": len(UNITS), "dtype": "float32", "nodata": np.nan,
+        "crs": raster.crs, "bigtiff": "IF_SAFER",
+        "transform": rasterio.transform.from_bounds(*raster.edges, columns, rows),
     }  # fmt: skip
     with rasterio.open(path, "w", **profile) as file:
-        file.descriptions = BANDS
+        file.descriptions = bands
         file.units = UNITS
-        file.update_tags(**{name.upper(): str(value) for name, value in facts(heat).items()})
+        file.update_tags(**{name.upper(): str(value) for name, value in about.items()})
         for first, share, std in raster.pieces:
-            areas = km2[first : first + len(share)]
-            layers = [share / areas, np.full(share.shape, np.nan) if std is None else std / areas, share]
+            areas = np.where(raster.km2 > 0.0, raster.km2, np.nan)[first : first + len(share)]
+            unknown = np.full(share.shape, np.nan)
+            layers = [share / areas, unknown if std is None else std / areas, share + 0.0 * areas]
             window = rasterio.windows.Window(0, first, columns, len(share))
             file.write(np.stack(layers).astype(np.float32), window=window)
 
@@ -120,6 +161,7 @@ def _write_plain(heat: Heatmap, raster: _Raster, path: Path) -> None:
 def mercator_bounds(domain: Domain) -> tuple[float, float, float, float]:
     """West, south, east and north of a box in metres of EPSG:3857."""
     finest, whole = domain.cells(domain.depth), 2**domain.depth
-    left, right = (EARTH_CIRCUMFERENCE * (x / whole - 0.5) for x in (finest.x0, finest.x1))
+    assert isinstance(domain.place, Box)
+    left, right = (EARTH_CIRCUMFERENCE * (x / whole - domain.place.greenwich) for x in (finest.x0, finest.x1))
     top, bottom = (EARTH_CIRCUMFERENCE * (0.5 - y / whole) for y in (finest.y0, finest.y1))
     return left, bottom, right, top

@@ -39,12 +39,15 @@ def hexagons(heat: Heatmap, resolution: int) -> Areas:
     samples = _samples(heat, resolution, cells.average_hexagon_edge_length(resolution, "m"))
     middles = ((lat, lon) for lat in samples.latitudes.tolist() for lon in samples.longitudes.tolist())
     at = np.fromiter((cells.latlng_to_cell(*middle, resolution) for middle in middles), np.uint64, samples.share.size)
-    found, where = np.unique(at, return_inverse=True)
-    share, area = (_sums(column, where) for column in (samples.share, samples.area))
-    std = None if samples.std is None else _joint_std(heat, _sums(samples.std, where), area)
+    inside = samples.area.ravel() > 0.0
+    found, where = np.unique(at[inside], return_inverse=True)
+    share, area = (_sums(column.ravel()[inside], where) for column in (samples.share, samples.area))
+    std = None if samples.std is None else _joint_std(heat, _sums(samples.std.ravel()[inside], where), area)
     names = [cells.int_to_str(cell) for cell in found]
     rings = [np.array(cells.cell_to_boundary(cell))[:, ::-1] for cell in found]
-    return Areas({"h3": names}, rings, share, std, 1e6 * share / area, density_name(heat), smoothed=True)
+    return Areas(
+        {"h3": names}, rings, share, std, 1e6 * share / area, density_name(heat), smoothed=True, quantity=heat.quantity
+    )
 
 
 def _samples(heat: Heatmap, resolution: int, edge: float) -> _Samples:
@@ -58,8 +61,7 @@ def _samples(heat: Heatmap, resolution: int, edge: float) -> _Samples:
             "which are too many for this place. Choose a smaller one."
         )
     share, std, area = (
-        None if layer is None else _resample(layer, cut, gathered)
-        for layer in (heat.values, heat.std, np.tile(heat.pixel_areas[:, None], columns))
+        None if layer is None else _resample(layer, cut, gathered) for layer in (heat.values, heat.std, heat.ground)
     )
     assert share is not None
     assert area is not None
@@ -87,7 +89,7 @@ def _middles(pixels: int, cut: int, gathered: int) -> Floats:
 
 def _sums(samples: Floats, where: Ints) -> Floats:
     """The sums of the samples of each hexagon."""
-    return np.bincount(where, samples.ravel()).astype(np.float64)
+    return np.bincount(where, samples).astype(np.float64)
 
 
 def _joint_std(heat: Heatmap, sums: Floats, area: Floats) -> Floats:

@@ -16,6 +16,7 @@ from dpheatmap.render.content.words import (
 )
 
 if TYPE_CHECKING:
+    from dpheatmap.heatmap.differences import Difference
     from dpheatmap.heatmap.heatmap import Heatmap
     from dpheatmap.releases.release import Release
 
@@ -46,6 +47,16 @@ def facts_of_release(made: Heatmap | Release, *, empty: bool, **more: Any) -> di
         **({"priors": "; ".join(used)} if (used := priors_in_words(made)) else {}),
         **({"warning": ". ".join(notes)} if notes else {}),
     }
+
+
+def facts_of_difference(change: Difference) -> dict[str, Any]:
+    """Everything public about how both maps of a difference were made."""
+    sides = {"before": change.before, "after": change.after}
+    told = {f"{side}_{name}": value for side, heat in sides.items() for name, value in facts(heat).items()}
+    loss = change.before.loss + change.after.loss
+    both = {"title": "What changed: after minus before", "software": told.pop("after_software")}
+    together = {"epsilon_of_both_together": str(loss.epsilon), "delta_of_both_together": str(loss.delta)}
+    return both | together | {name: value for name, value in told.items() if not name.endswith("software")}
 
 
 def refuse_without_ground(domain: Domain, what: str, instead: str) -> None:

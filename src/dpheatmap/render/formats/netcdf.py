@@ -36,12 +36,13 @@ def to_xarray(heat: Heatmap) -> Any:
     ground = heat.domain.geographic
     down, across = ("lat", "lon") if ground else ("y", "x")
     density = heat.density * heat.domain.place.units.area
+    told = "number of people" if heat.quantity == "people" else "share of people"
     layers = {
-        "share": (heat.values, "share of people in the pixel", "1"),
-        density_name(heat): (density, "share of people per area", heat.domain.place.units.per_area),
+        heat.quantity: (heat.values, f"{told} in the pixel", "1"),
+        density_name(heat): (density, f"{told} per area", heat.domain.place.units.per_area),
     }
     if heat.std is not None:
-        layers["std"] = (heat.std, "standard deviation of the share", "1")
+        layers["std"] = (heat.std, f"standard deviation of the {heat.quantity}", "1")
     axis = _GROUND if ground else {name: {"units": heat.domain.unit_name} for name in ("y", "x")}
     return xarray.Dataset(
         {

@@ -38,4 +38,5 @@ def write(heat: Heatmap, path: Path) -> None:
             made=np.array(heat.made.isoformat()),
             seeded=np.array(heat.seeded),
             empty=np.array(heat.empty),
+            quantity=np.array(heat.quantity),
         )

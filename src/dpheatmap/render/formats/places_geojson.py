@@ -34,7 +34,7 @@ def write(places: Places, path: Path) -> None:
     features = []
     for k, row in enumerate(zip(*columns.values(), strict=True)):
         properties = dict(zip(columns, row, strict=True))
-        middle = [round(at, _DIGITS) for at in places.centres[k].tolist()]
+        middle = [round(properties[axis], _DIGITS) for axis in places.domain.place.axes]
         point = {"type": "Point", "coordinates": middle}
         area = {"type": "MultiPolygon", "coordinates": _polygons(places.domain, nearest == k)}
         features += [

@@ -27,7 +27,7 @@ def columns_of(places: Places) -> dict[str, list[Any]]:
     sure = {name: end.tolist() for name, end in zip(("people_low", "people_high"), ends, strict=False)}
     return {
         "place": list(range(1, len(places.centres) + 1)),
-        names[0]: places.centres[:, 0].tolist(),
+        names[0]: places.domain.place.customary(places.centres[:, 0]).tolist(),
         names[1]: places.centres[:, 1].tolist(),
         "people": places.weights.tolist(),
         **sure,

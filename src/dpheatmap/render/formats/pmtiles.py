@@ -21,6 +21,7 @@ from PIL import Image
 from dpheatmap._util.extras import import_extra
 from dpheatmap._util.threads import in_threads
 from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.clarity import TOLD
 from dpheatmap.render.content.picture import Picture, picture_of
@@ -119,10 +120,18 @@ def _tiles_of(strip: Strip, picture: Picture) -> Iterator[_Tile]:
     steps = np.repeat(np.repeat(steps, pixels, axis=0), pixels, axis=1)
     x0, y0 = pixels * strip.x0 // 256, pixels * strip.y0 // 256
     whole = np.pad(steps, ((top, 256 - top - len(steps)), (left, -(left + steps.shape[1]) % 256)))
+    beyond = isinstance(picture.domain.place, Box) and picture.domain.place.turned
     for x in range(whole.shape[1] // 256):
         tile = whole[:, 256 * x : 256 * (x + 1)]
         if tile.any():
-            yield _Tile(zoom, x0 + x, y0, tile)
+            yield _on_the_map(_Tile(zoom, x0 + x, y0, tile)) if beyond else _Tile(zoom, x0 + x, y0, tile)
+
+
+def _on_the_map(tile: _Tile) -> _Tile:
+    """A tile of the world that begins at Greenwich as one of the usual map, half of the world farther east."""
+    if tile.zoom == 0:
+        return tile._replace(steps=np.roll(tile.steps, 128, axis=1))
+    return tile._replace(x=(tile.x + 2 ** (tile.zoom - 1)) % 2**tile.zoom)
 
 
 def _png(steps: Steps, inks: Inks) -> bytes:
@@ -137,8 +146,11 @@ def _png(steps: Steps, inks: Inks) -> bytes:
 
 def _header(domain: Domain, pmtiles: Any, first: int, last: int) -> dict[str, Any]:
     west, south, east, north = domain.bounds
+    middle_lon = (west + east) / 2 - 360.0 * ((west + east) / 2 > 180.0)
+    if east > 180.0:
+        west, east = -180.0, 180.0  # readers take tiles between two longitudes, the smaller one first
     edges = {"min_lon_e7": west, "min_lat_e7": south, "max_lon_e7": east, "max_lat_e7": north}
-    middle = {"center_lon_e7": (west + east) / 2, "center_lat_e7": (south + north) / 2}
+    middle = {"center_lon_e7": middle_lon, "center_lat_e7": (south + north) / 2}
     return {
         "tile_type": pmtiles.TileType.PNG,
         "tile_compression": pmtiles.Compression.NONE,

@@ -7,6 +7,7 @@ import hashlib
 import html
 import io
 import json
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from os import PathLike
@@ -18,12 +19,15 @@ from numpy.typing import NDArray
 
 from dpheatmap._util.parameters import check, origin_of_tiles
 from dpheatmap.errors import ParameterError
+from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Bounds, Domain, Floats
 from dpheatmap.render import basemap
 from dpheatmap.render.basemap.backdrop import fine_shores, is_small
+from dpheatmap.render.basemap.polylines import simplify
+from dpheatmap.render.content.area_picture import AreaContent
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import HEADINGS, Picture
-from dpheatmap.render.content.words import keep_units
+from dpheatmap.render.content.words import NINE_IN_TEN, keep_units
 from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.inks import inks_of
@@ -37,16 +41,21 @@ _SIDES = (1024, 724, 512, 362, 256)  # pixels on the longer side, the first that
 _PLANE = 0.25  # the longer side of an image or a square, on MapLibre's square
 _BACKGROUND_SIDE = 1600  # pixels
 _MARGIN = 0.5  # of a map's size on every side: what a wide screen shows around it
+_RING_STEPS, _FINEST = 100_000, 1e-4  # of a map's width and height: steps of an outline, and its detail
 _PIXELS = 3000  # of the width of this window, to a reader who zooms in
 
 
-def page(picture: Picture, look: Look, *, tiles: str | None = None) -> str:
+def page(picture: Picture, look: Look, *, tiles: str | None = None, areas: AreaContent | None = None) -> str:
     """The whole page as text.
 
-    ``tiles`` is the address of map tiles with {z}, {x} and {y}, the only network access that the page has.
+    ``tiles`` is the address of map tiles with {z}, {x} and {y}, the only network access that the page has. ``areas``
+    are shown at first, and their words stand above the map.
     """
+    if areas is not None:
+        told = areas.picture.words
+        picture = replace(picture, words=replace(picture.words, title=told.title, takeaway=told.takeaway))
     before, after = frame(picture.words.title, tiles)
-    around = around_heat(picture, look, tiles)
+    around = {**around_heat(picture, look, tiles), "areas": areas and areas_data(areas, look)}
     text = ""
     for side in _SIDES:
         text = before + data_of(picture.at_most(side), around) + after
@@ -102,8 +111,9 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
         "badge": words.badge,
         "label": [{"heading": HEADINGS[p], "text": picture.label[p]} for p in HEADINGS if p in picture.label],
         "facts": words.facts,
-        "kind": picture.domain.kind,
+        "kind": "bbox" if picture.domain.geographic else picture.domain.kind,
         "place": place_on_square(picture.domain),
+        "outline": _outline(picture.domain),
         "bounds": list(picture.domain.bounds),
         "columns": columns,
         "rows": rows,
@@ -143,14 +153,56 @@ def _theme(picture: Picture, theme: Theme, *, over_a_picture: bool) -> dict[str,
     }
 
 
+def areas_data(content: AreaContent, look: Look) -> dict[str, Any]:
+    """Areas by rank; ``AreasData`` in web/src/data.ts lists its fields."""
+    picture, domain = content.picture, content.picture.domain
+    finest, whole = domain.cells(domain.depth), 2.0**domain.depth
+    corner, size = np.array([finest.x0, finest.y0]), np.array([finest.columns, finest.rows])
+    listed = []
+    for area, band in zip(content.areas, content.bands, strict=True):
+        rings = simplify([(ring * whole - corner) / size for ring in area.rings], _FINEST)
+        listed.append(
+            {
+                "name": area.name,
+                "rank": area.rank_in_words,
+                "range": area.range_in_words,
+                "words": content.sentence_of(area),
+                "band": band,
+                "rough": area.is_rough,
+                "rings": [_steps(ring, _RING_STEPS) for ring in rings if len(ring) > 3],
+            }
+        )
+    return {
+        "legend": vars(keep_units(picture.words).legend),
+        "edges": picture.edges,
+        "light": _theme(picture, LIGHT, over_a_picture=look.over_a_picture),
+        "dark": _theme(picture, DARK, over_a_picture=look.over_a_picture),
+        "caption": f"{content.counted} in each area. {NINE_IN_TEN}.",
+        "counted": content.counted,
+        "none": "In none of the areas",
+        "areas": listed,
+    }
+
+
 def place_on_square(domain: Domain) -> list[float]:
     """Left, top, right and bottom of the heat on the Mercator square; images and squares lie in its middle."""
     finest = domain.cells(domain.depth)
-    if domain.geographic:
-        return [edge / 2**domain.depth for edge in (finest.x0, finest.y0, finest.x1, finest.y1)]
+    if isinstance(domain.place, Box):
+        left, top, right, bottom = (edge / 2**domain.depth for edge in (finest.x0, finest.y0, finest.x1, finest.y1))
+        beyond = 0.5 - domain.place.greenwich
+        return [left + beyond, top, right + beyond, bottom]
     longer = max(finest.columns, finest.rows)
     width, height = (_PLANE * side / longer for side in (finest.columns, finest.rows))
     return [0.5 - width / 2, 0.5 - height / 2, 0.5 + width / 2, 0.5 + height / 2]
+
+
+def _outline(domain: Domain) -> str | None:
+    """The rings around a place as steps of its width and height, deflated; None around a rectangle."""
+    finest, whole = domain.cells(domain.depth), 2.0**domain.depth
+    corner, size = np.array([finest.x0, finest.y0]), np.array([finest.columns, finest.rows])
+    rings = simplify([(ring * whole - corner) / size for ring in domain.place.outline], _FINEST)
+    steps = [_steps(ring, _RING_STEPS) for ring in rings if len(ring) > 3]
+    return deflate(between_tags(steps).encode()) if steps else None
 
 
 def around_heat(picture: Picture, look: Look, tiles: str | None = None) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 /** The last step: what happened, the map to play with, files to take away, the label, and the same without the app. */
 import { button, el } from "../../dom";
-import { api, type About, type AppMap, type Population, Refusal, type Release } from "../api";
+import { api, type About, type AppMap, type CountedAreas, type Population, Refusal, type Release } from "../api";
 import { wanted } from "../draft";
+import { countAreas } from "../countareas";
 import { follow, isUnderWay } from "../follow";
 import { LabelCard } from "../labelcard";
 import { MapFrame } from "../mapframe";
@@ -126,10 +127,16 @@ class ShownMap {
     };
     return [
       smoothing(about, this.sigma, changed),
+      countAreas(this.release.id, (found) => this.showAreas(data, found), (area) => this.frame.goToArea(area)),
       ...eyes(this.release),
       el("div", { class: "beside" }, el("section", {}, el("h2", {}, t.map.downloads), el("p", { class: "note" }, t.map.downloads_note), files), this.label.element),
       recipes,
     ];
+  }
+
+  private async showAreas(data: AppMap, { layer }: CountedAreas): Promise<void> {
+    await this.frame.draw(Promise.resolve({ ...data, areas: layer }), "areas");
+    this.frame.show("areas");
   }
 
   private fileOf({ suffix, refusal }: About["formats"][number]): HTMLElement {
