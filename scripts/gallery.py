@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,6 @@ def new_yorkers(people: int, *, night: bool = False, seed: int = 4) -> pa.Table:
     """People who go to well-known places, on land, and to a few of their own; nobody of them exists."""
     import shapely
 
-    from dpheatmap.render.basemap.shores import shores
-
     rng = np.random.default_rng(seed)
     at = np.array([place[:2] for place in HAUNTS.values()])
     pull = np.array([place[3 if night else 2] for place in HAUNTS.values()], float)
@@ -80,12 +79,43 @@ def new_yorkers(people: int, *, night: bool = False, seed: int = 4) -> pa.Table:
     there = np.where(rng.random(len(person)) < 0.5, own[person], rng.choice(len(at), len(person), p=pull / pull.sum()))
     wide = rng.choice([0.0035, 0.009, 0.03], len(person), p=[0.6, 0.3, 0.1])[:, None]
     points = at[there] + rng.normal(0.0, 1.0, (len(person), 2)) * wide
+    dry = shapely.contains_xy(land_of_new_york(), points[:, 0], points[:, 1])
+    return pa.table({"person": person[dry], "x": points[dry, 0], "y": points[dry, 1]})
+
+
+@cache
+def land_of_new_york() -> Any:
+    """The land, as a geometry of shapely."""
+    import shapely
+
+    from dpheatmap.render.basemap.shores import shores
+
     known = shores(Bounds(*NEW_YORK))
     if known is None:
         raise SystemExit("The pictures need the coast: scripts/coast --install")
-    land = shapely.union_all([shapely.Polygon(outer, holes) for outer, *holes in known.land])
-    dry = shapely.contains_xy(land, points[:, 0], points[:, 1])
-    return pa.table({"person": person[dry], "x": points[dry, 0], "y": points[dry, 1]})
+    return shapely.union_all([shapely.Polygon(outer, holes) for outer, *holes in known.land])
+
+
+def quarters() -> dict[str, Any]:
+    """The land nearest to each of the well-known places."""
+    import shapely
+
+    at = shapely.MultiPoint([place[:2] for place in HAUNTS.values()])
+    cells = shapely.get_parts(shapely.voronoi_polygons(at, extend_to=shapely.box(*NEW_YORK), ordered=True))
+    return dict(zip(HAUNTS, shapely.intersection(cells, land_of_new_york()), strict=True))
+
+
+def manhattan() -> dict[str, Any]:
+    """The island of Manhattan, as far as it is on the map, and a strip of water around it, as GeoJSON."""
+    import shapely
+
+    near = shapely.Polygon(
+        [(-74.03, 40.69), (-73.975, 40.705), (-73.938, 40.775), (-73.9285, 40.797), (-73.9345, 40.811),
+         (-73.9325, 40.84), (-73.99, 40.84)]
+    )  # fmt: skip
+    island = max(shapely.get_parts(near & land_of_new_york()), key=shapely.area)
+    made: dict[str, Any] = shapely.geometry.mapping(shapely.buffer(island, 0.001))
+    return made
 
 
 def looks_at_a_shop(people: int, seed: int = 2) -> pa.Table:
@@ -154,7 +184,7 @@ def map_of(
 
 
 def draw(folder: Path) -> None:
-    """All twelve, of generated people."""
+    """All fourteen, of generated people."""
     folder.mkdir(parents=True, exist_ok=True)
     invented = {"source": "invented people at real places"}
     place = Domain.bbox(*NEW_YORK, resolution=50)
@@ -167,6 +197,12 @@ def draw(folder: Path) -> None:
     heat.save(folder / "new-york.png", **words)
     heat.save(folder / "new-york-dark.png", colours="dark", **words)
     heat.save(folder / "new-york-contour.png", style="contour", **words)
+    day.save_areas(
+        quarters(), folder / "districts.png", values="people", title="How many invented people go where", **invented
+    )
+    island = Domain.polygon(manhattan(), resolution=50)
+    inside = map_of(new_yorkers(8000), island, 1, 400)
+    inside.save(folder / "inside.png", values="people", title="Invented people on Manhattan", **invented)
     change = dph.difference(night, day, sigma=600, size=SIZE, names=("by day", "at night"))
     change.save(folder / "change.png", title="Where New York goes at night", **invented)
     city = Domain.bbox(*BERN, resolution=50)

@@ -33,7 +33,7 @@ def use_maps() -> None:
 
 
 def use_commands(folder: Path) -> None:
-    """Do what the other common commands do: read text, draw, combine, find places, compare."""
+    """Do what the other common commands do: read text, draw, combine, find places, compare, count in areas."""
     import numpy as np
 
     import dpheatmap as dph
@@ -53,6 +53,13 @@ def use_commands(folder: Path) -> None:
         heat = made.heatmap(sigma=250)
         heat.save(str(folder / "map.png"))
         heat.save(str(folder / "map.html"))
+    west, south, east, north = CITY
+    boundary = {"type": "Polygon", "coordinates": [[(west, south), (east, south), (east, north), (west, south)]]}
+    inside = dph.Domain.polygon(boundary, resolution=100)
+    region = dph.release(parquet, inside, epsilon=1, user="person", x="x", y="y")
+    region.heatmap(sigma=250).save(str(folder / "map.png"))
+    releases[0].areas({"half": (west, south, (west + east) / 2, north)})
+    releases[0].sample(100)
     dph.kmedian(releases[0], 5)
     uneven = np.arange(64.0).reshape(8, 8)
     dph.metrics.emd(uneven, uneven.T)

@@ -72,6 +72,7 @@ def city(folder: Path) -> dph.Release:
         "geometry": [box(-74.1, 40.6, -73.95, 40.9), box(-73.95, 40.6, -73.8, 40.9)],
     }
     GeoDataFrame(halves, crs=4326).to_file(folder / "districts.gpkg")
+    GeoDataFrame({"geometry": halves["geometry"][:1]}, crs=4326).to_file(folder / "city.geojson")
     columns = (
         "person AS rider, x AS lon, y AS lat, TIMESTAMP '2024-06-01' + INTERVAL 1 HOUR * (person % 700) AS started"
     )

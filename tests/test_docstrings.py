@@ -18,8 +18,9 @@ from dpheatmap.collect.collection import Party
 from dpheatmap.collect.local import Report
 from dpheatmap.curator import RowReport
 from dpheatmap.planning.plans import LevelPlan, Theory
+from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.noise_law import GaussianNoise, LaplaceNoise
-from dpheatmap.releases.release import LedgerEntry, Measurements
+from dpheatmap.releases.release import LedgerEntry
 from dpheatmap.releases.trust import Trust
 
 SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Notes", "Examples")

@@ -39,6 +39,7 @@ EXCEPTIONS = {
     # The data holder's look at their own table.
     "cli/inspect_command.py": {("dpheatmap.curator", "inspect_table")},
     "app/endpoints/tables.py": {("dpheatmap.curator", "inspect_table")},
+    "cli/terminal.py": {("dpheatmap.curator", "remark_on")},
     # The processes of a collection, started by hand.
     "cli/collect_command.py": {("dpheatmap.collect", name) for name in collect._PROCESSES},
 }

@@ -249,7 +249,7 @@ def test_inspect_does_not_read_out_a_row_in_place_of_a_header(
         (lambda a: [*a, "-o", "no/such/folder/map.png"], 2, "does not exist"),
         (lambda a: [*a, "--image", "640x480"], 2, "several were given"),
         (lambda a: [*without(a, "--unit", 0), "--image", "640"], 2, "takes 2 numbers"),
-        (lambda a: [*without(a, "--unit", 0), "--bbox=170,-20,-170,20"], 2, "antimeridian"),
+        (lambda a: [*without(a, "--unit", 0), "--bbox=-170,-20,190,20"], 2, "antimeridian"),
         (lambda a: [*a, "--resolution", "50"], 2, "goes with --bbox"),
         (lambda a: [*a, "--method", "magic"], 2, "method must be"),
     ],

@@ -91,7 +91,8 @@ def test_differences_that_make_no_sense(
     for minus, output, words in (
         (a, page, "needs two releases"),
         (other, page, "two maps of one place"),
-        (b, str(tmp_path / "d.dph.parquet"), "must end in one of .html, .png, .svg, .pdf"),
+        (b, str(tmp_path / "d.dph.parquet"), "holds a release"),
+        (b, str(tmp_path / "d.npz"), "must end in one of .html, .png, .svg, .pdf"),
     ):
         assert run(["export", a, "--minus", minus, "-o", output]) == 2
         assert words in capsys.readouterr().err

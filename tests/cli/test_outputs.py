@@ -97,7 +97,7 @@ def test_it_is_kept_elsewhere_if_the_maps_folder_is_full(
 ) -> None:
     save = dph.Release.save
 
-    def full(release: dph.Release, path: Path) -> None:
+    def full(release: dph.Release, path: Path, **options: str) -> None:
         if Path(path).absolute().parent == folder:
             raise DpheatmapError(f"{path} could not be written: {errno.errorcode[errno.ENOSPC]}. Free some space.")
         save(release, path)

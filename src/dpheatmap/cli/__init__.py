@@ -13,6 +13,7 @@ import click
 from dpheatmap import __version__
 from dpheatmap._util.duckdb_connection import interruptible
 from dpheatmap._util.interrupt import INTERRUPTED, SAYING, restore_interrupt
+from dpheatmap.cli.terminal import doubts_as_lines
 from dpheatmap.errors import BrokenRecord, DpheatmapError
 
 COMMANDS = {
@@ -76,7 +77,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command; errors become one message on stderr and an exit code."""
     try:
-        with interruptible():
+        with interruptible(), doubts_as_lines():
             cli.main(arguments, prog_name="dpheatmap", standalone_mode=False)
     except click.exceptions.Exit as done:
         return done.exit_code

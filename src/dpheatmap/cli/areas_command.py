@@ -9,8 +9,10 @@ import click
 from dpheatmap._util.parameters import check
 from dpheatmap.cli.shared_options import check_outputs, json_option
 from dpheatmap.cli.terminal import answer, progress, say
+from dpheatmap.errors import ParameterError
 from dpheatmap.releases.release import load
-from dpheatmap.render.formats.area_file import FORMATS, refuse, save
+from dpheatmap.render.content.look import Look
+from dpheatmap.render.formats.area_file import FORMATS, PICTURED, refuse, save
 
 _SHOWN = 20
 
@@ -27,37 +29,52 @@ _SHOWN = 20
 )
 @click.option("--name", metavar="COLUMN", help="The column of the areas' names; else the first of different texts.")
 @click.option("--layer", help="The layer of AREAS, if it has several.")
+@click.option(
+    "--values", default="share", show_default=True,
+    help="What pictures and pages show: share, of all people, or people.",
+)  # fmt: skip
+@click.option("--title", help="What stands above a picture or a page.")
+@click.option("--subtitle", help="A line below the title.")
+@click.option("--source", help="Whose data it is, for the small print.")
+@click.option("--colours", help="light, as by default, or dark.")
+@click.option("--background", metavar="FILE", help="The picture that people looked at, under the areas.")
+@click.option("--no-basemap", is_flag=True, help="Draw no coast, borders and towns.")
 @json_option
 def command(
     release: str, areas: str, outputs: tuple[str, ...], confidence: float, name: str | None, layer: str | None,
-    as_json: bool,
+    values: str, no_basemap: bool, as_json: bool, **words: str | None,
 ) -> None:  # fmt: skip
     """Estimate how many people are in AREAS, from RELEASE, a .dph.parquet file.
 
     AREAS is a file of polygons (.geojson, .gpkg, .shp, .parquet), for images also a picture (.png) with a colour for
     each area; or a number, the level of the release's own cells. It costs no budget. Somebody with half of their events
-    in an area counts one half there. Example:
+    in an area counts one half there. Pictures are a map of the areas with a chart of their ranks. Example:
 
     \b
-    dpheatmap areas trips.dph.parquet districts.gpkg --name district -o districts.csv
+    dpheatmap areas trips.dph.parquet districts.gpkg --name district -o districts.csv -o districts.png
     """
-    check(confidence=confidence)
-    check_outputs(outputs, FORMATS, read=(release, areas))
+    given = {key: value for key, value in words.items() if value is not None}
+    check(confidence=confidence, values=values, **given)
+    check_outputs(outputs, FORMATS, read=(release, areas, words["background"]))
+    shown = [output for output in outputs if output.lower().endswith(PICTURED)]
+    if shown and confidence != 0.9:
+        raise ParameterError(f"Pictures and pages have ranges of 0.9; --confidence was {confidence:g}. Leave it out.")
+    look = Look(**given, basemap=not no_basemap)  # type: ignore[arg-type]
     made = load(release)
     for output in outputs:
-        refuse(made.domain, output)
+        refuse(made.domain, output, look)
     with progress("Counting people in areas"):
         table = made.areas(int(areas) if areas.isdigit() else areas, confidence=confidence, name=name, layer=layer)
         for output in outputs:
-            save(table, output, made.label)
+            save(made, table, output, look, values=values)
     _tell(table)
-    values = {
+    told = {
         "confidence": confidence,
         "epsilon": str(made.epsilon),
         "areas": table.drop(columns="geometry").to_dict("records"),
         "outputs": list(outputs),
     }
-    answer(as_json, values, "\n".join(outputs or _lines(table)))
+    answer(as_json, told, "\n".join(outputs or _lines(table)))
 
 
 def _tell(table: Any) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from dpheatmap._util.files import replace_whole
+from dpheatmap._util.parameters import check
 from dpheatmap.cli.shared_options import (
     Command,
     check_outputs,
@@ -80,9 +81,8 @@ def key(file: str) -> None:
 @click.option("--tickets", metavar="FILE", help="Where to write one ticket for each of n-max devices.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The collection to write, a JSON for everybody.")
 def open_collection(
-    bbox: str | None, image: str | None, unit: bool, resolution: float | None, depth: int | None, model: str,
-    epsilon: str, delta: str | None, n_min: int, n_max: int, units: int | None, parties: tuple[tuple[str, str], ...],
-    closes: str, key: str, tickets: str | None, output: str,
+    model: str, epsilon: str, delta: str | None, n_min: int, n_max: int, units: int | None,
+    parties: tuple[tuple[str, str], ...], closes: str, key: str, tickets: str | None, output: str, **place: Any,
 ) -> None:  # fmt: skip
     """Open a collection: sign its terms, and make tickets for devices.
 
@@ -95,7 +95,7 @@ def open_collection(
     """
     from dpheatmap.collect import Collection, PrivateKey, PublicKey, make_tickets, terms_of
 
-    domain = domain_from(bbox, image, unit, resolution, depth)
+    domain = domain_from(**place)
     servers = len(parties) if model == "servers" else None
     terms = terms_of(
         model, domain, epsilon=epsilon, delta=delta, n_min=n_min, n_max=n_max, units=units, servers=servers
@@ -252,7 +252,7 @@ def close(collection: str, key: str, authority: str | None) -> None:
 @json_option
 def result(
     collection: str, operator: str, outputs: tuple[str, ...], sigma: float | None, size: int | None, method: str,
-    wait: float, authority: str | None, as_json: bool, **choices: Any,
+    values: str, wait: float, authority: str | None, as_json: bool, **choices: Any,
 ) -> None:  # fmt: skip
     """Fetch what the parties published, and write the release and maps. Anybody may.
 
@@ -265,9 +265,10 @@ def result(
     from dpheatmap.collect import Network, fetch_release
 
     check_outputs(outputs)
+    check(values=values)
     look = look_from(choices, outputs)
     release = fetch_release(_read(collection, operator), Network(authority, patience=wait))
-    written = write_outputs(release, outputs, look, sigma=sigma, size=size, method=method)
+    written = write_outputs(release, outputs, look, sigma=sigma, size=size, method=method, values=values)
     answer(as_json, {"outputs": written, "label": dict(release.label)}, "\n".join(written))
 
 
@@ -279,7 +280,7 @@ def result(
 @json_option
 def demo(
     devices: int, model: str, epsilon: str, outputs: tuple[str, ...], sigma: float | None, size: int | None,
-    method: str, as_json: bool, **choices: Any,
+    method: str, values: str, as_json: bool, **choices: Any,
 ) -> None:  # fmt: skip
     """Run a whole collection on this machine: processes that share no files, and invented devices that send to them.
 
@@ -292,9 +293,10 @@ def demo(
     from dpheatmap.collect import run_demo
 
     check_outputs(outputs)
+    check(values=values)
     look = look_from(choices, outputs)
     release = run_demo(devices, model, epsilon, say)
-    written = write_outputs(release, outputs, look, sigma=sigma, size=size, method=method)
+    written = write_outputs(release, outputs, look, sigma=sigma, size=size, method=method, values=values)
     answer(as_json, {"outputs": written, "label": dict(release.label)}, "\n".join(written))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dpheatmap._util.parameters import check
 from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.release_command import write_outputs
 from dpheatmap.cli.shared_options import check_outputs, json_option, look_from, map_options
@@ -13,6 +14,7 @@ from dpheatmap.cli.terminal import answer, progress
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.differences import difference
 from dpheatmap.releases.release import load
+from dpheatmap.render import refuse_release
 from dpheatmap.render.figure.change import FORMATS as CHANGES
 
 
@@ -21,6 +23,7 @@ from dpheatmap.render.figure.change import FORMATS as CHANGES
 @map_options
 @click.option("--minus", metavar="RELEASE", help="Map what changed since this earlier release of the same place.")
 @click.option("--names", nargs=2, metavar="BEFORE AFTER", help="What both maps are called: 'by day' 'at night'.")
+@click.option("--crs", metavar="SYSTEM", help="The system of coordinates of a .tif, such as the equal-area EPSG:3035.")
 @click.option("--prior", metavar="FILE", help="What is already public: a release, a .tif or a .geojson of the place.")
 @json_option
 def command(
@@ -29,6 +32,7 @@ def command(
     sigma: float | None,
     size: int | None,
     method: str,
+    values: str,
     minus: str | None,
     names: tuple[str, str] | None,
     prior: str | None,
@@ -42,6 +46,7 @@ def command(
     \b
     dpheatmap export trips.dph.parquet -o map.png -o map.tif --sigma 300
     """
+    check(values=values)
     settings: dict[str, Any] = {"sigma": sigma, "size": size, "method": method}
     read = (release, minus, prior, choices["background"])
     if minus is None:
@@ -50,12 +55,21 @@ def command(
             raise ParameterError("--names goes with --minus: it names two maps. Leave it out.")
     else:
         check_outputs(outputs, CHANGES, read=read)
+        for output in outputs:
+            refuse_release(output)
+        if values != "share":
+            raise ParameterError("A map of what changed is one of shares. Leave --values out.")
         if prior is not None:
             raise ParameterError("A map of what changed does not take --prior. Leave it out.")
+    crs = choices.pop("crs")
     look = look_from(choices, outputs)
+    if crs is not None:
+        if minus is not None or not any(output.lower().endswith(".tif") for output in outputs):
+            raise ParameterError("--crs is for a .tif of a map. Leave it out; --help tells what it is for.")
+        look |= {"crs": crs}
     with progress("Drawing"):
         if minus is None:
-            written = write_outputs(load(release), outputs, look, prior=prior, **settings)
+            written = write_outputs(load(release), outputs, look, prior=prior, values=values, **settings)
         else:
             written = write_difference(release, minus, outputs, look, names=names, **settings)
     answer(as_json, {"outputs": written}, "\n".join(written))

@@ -52,6 +52,11 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
         say(f"rows: {found.private['rows']:,}")
         for hint in found.private["hints"]:
             say(f"Hint: {hint}")
+        if any("lowest" in numbers for numbers in found.private["columns"].values()):
+            say(
+                "A place that is chosen by these ranges is taken from the data, and tells where people are. Choose one "
+                "that is known without them, or let dpheatmap discover find it for a part of epsilon."
+            )
     if not as_json and (found.public or terminal):
         say(f"\nNext: {_release_of(file, found.guesses)}")
 

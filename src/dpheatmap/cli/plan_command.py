@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from dpheatmap.cli.shared_options import PLACE, domain_from, json_option, place_options, pop_choices
+from dpheatmap.cli.shared_options import (
+    PLACE,
+    domain_from,
+    json_option,
+    people_share_option,
+    place_options,
+    pop_choices,
+)
 from dpheatmap.cli.terminal import answer
 from dpheatmap.design.registry import DESIGNS
 from dpheatmap.planning.plans import plan
@@ -24,6 +31,7 @@ from dpheatmap.planning.plans import plan
 @click.option(
     "--trusted", default="curator", show_default=True, help="Who is: curator, shuffler, servers (one of two) or nobody."
 )
+@people_share_option
 @json_option
 def command(epsilon: str, users: int, as_json: bool, **options: Any) -> None:
     """Levels, noise, expected error and advice for a release that reads no data yet.

@@ -27,6 +27,7 @@ from dpheatmap.cli.shared_options import (
     look_for,
     look_from,
     map_options,
+    people_share_option,
     place_options,
     pop_choices,
     table_options,
@@ -56,6 +57,7 @@ from dpheatmap.render import RELEASE_SUFFIX, is_release
     "--width", type=int, default=20, show_default=True, help="Cells kept at each level by the paper's design."
 )
 @click.option("--decay", type=float, help="How fast the levels' parts of epsilon fall; the paper's 1/sqrt(2).")
+@people_share_option
 @engine_options
 @click.option(
     "--counts", metavar="FILE", help="A warehouse's answer to dpheatmap sql, instead of FILE and its columns."
@@ -69,6 +71,7 @@ def command(
     sigma: float | None,
     size: int | None,
     method: str,
+    values: str,
     private_report: str | None,
     counts: str | None,
     design: str,
@@ -88,12 +91,13 @@ def command(
     from dpheatmap.curator import RowReport
     from dpheatmap.design.shares import PAPER_DECAY
 
+    inside = rest["inside"]
     domain = domain_from(**pop_choices(rest, PLACE))
-    check(design=design, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
+    check(design=design, values=values, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
     if (file is None) == (counts is None):
         raise click.UsageError("Give a FILE, or the answer of a warehouse by --counts: one of them.")
-    inputs = (file, counts, rest["ledger"], rest["images_file"])
+    inputs = (file, counts, inside, rest["ledger"], rest["images_file"])
     budget = budget_from(file or str(counts), **pop_choices(rest, BUDGET))
     batch = batch_from(rest)
     if counts is not None and batch is not None:
@@ -106,6 +110,7 @@ def command(
     looks = looks_for(look, files)
     for name, paths in files.items():
         check_maps(domain, paths, looks[name])
+    _tell_place(domain)
     warn_of_other_names(file or str(counts), **budget)
     rest |= budget
     rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
@@ -113,7 +118,7 @@ def command(
     with terminal.progress("Releasing") as tick:
         made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest)
     with terminal.progress("Drawing"):
-        written = write_all(made, files, looks, sigma=sigma, size=size, method=method)
+        written = write_all(made, files, looks, sigma=sigma, size=size, method=method, values=values)
     terminal.tell_private_reports(seen, private_report)
     first = next(iter(made.values()))
     terminal.say(batch_in_words(batch, made) if batch else first.label["how_strongly"])
@@ -124,12 +129,23 @@ def command(
         )
     hint_at_coast(domain, outputs, look)
     of_images = {name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()}
-    values = {
+    told = {
         "epsilon": str(read_epsilon(epsilon)),
         "label": dict(first.label),
         **({"images": of_images} if batch else {"outputs": written[""]}),
     }
-    terminal.answer(as_json, values, "\n".join(path for paths in written.values() for path in paths))
+    terminal.answer(as_json, told, "\n".join(path for paths in written.values() for path in paths))
+
+
+def _tell_place(domain: Domain) -> None:
+    """Say where the place is, by its nearest town, before anything is paid; from the place alone."""
+    if not domain.geographic:
+        return
+    from dpheatmap.app.place_in_words import describe
+
+    found = describe(domain.bounds)
+    for words in (found["words"], *found["warnings"]):
+        terminal.say(words)
 
 
 def _check_files(
@@ -214,11 +230,13 @@ def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
     return wanted
 
 
-def write_maps(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
+def write_maps(
+    release: Release, outputs: Sequence[str], look: dict[str, Any], *, values: str = "share", **settings: Any
+) -> list[str]:
     """Write the outputs that are maps, each with the options that it takes."""
     wanted = [output for output in outputs if not is_release(output)]
     if wanted:
         heat = release.heatmap(**settings)
         for output in wanted:
-            heat.save(output, **look_for(output, look))
+            heat.save(output, values=values, **look_for(output, look))
     return wanted

@@ -58,11 +58,14 @@ table_options = combine_options(
         "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
     ),
     click.option(
+        "--crs", metavar="SYSTEM", help="The system of the coordinates, such as EPSG:2056, if they are not degrees."
+    ),
+    click.option(
         "--bad-lines", default="stop", show_default=True,
         help="What a broken line of CSV or JSON does: stop the release before it is paid for, or be left out (skip).",
     ),
 )  # fmt: skip
-"""The columns' options, --geometry and --bad-lines."""
+"""The columns' options, --geometry, --crs and --bad-lines."""
 
 
 engine_options = combine_options(
@@ -74,15 +77,26 @@ engine_options = combine_options(
 """--table and --engine."""
 
 
+people_share_option = click.option(
+    "--people-share", type=float, metavar="F",
+    help="The part of epsilon for the number of all people: 0.01 if not given. dpheatmap plan tells what it buys.",
+)  # fmt: skip
+"""--people-share."""
+
+
 place_options = combine_options(
     click.option("--bbox", metavar="W,S,E,N", help="A box in degrees: west, south, east, north."),
+    click.option(
+        "--inside", metavar="FILE",
+        help="A boundary: polygons in a .geojson, .gpkg, .shp or .parquet. Public, as every place.",
+    ),
     click.option("--image", metavar="WxH", help="An image of so many pixels."),
     click.option("--unit", is_flag=True, help="The unit square, 0 to 1 both ways."),
-    click.option("--resolution", type=float, metavar="METRES", help="The widest a cell of a box may be."),
+    click.option("--resolution", type=float, metavar="METRES", help="The widest a cell on the ground may be."),
     click.option("--depth", type=int, metavar="N", help="The finest level, instead of a resolution."),
-)
-"""--bbox, --image, --unit, --resolution and --depth."""
-PLACE = ("bbox", "image", "unit", "resolution", "depth")
+)  # fmt: skip
+"""--bbox, --inside, --image, --unit, --resolution and --depth."""
+PLACE = ("bbox", "inside", "image", "unit", "resolution", "depth")
 
 
 map_options = combine_options(
@@ -125,6 +139,10 @@ map_options = combine_options(
     click.option(
         "--zooms", metavar="FIRST-LAST",
         help="The zooms of .pmtiles, eight if not given; or of the pixels of a .tif and of its overviews.",
+    ),
+    click.option(
+        "--values", default="share", show_default=True,
+        help="What numbers are shown in: share, of all people, or people.",
     ),
     click.option(
         "--tiles", metavar="URL",
@@ -183,12 +201,16 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Answer in JSON on stdout.")(command)
 
 
-def domain_from(bbox: str | None, image: str | None, unit: bool, resolution: float | None, depth: int | None) -> Domain:
+def domain_from(
+    bbox: str | None, inside: str | None, image: str | None, unit: bool, resolution: float | None, depth: int | None
+) -> Domain:
     """The place that the options name; refused without one, because a place taken from the data would leak."""
-    if sum(map(bool, (bbox, image, unit))) > 1:
-        raise DomainError("The place is one of --bbox, --image and --unit, and several were given. Keep one.")
-    if resolution is not None and not bbox:
-        raise DomainError("--resolution is in metres, and goes with --bbox. Use --depth instead.")
+    if sum(map(bool, (bbox, inside, image, unit))) > 1:
+        raise DomainError("The place is one of --bbox, --inside, --image and --unit, and several were given. Keep one.")
+    if resolution is not None and not (bbox or inside):
+        raise DomainError("--resolution is in metres, and goes with --bbox and --inside. Use --depth instead.")
+    if inside:
+        return Domain.polygon(inside, resolution=resolution, depth=depth)
     if bbox:
         return Domain.bbox(*_numbers("--bbox", bbox, ",", 4, float), resolution=resolution, depth=depth)
     if image:
@@ -198,7 +220,7 @@ def domain_from(bbox: str | None, image: str | None, unit: bool, resolution: flo
         return Domain.unit() if depth is None else Domain.unit(depth)
     raise PrivacyRefusal(
         "No place was given, and one read off the data would tell where people are. "
-        "Give --bbox W,S,E,N, --image WxH or --unit."
+        "Give --bbox W,S,E,N, --inside FILE, --image WxH or --unit."
     )
 
 

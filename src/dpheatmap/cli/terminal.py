@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpheatmap._util.files import replace_whole
+from dpheatmap.errors import PlaceWarning
 
 if TYPE_CHECKING:
     from dpheatmap.curator import RowReport
@@ -45,14 +47,33 @@ def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
         yield tick
 
 
+@contextmanager
+def doubts_as_lines() -> Iterator[None]:
+    """Tell doubts about columns and place in a line each, without Python's words about where they arose."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PlaceWarning)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, PlaceWarning):
+                say(f"Check the place: {message}")
+            else:
+                usual(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield
+
+
 def tell_private_reports(reports: list[RowReport], path: str | None) -> None:
     """Write exact numbers of each reading of a table for the data holder: to the file they named, and the terminal.
 
     They never go to a log or a pipe. The file has the numbers of the only reading, or a list of those of several.
     """
+    from dpheatmap.curator import remark_on
+
     if path is not None and reports:
-        numbers = vars(reports[0]) if len(reports) == 1 else {"readings": [vars(report) for report in reports]}
-        write_private(path, numbers)
+        told = [{**vars(report), "remark": remark_on(report)} for report in reports]
+        write_private(path, told[0] if len(told) == 1 else {"readings": told})
     for report in reports if sys.stderr.isatty() else []:
         rate = report.rows / max(report.seconds, 1e-9)
         people = "1 person" if report.people == 1 else f"{report.people:,} people"
@@ -63,20 +84,8 @@ def tell_private_reports(reports: list[RowReport], path: str | None) -> None:
         )
         if report.broken_lines:
             say(f"Broken lines that were left out: {report.broken_lines:,}.")
-        if not report.inside:
-            say(f"Nobody is on this map. {_why_nobody(report)}")
-
-
-def _why_nobody(report: Any) -> str:
-    """Advice if no row counted; for the data holder only, like the numbers."""
-    if not report.rows:
-        return "Is the file empty, or does --where leave everything out?"
-    reasons = {
-        "Are x and y swapped, or metres instead of degrees, or is the place another one?": report.outside,
-        "No coordinates could be read: they must be numbers such as 7.45, with a point, or geometries.": report.invalid,
-        "Is this the column of people?": report.without_person,
-    }
-    return max(reasons, key=reasons.__getitem__)
+        if remark := remark_on(report):
+            say(remark)
 
 
 def write_private(path: str, values: Mapping[str, Any]) -> None:
