@@ -12,6 +12,7 @@ FLOORS = (
     ("errors",),
     ("_util",),
     ("place",),
+    ("slicing",),
     ("design", "flow"),
     ("releases",),
     ("planning",),

@@ -66,7 +66,7 @@ def test_options_named_in_the_pages_exist(page: Path) -> None:
 def test_every_key_of_the_release_file_is_documented() -> None:
     columns = {"user": "person", "x": "x", "y": "y"}
     paper, adaptive, dense = (
-        dph.release(generated_people(20), dph.Domain.unit(3), epsilon=1, design=design, **columns)  # type: ignore[arg-type]
+        dph.release(generated_people(20), dph.Domain.unit(3), epsilon=1, design=design, **columns)  # type: ignore[call-overload]
         for design in ("paper", "adaptive", "dense")
     )
     page = (ROOT / "docs/reference/release-format.md").read_text()

@@ -162,6 +162,7 @@ def test_noise_and_randomness_live_behind_the_wall() -> None:
             "estimate/place_uncertainty.py",
             "estimate/synthetic_points.py",
             "estimate/areas/area_estimate.py",
+            "estimate/slices/slice_estimate.py",
         )
         if file not in seeded and not file.startswith("experiments/"):
             assert "np.random" not in text, file

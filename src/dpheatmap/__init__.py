@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from dpheatmap.estimate import Places, kmedian
     from dpheatmap.evaluate import metrics
     from dpheatmap.evaluate.baselines import baseline
-    from dpheatmap.heatmap import Combination, Difference, Heatmap, combine, difference
+    from dpheatmap.heatmap import Combination, Difference, Heatmap, Series, combine, difference
     from dpheatmap.place import Domain
     from dpheatmap.planning import Plan, bounds, plan
-    from dpheatmap.releases import Discovery, Release, load
+    from dpheatmap.releases import Discovery, Release, SlicedRelease, load
 
 __version__ = "0.1.0"
 
@@ -31,6 +31,8 @@ __all__ = [
     "Places",
     "Plan",
     "Release",
+    "Series",
+    "SlicedRelease",
     "aggregate",
     "baseline",
     "bounds",
@@ -60,6 +62,8 @@ _HOMES = {
     "Places": "dpheatmap.estimate",
     "Plan": "dpheatmap.planning",
     "Release": "dpheatmap.releases",
+    "Series": "dpheatmap.heatmap",
+    "SlicedRelease": "dpheatmap.releases",
     "aggregate": "dpheatmap.curator",
     "baseline": "dpheatmap.evaluate.baselines",
     "bounds": ":dpheatmap.planning.bounds",

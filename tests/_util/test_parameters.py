@@ -300,9 +300,9 @@ def test_a_parameter_error_is_a_value_error_with_exit_code_2() -> None:
 def test_columns_must_be_named() -> None:
     for missing, words in (("x", "x must name"), ("y", "y must name")):
         with pytest.raises(ParameterError, match=words):
-            dph.release(NOWHERE, DOMAIN, epsilon=1, **{**COLUMNS, missing: None})  # type: ignore[arg-type]
+            dph.release(NOWHERE, DOMAIN, epsilon=1, **{**COLUMNS, missing: None})  # type: ignore[call-overload]
     with pytest.raises(PrivacyRefusal, match="No public domain"):
-        dph.release(NOWHERE, epsilon=1, **COLUMNS)  # type: ignore[arg-type]
+        dph.release(NOWHERE, epsilon=1, **COLUMNS)  # type: ignore[call-overload]
     with pytest.raises(PrivacyRefusal, match="No public domain"):
         dph.aggregate(NOWHERE, (0, 0, 1, 1), **COLUMNS)  # type: ignore[arg-type]
 

@@ -226,4 +226,4 @@ def test_counts_are_not_added_up(city: Counts, tmp_path: Path) -> None:
     city.save(stored)
     for files in (stored, f"{tmp_path}/*.counts.parquet", tmp_path):
         with pytest.raises(PrivacyRefusal, match="holds counts, not events"):
-            dph.release(files, dph.Domain.unit(9), epsilon=1, **COLUMNS)  # type: ignore[arg-type]
+            dph.release(files, dph.Domain.unit(9), epsilon=1, **COLUMNS)  # type: ignore[call-overload]

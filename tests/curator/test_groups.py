@@ -21,14 +21,15 @@ from dpheatmap.curator.aggregation import count
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.query import COUNTERS, aggregation
 from dpheatmap.curator.core.row_report import RowReport
-from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.reading import Reading
+from dpheatmap.curator.read.slices import Slices
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import PAPER_DECAY, SHARES, UNITS
 from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import decode
+from dpheatmap.slicing.axis import Axis
 from helpers import planted
 from helpers.tables import Columns, by_kind, table
 
@@ -71,8 +72,8 @@ def by_the_query(looks: list[Look], *, weighted: bool) -> tuple[Cells, dict[str,
 def counted(events: Any, names: list[str], domain: Domain = SQUARE, **reading: Any) -> list[dph.Counts]:
     """The exact counts of each group."""
     columns = {name: column for name, column in COLUMNS.items() if name != "image"}
-    grouping = Grouping(COLUMNS["image"], tuple(names))
-    return count(events, domain, Reading(**{**columns, **reading}), grouping=grouping)
+    slices = Slices(Axis(None, tuple(names)), group=COLUMNS["image"])
+    return count(events, domain, Reading(**{**columns, **reading}), slices=slices)
 
 
 def as_cells(found: list[dph.Counts]) -> tuple[Cells, dict[str, int]]:
@@ -250,8 +251,8 @@ def test_an_empty_table_and_each_row_a_person(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        ({"image": "pictures"}, dph.errors.DataError, "There is no image column 'pictures' .* Did you mean 'picture'"),
-        ({"image": "x"}, dph.errors.DataError, "image column 'x' is of type DOUBLE, not text"),
+        ({"image": "pictures"}, dph.errors.DataError, "There is no group column 'pictures' .* Did you mean 'picture'"),
+        ({"image": "x"}, dph.errors.DataError, "group column 'x' is of type DOUBLE, not text"),
         ({"images": []}, dph.errors.ParameterError, "images must be a list of 1 to 10000 names"),
         ({"images": ["a", "a"]}, dph.errors.ParameterError, "each once"),
         ({"images": "a.jpg"}, dph.errors.ParameterError, "images must be a list"),

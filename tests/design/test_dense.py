@@ -18,7 +18,7 @@ from dpheatmap.design.design import Question
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import Domain
-from dpheatmap.releases.release_file import _problem
+from dpheatmap.releases.release_file import problem_of
 from dpheatmap.testing import seeded_release
 
 SQUARE = Domain.unit(8)
@@ -101,14 +101,14 @@ def test_depth_sigma_and_first_level_bound_the_grid() -> None:
 
 
 def altered(release: dph.Release, **columns: Any) -> str | None:
-    return _problem(replace(release, measurements=replace(release.measurements, **columns)))
+    return problem_of(replace(release, measurements=replace(release.measurements, **columns)))
 
 
 def test_altered_files_are_found_out() -> None:
     """The total decides which grid must be there; the grid must be whole; nothing has another share."""
     release = seeded_release(crowd(300), epsilon=1, design="dense", seed=2)
     m = release.measurements
-    assert _problem(release) is None
+    assert problem_of(release) is None
     for total, level in ((2**60, 8), (-(2**60), 0), (40 * UNITS, 3)):
         assert altered(release, counts=np.append(total, m.counts[1:])) == (
             f"the cells measured at level {level} are not those that its design measures"
@@ -120,7 +120,7 @@ def test_altered_files_are_found_out() -> None:
     further = {name: np.append(getattr(m, name), getattr(m, name)[-1:]) for name in shorter}
     assert altered(release, **further) == "it has measurements that its design does not make"
     declared = replace(release, design=DenseDesign(4, 4))
-    assert _problem(declared) == "the cells measured at level 4 are not those that its design measures"
+    assert problem_of(declared) == "the cells measured at level 4 are not those that its design measures"
 
 
 def test_images_have_dense_releases_too() -> None:

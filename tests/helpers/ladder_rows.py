@@ -12,7 +12,7 @@ from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.shares import UNITS
 from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.release import Release
-from dpheatmap.releases.release_file import _problem
+from dpheatmap.releases.release_file import problem_of
 from dpheatmap.testing import generated_people, seeded_release
 
 OTHER_CELLS = r"the cells measured at level \d+ are not those"
@@ -52,7 +52,7 @@ def with_rows(release: Release, rows: Rows) -> Release:
 
 
 def problem(release: Release, rows: Rows) -> str | None:
-    return _problem(with_rows(release, rows))
+    return problem_of(with_rows(release, rows))
 
 
 class Shape(NamedTuple):

@@ -21,7 +21,6 @@ from dpheatmap.curator.core import walk as walks
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace
 from dpheatmap.curator.core.publishing import count_with_noise
-from dpheatmap.curator.read import grouping
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.rivals import Curator
 from dpheatmap.design import adaptive
@@ -34,6 +33,7 @@ from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.design.shares import SHARES, UNITS
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
+from dpheatmap.slicing import axis
 from dpheatmap.testing import SeededSource
 
 
@@ -328,11 +328,11 @@ def noise_shared_by_two_images(patch: pytest.MonkeyPatch) -> None:
 
 
 def _noise_shared_by_images(patch: pytest.MonkeyPatch, drawn_as: Callable[[int], int]) -> None:
-    honest, measured, seeds = grouping.listed_names, publish.measure_release, [0, 0]
+    honest, measured, seeds = axis.listed_names, publish.measure_release, [0, 0]
 
-    def starting(names: Iterable[str]) -> tuple[str, ...]:
+    def starting(names: Iterable[str], rule: str) -> tuple[str, ...]:
         seeds[:] = [int.from_bytes(os.urandom(8), "big"), 0]
-        return honest(names)
+        return honest(names, rule)
 
     def sharing(counts: Counts, loss: PureLoss, design: Any, source: Source, *further: Any) -> Any:
         seed, number = seeds

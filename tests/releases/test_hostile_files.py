@@ -187,14 +187,14 @@ def test_whatever_a_rule_says_the_file_is_read_or_refused(
 
 def test_rows_that_nobody_asked_for_can_not_stand_in_for_second_measurements() -> None:
     """With half of what is left for each level, a cell's two measurements have equal shares. Both must be there."""
-    from dpheatmap.releases.release_file import _problem
+    from dpheatmap.releases.release_file import problem_of
 
     design = AdaptiveDesign(0, 1, total=Fraction(0), spent=Fraction(1, 2))
 
     def problem(levels: list[int], codes: list[int]) -> str | None:
         zeros = np.zeros(len(levels), np.int64)
         m = Measurements(np.array(levels), np.array(codes), zeros, zeros + SHARES // 2)
-        return _problem(Release(dph.Domain.unit(1), PureLoss(Fraction(1)), m, design))
+        return problem_of(Release(dph.Domain.unit(1), PureLoss(Fraction(1)), m, design))
 
     assert problem([0, 0], [0, 0]) is None
     assert problem([0, 100], [0, 0]) == "it has measurements that its design does not make"

@@ -18,7 +18,7 @@ from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.quadtree import encode
 from dpheatmap.releases.release import Release
-from dpheatmap.releases.release_file import _problem
+from dpheatmap.releases.release_file import problem_of
 from dpheatmap.testing import seeded_release
 from helpers.ladder_rows import made_of_all, problem, rows_of
 
@@ -52,7 +52,7 @@ def test_every_honest_release_is_read(domain: dph.Domain, epsilon: str, seed: in
     )
     options = {**options, "first_level": 0} if domain.count(options.get("first_level", 0)) > 5000 else options
     made = seeded_release(crowd(domain, seed), epsilon=epsilon, design="ladder", seed=seed, **options)
-    assert _problem(made) is None
+    assert problem_of(made) is None
 
 
 def crowd(domain: dph.Domain, seed: int) -> dph.Counts:
@@ -75,8 +75,8 @@ def test_every_start_and_every_depth_is_read() -> None:
                 crowd(domain, first), epsilon=9, design="ladder", seed=last, first_level=first, depth=last
             )
             assert made.design == LadderDesign(first, last, total=Fraction(0))
-            assert _problem(made) is None
-        assert _problem(seeded_release(crowd(domain, 1), epsilon=9, design="ladder", seed=1, depth=last)) is None
+            assert problem_of(made) is None
+        assert problem_of(seeded_release(crowd(domain, 1), epsilon=9, design="ladder", seed=1, depth=last)) is None
 
 
 ANYTHING = st.one_of(

@@ -18,7 +18,7 @@ from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.release import Release
-from dpheatmap.releases.release_file import _problem
+from dpheatmap.releases.release_file import problem_of
 from helpers.ladder_rows import (
     ANY_CELLS,
     EXTRA,
@@ -194,7 +194,7 @@ def test_more_people_than_fit_are_released_and_read_back() -> None:
     choices: list[dict[str, Any]] = [{"first_level": 1}, {"first_level": 2}, {}]
     for options in choices:
         made = dph.release(counts, epsilon=1, design="ladder", **options)
-        assert _problem(made) is None
+        assert problem_of(made) is None
         assert made.measurements.counts.max() == FARTHEST
 
 
@@ -219,7 +219,7 @@ def test_a_total_of_a_cell_that_is_measured_again() -> None:
 
     def found(*rows: Row) -> str | None:
         levels, codes, counts, shares = np.array(rows, np.int64).T
-        return _problem(Release(domain, PureLoss(Fraction(1)), Measurements(levels, codes, counts, shares), design))
+        return problem_of(Release(domain, PureLoss(Fraction(1)), Measurements(levels, codes, counts, shares), design))
 
     total, closed = Row(0, 0, 5, SHARES // 100), Row(0, 0, 7, left)
     assert found(total, closed) is None

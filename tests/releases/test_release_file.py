@@ -38,7 +38,8 @@ DOMAINS = {
 def release_of(domain: dph.Domain, **options: Any) -> dph.Release:
     e = domain.extent
     people = generated_people(50, extent=(e.x0, e.y0, e.x1, e.y1))
-    return dph.release(people, domain, **{"epsilon": "1/3", **COLUMNS, **options})
+    made: dph.Release = dph.release(people, domain, **{"epsilon": "1/3", **COLUMNS, **options})
+    return made
 
 
 @pytest.fixture(scope="module")

@@ -234,12 +234,17 @@ RULES: dict[str, Rule] = {
     "memory": _whole(64, 2**20, "It is in megabytes; 800 is enough for a hundred million rows."),
     **{
         role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")
-        for role in ("user", "x", "y", "geometry", "weight", "image")
+        for role in ("user", "x", "y", "geometry", "weight", "image", "time", "group")
     },
     "images": Rule(
         f"a list of 1 to {MOST_IMAGES} names, each once",
         _is_list_of_names,
         "It is the public list of the images to release, never one taken from the data.",
+    ),
+    "groups": Rule(
+        f"a list of 1 to {MOST_IMAGES} names, each once",
+        _is_list_of_names,
+        "It is the public list of the groups to release, never one taken from the data.",
     ),
     "crs": _text("a system of coordinates on the ground that PROJ knows", "Give it as text, such as 'EPSG:2056'."),
     "layer": _text("the name of a layer", "Give it as text; the file has several."),

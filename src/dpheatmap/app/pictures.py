@@ -8,7 +8,7 @@ from typing import Any
 
 from dpheatmap.heatmap.differences import difference
 from dpheatmap.heatmap.heatmap import Heatmap
-from dpheatmap.releases.release import Release, load
+from dpheatmap.releases.release import Release, load_one
 from dpheatmap.render import options_of
 from dpheatmap.render.content.area_picture import content_of_areas
 from dpheatmap.render.content.changes import picture_of_difference
@@ -101,4 +101,4 @@ def _heat(release: Path, sigma: float | None) -> Heatmap:
 @lru_cache(maxsize=4)
 def _release(path: Path) -> Release:
     """Load a release, cached with its posterior. Its file is written once and never changed."""
-    return load(path)
+    return load_one(path)

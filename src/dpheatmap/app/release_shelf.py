@@ -25,7 +25,7 @@ from typing import Any
 from dpheatmap._util.files import replace_whole
 from dpheatmap.app.texts import say
 from dpheatmap.errors import DataError, DpheatmapError
-from dpheatmap.releases.release import Release, load
+from dpheatmap.releases.release import Release, load_one
 
 UNDER_WAY = ("waiting", "reading", "charging", "drawing")
 DONE, FAILED, CANCELLED, STOPPED, LOST = "done", "failed", "cancelled", "stopped", "lost"
@@ -171,7 +171,7 @@ class Shelf:
 @lru_cache(maxsize=4)
 def _load(path: Path, stamp: int) -> Release:
     """Load a release file, cached with its posterior."""
-    return load(path)
+    return load_one(path)
 
 
 def _read(journal: Path) -> Iterator[Record]:

@@ -10,7 +10,7 @@ from dpheatmap._util.parameters import check
 from dpheatmap.cli.shared_options import check_outputs, json_option
 from dpheatmap.cli.terminal import answer, progress, say
 from dpheatmap.errors import ParameterError
-from dpheatmap.releases.release import load
+from dpheatmap.releases.release import load_one
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.formats.area_file import FORMATS, PICTURED, refuse, save
 
@@ -60,7 +60,7 @@ def command(
     if shown and confidence != 0.9:
         raise ParameterError(f"Pictures and pages have ranges of 0.9; --confidence was {confidence:g}. Leave it out.")
     look = Look(**given, basemap=not no_basemap)  # type: ignore[arg-type]
-    made = load(release)
+    made = load_one(release)
     for output in outputs:
         refuse(made.domain, output, look)
     with progress("Counting people in areas"):

@@ -11,7 +11,7 @@ from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.shared_options import check_outputs, json_option
 from dpheatmap.cli.terminal import answer, progress, say
 from dpheatmap.estimate.places import kmedian
-from dpheatmap.releases.release import load
+from dpheatmap.releases.release import load_one
 from dpheatmap.render.content.numbers import length_in_words
 from dpheatmap.render.figure.places_map import FORMATS, columns_of, refuse
 
@@ -40,7 +40,7 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
     """
     check(k=k, metric=metric, method=method)
     check_outputs(outputs, FORMATS, read=(release,))
-    made = load(release)
+    made = load_one(release)
     for output in outputs:
         refuse(made.domain, output)
     with progress("Looking for places"):

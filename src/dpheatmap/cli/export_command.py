@@ -13,7 +13,7 @@ from dpheatmap.cli.shared_options import check_outputs, json_option, look_from, 
 from dpheatmap.cli.terminal import answer, progress
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.differences import difference
-from dpheatmap.releases.release import load
+from dpheatmap.releases.release import load, load_one
 from dpheatmap.render import refuse_release
 from dpheatmap.render.figure.change import FORMATS as CHANGES
 
@@ -81,7 +81,7 @@ def write_difference(
     """Write the maps of the difference between two releases."""
     for name in sorted(look.keys() - {"title", "subtitle", "source", "colours", "basemap", "tiles"}):
         raise ParameterError(f"A map of what changed does not take --{name}. Leave it out.")
-    change = difference(load(after), load(before), **settings)
+    change = difference(load_one(after), load_one(before), **settings)
     for output in outputs:
         page = output.lower().endswith(".html")
         change.save(output, **{name: value for name, value in look.items() if page or name != "tiles"})

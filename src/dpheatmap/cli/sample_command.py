@@ -7,7 +7,7 @@ import click
 from dpheatmap._util.parameters import check
 from dpheatmap.cli.shared_options import check_outputs, json_option
 from dpheatmap.cli.terminal import answer, progress, say
-from dpheatmap.releases.release import load
+from dpheatmap.releases.release import load_one
 from dpheatmap.render.formats.point_file import FORMATS, refuse, save
 
 
@@ -34,7 +34,7 @@ def command(
     """
     check(points=points)
     check_outputs(outputs, FORMATS, read=(release,))
-    made = load(release)
+    made = load_one(release)
     for output in outputs:
         refuse(made.domain, output)
     with progress("Drawing points"):

@@ -9,8 +9,8 @@ from typing import Any, Unpack
 from dpheatmap._util.options import shows_options, take_options
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.row_report import RowReport
-from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
+from dpheatmap.curator.read.slices import Slices
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
@@ -57,10 +57,10 @@ def count(
     domain: Domain,
     reading: Reading,
     *,
-    grouping: Grouping | None = None,
+    slices: Slices | None = None,
     progress: Progress | None = None,
 ) -> list[Counts]:
-    """The counts of each group, or of the one place if there is no grouping.
+    """The counts of each slice, or of the one place if there are none.
 
     Together they keep the contract of `Counts`: adding one person's data adds non-negative integers to all of them
     whose sum is at most W. The report, over all of them, is the same in each.
@@ -75,10 +75,10 @@ def count(
         raise ParameterError(
             f"crs is the system of coordinates on the ground, and the place is {domain.place.words}. Leave it out."
         )
-    with open_events(events, reading, grouping) as source:
+    with open_events(events, reading, slices) as source:
         doubt_columns(source.table.columns, reading, domain)
-        relation = canonical_relation(source.table, reading, grouping=grouping, degrees=domain.geographic)
-        grouped = grouping is not None
+        relation = canonical_relation(source.table, reading, slices=slices, degrees=domain.geographic)
+        grouped = slices is not None
         roles: dict[str, Any] = {
             "weighted": reading.weight is not None,
             "each_row_is_a_person": reading.each_row_is_a_person,
@@ -95,7 +95,7 @@ def count(
     seconds += kept_seconds
     counters = dict(zip(COUNTERS, answer.counters, strict=True))
     report = RowReport(**counters, seconds=seconds, broken_lines=broken, empty_lines=empty)
-    found = answer.counts(domain, 1 if grouping is None else len(grouping.names))
+    found = answer.counts(domain, 1 if slices is None else len(slices.axis.labels))
     _verify(found, report)
     return [replace(counts, part=reading.people, report=report) for counts in found]
 

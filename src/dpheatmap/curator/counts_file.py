@@ -25,12 +25,12 @@ import numpy as np
 from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern, replace_whole
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, DpheatmapError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
+from dpheatmap.slicing.part import Part
 
 KEY = "dpheatmap-counts"
 FORMAT = 2

@@ -36,13 +36,14 @@ from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.publish import ReleaseOptions, design_for, measure_release, split_options
-from dpheatmap.curator.read.grouping import Grouping, listed_names
 from dpheatmap.curator.read.reading import Reading
+from dpheatmap.curator.read.slices import Slices
 from dpheatmap.curator.remarks import tell_on_terminal
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.settings import Settings
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Release
+from dpheatmap.slicing.axis import Axis, listed_names
 
 
 @shows_options(Settings, Reading)
@@ -103,9 +104,9 @@ def release_images(
     {'a.jpg': '1', 'b.jpg': '1'}
     """
     check(image=image)
-    grouping = Grouping(image, listed_names(images))
+    slices = Slices(Axis(None, listed_names(images, "images")), group=image)
     return release_groups(
-        events, domain, grouping, epsilon, split, ledger=ledger, population=population, progress=progress, seen=seen,
+        events, domain, slices, epsilon, split, ledger=ledger, population=population, progress=progress, seen=seen,
         **options,
     )  # fmt: skip
 
@@ -113,7 +114,7 @@ def release_images(
 def release_groups(
     events: Any,
     domain: Domain,
-    grouping: Grouping,
+    slices: Slices,
     epsilon: Any,
     split: str,
     *,
@@ -125,7 +126,7 @@ def release_groups(
 ) -> dict[str, Release]:
     """Make a release for each group. See the contract above."""
     check(split=split)
-    names, whole = grouping.names, PureLoss.read(epsilon)
+    names, whole = slices.axis.groups, PureLoss.read(epsilon)
     # This refuses an epsilon that the release's file could not hold.
     each = PureLoss.read(whole.epsilon / (len(names) if split == "epsilon" else 1))
     settings, reading = split_options(options)
@@ -134,7 +135,7 @@ def release_groups(
     readings = [names] if split == "weight" else [(name,) for name in names]
     counts = []
     for listed in readings:
-        found = count(events, domain, reading, grouping=Grouping(grouping.column, listed), progress=progress)
+        found = count(events, domain, reading, slices=Slices(Axis(None, listed), group=slices.group), progress=progress)
         if seen is not None and found[0].report is not None:
             seen(found[0].report)
         counts += found

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from datetime import date, datetime
 from os import PathLike
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 from dpheatmap._util.options import option_fields, shows_options, take_options
 from dpheatmap.curator.aggregation import Progress, count, public_domain
@@ -25,13 +25,14 @@ from dpheatmap.design.settings import DesignOptions, Settings
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import LedgerEntry, Release
+from dpheatmap.releases.sliced_release import SlicedRelease
 
 
 class ReleaseOptions(DesignOptions, ReadingOptions, total=False):
     """The design's settings, and how the table is read."""
 
 
-@shows_options(Settings, Reading)
+@overload
 def release(
     events: Any,
     domain: Domain | None = None,
@@ -42,7 +43,47 @@ def release(
     progress: Progress | None = None,
     seen: Callable[[RowReport], None] | None = None,
     **options: Unpack[ReleaseOptions],
-) -> Release:
+) -> Release: ...
+@overload
+def release(
+    events: Any,
+    domain: Domain,
+    *,
+    epsilon: Any,
+    time: str | None = None,
+    every: str | None = None,
+    time_zone: str | None = None,
+    start: str | date | None = None,
+    end: str | date | None = None,
+    group: str | None = None,
+    groups: Iterable[str] | None = None,
+    split: str = "weight",
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
+    progress: Progress | None = None,
+    seen: Callable[[RowReport], None] | None = None,
+    **options: Unpack[ReleaseOptions],
+) -> SlicedRelease: ...
+@shows_options(Settings, Reading)
+def release(
+    events: Any,
+    domain: Domain | None = None,
+    *,
+    epsilon: Any,
+    time: str | None = None,
+    every: str | None = None,
+    time_zone: str | None = None,
+    start: str | date | None = None,
+    end: str | date | None = None,
+    group: str | None = None,
+    groups: Iterable[str] | None = None,
+    split: str = "weight",
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
+    progress: Progress | None = None,
+    seen: Callable[[RowReport], None] | None = None,
+    **options: Unpack[ReleaseOptions],
+) -> Release | SlicedRelease:
     """Measure where people are under user-level epsilon-differential privacy.
 
     The release protects each person's whole data: it is exactly ``epsilon``-DP for adding or removing one person.
@@ -55,6 +96,22 @@ def release(
         The public place; counts have their own.
     epsilon : number, str or Fraction
         How much may leak about a person: 1, "0.1", Fraction(1, 3). It is taken exactly as written.
+    time : str, optional
+        The column of times, for a map of every slice of time: times, dates, seconds since 1970, or such as text.
+    every : {"hour-of-day", "hour-of-week", "weekday", "day", "week", "month", "3 hours"}, optional
+        What a slice of time is. Any number of hours will do.
+    time_zone : str, optional
+        The zone whose clocks tell the slice, such as "Europe/Zurich". Only dates need none.
+    start, end : str or date, optional
+        The public range of times, on these clocks. An end that is a date is included. Slices other than those of a day
+        or a week need one.
+    group : str, optional
+        The column of groups, for a map of each; with ``time``, for a map of every slice of each.
+    groups : iterable of str, optional
+        The public list of groups.
+    split : {"weight", "epsilon"}, default "weight"
+        By "weight" a person's weight of 1 is shared over all slices, which cost epsilon once, together; by "epsilon"
+        each slice gets an equal part of epsilon, and a person weighs up to 1 in each.
     ledger : path, URL or Ledger, optional
         A file, or the URL of a PostgreSQL database: epsilon is charged to the population before any noise is drawn, and
         refused if that goes beyond its limit. What is spent on the parts of a ``partition`` does not add up.
@@ -69,8 +126,8 @@ def release(
 
     Returns
     -------
-    Release
-        Noisy measurements, which are safe to publish.
+    Release or SlicedRelease
+        Noisy measurements, which are safe to publish; with ``time`` or ``group``, those of all slices.
 
     Examples
     --------
@@ -80,6 +137,16 @@ def release(
     >>> r.epsilon, r.design.name
     (Fraction(1, 1), 'ladder')
     """
+    sliced = (time, every, time_zone, start, end, group, groups)
+    if any(option is not None for option in sliced):
+        from dpheatmap.curator.slices import release_slices, slices_of
+
+        return release_slices(
+            os.urandom, events, domain, slices_of(*sliced), epsilon=epsilon, split=split, ledger=ledger,
+            population=population, progress=progress, seen=seen, **options,
+        )  # fmt: skip
+    if split != "weight":
+        raise ParameterError("split is about slices, and there are none. Leave it out, or name time or group.")
     return release_from(
         os.urandom, events, domain, epsilon=epsilon, ledger=ledger, population=population, progress=progress, seen=seen,
         **options,

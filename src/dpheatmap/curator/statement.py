@@ -8,9 +8,9 @@ from os import PathLike
 from dpheatmap._util.parameters import check
 from dpheatmap.curator.aggregation import public_domain
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.place.domain import Domain
+from dpheatmap.slicing.part import Part
 
 
 def sql(

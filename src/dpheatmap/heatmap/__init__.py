@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from dpheatmap.heatmap.combination import Combination, combine
     from dpheatmap.heatmap.differences import Difference, difference
     from dpheatmap.heatmap.heatmap import Heatmap
+    from dpheatmap.heatmap.series import Series
 
 __all__ = [
     "Combination",
     "Difference",
     "Heatmap",
+    "Series",
     "combine",
     "difference",
 ]
@@ -23,6 +25,7 @@ _HOMES = {
     "Combination": f"{__name__}.combination",
     "Difference": f"{__name__}.differences",
     "Heatmap": f"{__name__}.heatmap",
+    "Series": f"{__name__}.series",
     "combine": f"{__name__}.combination",
     "difference": f"{__name__}.differences",
 }

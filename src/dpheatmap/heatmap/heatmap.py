@@ -74,6 +74,8 @@ class Heatmap:
         The entry of the ledger that the release was charged to.
     quantity : {"share", "people"}
         What the values are.
+    slice : str or None
+        The name of the slice that the map is of, if its release has several.
     """
 
     values: Floats
@@ -93,6 +95,7 @@ class Heatmap:
     combined: tuple[Release, ...] = field(default=(), repr=False)
     ledger: LedgerEntry | None = field(default=None, repr=False)
     quantity: str = "share"
+    slice: str | None = None
 
     def in_people(self) -> Heatmap:
         """Convert the shares to numbers of people, by the estimate of how many there are in all.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dpheatmap.estimate.posterior.public_measure import PublicMeasure
     from dpheatmap.heatmap.combination import Combination
     from dpheatmap.releases.release import Release
+    from dpheatmap.releases.sliced_release import SlicedRelease
 
 
 def render(
@@ -37,7 +38,7 @@ def render(
 def smooth_estimate(
     distribution: Distribution,
     estimate: MapEstimate,
-    promise: Release | Combination,
+    promise: Release | SlicedRelease | Combination,
     *,
     sigma: float,
     size: int | None = None,

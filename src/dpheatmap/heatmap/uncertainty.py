@@ -129,6 +129,11 @@ class Uncertainty:
         """The standard deviation of each pixel, as a fraction of its value."""
         return self._at_every_pixel(self._coarse_std)
 
+    def std_of_change(self, before: Uncertainty, values_before: Floats, values: Floats) -> Floats:
+        """The standard deviation of each pixel's change from another map whose draws belong together with these."""
+        ends = [one._on_the_grid(fine) * one._draws for one, fine in ((before, values_before), (self, values))]
+        return self._at_every_pixel((ends[1] - ends[0]).std(axis=0))
+
     def on(self, shape: tuple[int, int]) -> Uncertainty:
         """The uncertainty of the same heatmap on another grid of pixels, by the same draws if they suit it."""
         other = replace(self, shape=shape, maps=None)

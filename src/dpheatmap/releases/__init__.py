@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from dpheatmap.releases.discovery import Discovery
     from dpheatmap.releases.measurements import Measurements
     from dpheatmap.releases.release import Release, load
+    from dpheatmap.releases.sliced_release import SlicedRelease
     from dpheatmap.releases.trust import Trust
 
 __all__ = [
     "Discovery",
     "Measurements",
     "Release",
+    "SlicedRelease",
     "Trust",
     "load",
 ]
@@ -24,6 +26,7 @@ _HOMES = {
     "Discovery": f"{__name__}.discovery",
     "Measurements": f"{__name__}.measurements",
     "Release": f"{__name__}.release",
+    "SlicedRelease": f"{__name__}.sliced_release",
     "Trust": f"{__name__}.trust",
     "load": f"{__name__}.release",
 }

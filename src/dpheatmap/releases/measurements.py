@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from dpheatmap.design.design import Question
+from dpheatmap.design.slices import Blocks, SliceRule
 from dpheatmap.place.quadtree import Ints
 
 
@@ -80,3 +82,27 @@ class Measurements:
             return None
         found: Ints = counts[at]
         return found
+
+
+class SliceMeasurements(NamedTuple):
+    """What was measured of slices that are alike.
+
+    Attributes
+    ----------
+    look : int
+        The noisy count of everybody, in units.
+    rule : SliceRule
+        How epsilon was shared, which the look decided.
+    trees : tuple of Measurements
+        The pooled map alone; or that of each slice, if they were measured apart.
+    blocks : Blocks or None
+        The cells that were counted slice by slice.
+    counts : array of int or None
+        The noisy counts of blocks, in units: a row for each slice.
+    """
+
+    look: int
+    rule: SliceRule
+    trees: tuple[Measurements, ...]
+    blocks: Blocks | None = None
+    counts: Ints | None = None

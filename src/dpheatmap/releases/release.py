@@ -470,7 +470,7 @@ class Release:
         )
 
 
-def load(path: str | PathLike[str]) -> Release:
+def load(path: str | PathLike[str]) -> Release | Any:
     """Read a release that :meth:`Release.save` wrote.
 
     Parameters
@@ -480,7 +480,7 @@ def load(path: str | PathLike[str]) -> Release:
 
     Returns
     -------
-    Release
+    Release or SlicedRelease
         The release, after checking it against the rules of its design.
 
     Raises
@@ -504,6 +504,17 @@ def load(path: str | PathLike[str]) -> Release:
     if not isinstance(path, (str, PathLike)):
         raise ParameterError(f"path must name a release file; it was a {type(path).__name__}. Give it as text.")
     return read(path)
+
+
+def load_one(path: str | PathLike[str]) -> Release:
+    """Read a release of one map; refuse one of several slices."""
+    found = load(path)
+    if not isinstance(found, Release):
+        raise ParameterError(
+            f"{Path(path).name} has {len(found.slices)} slices, and one map is needed here. Draw it with export, or "
+            "release without slices."
+        )
+    return found
 
 
 def need_release(given: object, *others: type) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,8 +35,11 @@ from dpheatmap.releases.noise_law import LAPLACE, GaussianNoise, LaplaceNoise, N
 from dpheatmap.releases.release import LedgerEntry, Release
 from dpheatmap.releases.trust import CURATOR, Trust
 
-FORMAT = 2
-"""The newest format. A curator's releases still have format 1, which knows only that trust model."""
+if TYPE_CHECKING:
+    from dpheatmap.releases.sliced_release import SlicedRelease
+
+FORMAT, SLICED = 2, 3
+"""The newest format, and that of sliced releases. A curator's releases have format 1, which knows only that model."""
 KEY = "dpheatmap"
 _MEMORY = "1GB"
 _FEW_ROWS = 2**16  # a curator's noise does not compress: above so many, each row takes a byte or more
@@ -50,7 +53,7 @@ NEIGHBOURS = {
     "servers": _PRESENT,
     "nobody": "any two values of one participant's whole data, or none",
 }
-_COLUMNS = {
+COLUMNS = {
     "level": "TINYINT", "x": "INTEGER", "y": "INTEGER", "noisy_count": "BIGINT", "budget_share": "BIGINT",
 }  # fmt: skip
 _DEVIATION = {"noise_deviation": "BIGINT"}
@@ -59,12 +62,24 @@ _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
 
 def write(release: Release, path: str | PathLike[str]) -> None:
     """Write the release, whole or not at all."""
+    measurements = release.columns()
+    write_table(
+        measurements, {name: kind for name, kind in (COLUMNS | _DEVIATION).items() if name in measurements},
+        describe(release), path,
+    )  # fmt: skip
+
+
+def write_table(
+    measurements: Mapping[str, Ints],
+    kinds: Mapping[str, str],
+    description: Mapping[str, Any],
+    path: str | PathLike[str],
+) -> None:
+    """Write columns of measurements and the description of their release, whole or not at all."""
     import duckdb
 
-    measurements = release.columns()
-    kinds = {name: kind for name, kind in (_COLUMNS | _DEVIATION).items() if name in measurements}
     chosen = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds.items())
-    metadata = json.dumps(describe(release), ensure_ascii=True).replace("'", "''")
+    metadata = json.dumps(description, ensure_ascii=True).replace("'", "''")
     with replace_whole(path) as temporary, connect() as con:
         con.register("measurements", measurements)
         target = str(temporary).replace("'", "''")
@@ -122,10 +137,20 @@ def _trust(metadata: Mapping[str, Any]) -> tuple[Trust, NoiseLaw]:
     return trust, noise
 
 
-def read(path: str | PathLike[str]) -> Release:
+def read(path: str | PathLike[str]) -> Release | SlicedRelease:
     """Read and check a release file."""
     name = Path(fspath(path)).name
-    return release_of(*_contents(path, name), name)
+    metadata, columns = _contents(path, name)
+    if is_sliced(metadata):
+        from dpheatmap.releases import sliced_file
+
+        return sliced_file.release_of(metadata, columns, name)
+    return release_of(metadata, columns, name)
+
+
+def is_sliced(metadata: Any) -> bool:
+    """Whether a file's metadata is that of a sliced release."""
+    return isinstance(metadata, dict) and metadata.get("format") == SLICED
 
 
 def release_of(metadata: Mapping[str, Any], columns: Mapping[str, Ints], name: str) -> Release:
@@ -138,7 +163,7 @@ def release_of(metadata: Mapping[str, Any], columns: Mapping[str, Ints], name: s
         release = _from_metadata(metadata, columns)
     except (LookupError, TypeError, ValueError, ArithmeticError, DpheatmapError) as error:
         raise ReleaseFileError(f"{name} is damaged: its metadata can't be understood. Get a fresh copy.") from error
-    problem = _problem(release)
+    problem = problem_of(release)
     if problem:
         raise ReleaseFileError(f"{name} is damaged or was altered: {problem}. Get a fresh copy.")
     return release
@@ -163,7 +188,11 @@ def _contents(path: str | PathLike[str], name: str) -> tuple[dict[str, Any], dic
                 raise ReleaseFileError(
                     f"{name} is damaged: it has more rows than a release of its size can have. Get a fresh copy."
                 )
-            wanted = [*_COLUMNS, *(_DEVIATION if _has_deviations(metadata) else ())]
+            wanted = [
+                *COLUMNS,
+                *(_DEVIATION if _has_deviations(metadata) else ()),
+                *(("family", "slice") if is_sliced(metadata) else ()),
+            ]
             sql = f"SELECT {', '.join(wanted)} FROM read_parquet(?, hive_partitioning=false) LIMIT ?"
             kinds = con.execute(f"DESCRIBE {sql}", [file, 0]).fetchnumpy()["column_type"]
             table = con.execute(sql, [file, most]).fetchnumpy() if set(kinds) <= _INTEGERS else {}
@@ -184,10 +213,15 @@ def _has_deviations(metadata: Any) -> bool:
     return isinstance(metadata, dict) and metadata.get("trusted") == "nobody"
 
 
-def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> Release:
+def codes_of(columns: Mapping[str, Ints]) -> Ints:
+    """The Morton codes of a file's cells."""
     if any(np.any((columns[c] < 0) | (columns[c] >= 2**DEEPEST)) for c in ("x", "y")):
         raise ValueError("a cell lies outside the deepest level")
-    codes = encode(columns["x"], columns["y"])
+    return encode(columns["x"], columns["y"])
+
+
+def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> Release:
+    codes = codes_of(columns)
     trust, noise = _trust(metadata)
     order = np.lexsort((codes, columns["level"]))  # a cell's measurements stay in the order of the file
     return Release(
@@ -204,13 +238,13 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
         units=int(metadata["units_per_person"]),
         seeded=bool(metadata["seeded"]),
         made=datetime.fromisoformat(metadata["made"]),
-        ledger=_ledger(metadata.get("ledger")),
+        ledger=ledger_entry(metadata.get("ledger")),
         trust=trust,
         noise=noise,
     )
 
 
-def _ledger(entry: Any) -> LedgerEntry | None:
+def ledger_entry(entry: Any) -> LedgerEntry | None:
     """The entry of the ledger that the release was charged to, if there is one."""
     if entry is None:
         return None
@@ -224,7 +258,7 @@ class _NotMeasuredError(Exception):
     """The file lacks the answer to a question of the design."""
 
 
-def _problem(release: Release) -> str | None:
+def problem_of(release: Release) -> str | None:
     """The first rule that the release breaks, in words, or None."""
     m, design = release.measurements, release.design
     at_once = design.at_once

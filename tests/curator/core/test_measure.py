@@ -288,7 +288,7 @@ def test_refused_before_the_table_is_opened(options: dict[str, Any], words: str)
     with pytest.raises(ParameterError, match=words):
         dph.release(NOWHERE, domain, **{**COLUMNS, **options})
     with pytest.raises(DataError, match="No file is called"):
-        dph.release(NOWHERE, domain, epsilon=1, **COLUMNS)  # type: ignore[arg-type]
+        dph.release(NOWHERE, domain, epsilon=1, **COLUMNS)  # type: ignore[call-overload]
 
 
 def test_first_level_12_is_too_many_cells_and_11_is_not() -> None:

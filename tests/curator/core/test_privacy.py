@@ -55,7 +55,8 @@ def through_release(shape: Shape, added: bool) -> Callable[[], Measurements]:
 
 
 def chosen_by_release(shape: Shape) -> Design:
-    return dph.release(shape.counts(added=True), **_options(shape)).design
+    made: dph.Release = dph.release(shape.counts(added=True), **_options(shape))
+    return made.design
 
 
 def directly(shape: Shape, added: bool) -> Callable[[], Measurements]:

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.curator.aggregation import count
-from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.reading import Reading
+from dpheatmap.curator.read.slices import Slices
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
+from dpheatmap.slicing.axis import Axis
 from helpers import nasty
 from helpers.hostile_values import assert_no_more_than_one
 from helpers.postgres import compiling
@@ -89,9 +90,9 @@ def test_predicates_parts_and_images(database: str, con: psycopg.Connection[Any]
     sources: list[tuple[Any, dict[str, Any]]] = [(events, {}), (database, {"table": "nasty"})]
     both = [dph.release_images(source, domain, **COLUMNS, **images, **extra) for source, extra in sources]
     assert [*both[0]] == [*both[1]]
-    grouping = Grouping("d", tuple(images["images"]))
+    slices = Slices(Axis(None, tuple(images["images"])), group="d")
     counted_here, counted_there = (
-        count(source, domain, Reading(**COLUMNS, **extra), grouping=grouping) for source, extra in sources
+        count(source, domain, Reading(**COLUMNS, **extra), slices=slices) for source, extra in sources
     )
     for here, there in zip(counted_here, counted_there, strict=True):
         assert here.codes.tolist() == there.codes.tolist()

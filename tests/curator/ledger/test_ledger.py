@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.curator import RowReport
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.ledger.chain import Account
 from dpheatmap.curator.publish import release_from
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.releases.release import LedgerEntry
+from dpheatmap.slicing.part import Part
 from helpers.people import nobody_in
 
 DOMAIN = dph.Domain.unit(2)
@@ -247,7 +247,7 @@ def test_what_is_refused_does_not_depend_on_the_table(tmp_path: Path) -> None:
 def test_ledger_and_population_go_together() -> None:
     for options in ({"ledger": "city.ledger"}, {"population": "riders"}):
         with pytest.raises(ParameterError, match="ledger and population go together"):
-            dph.release(NOBODY, epsilon=1, **options)  # type: ignore[arg-type]
+            dph.release(NOBODY, epsilon=1, **options)  # type: ignore[call-overload]
     for where in (None, "", 7):
         with pytest.raises(ParameterError, match="ledger must be a path or a URL"):
             dph.Ledger(where)  # type: ignore[arg-type]

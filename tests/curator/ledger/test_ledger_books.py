@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.ledger.chain import Row, hash_of, next_row, replay
 from dpheatmap.errors import LedgerError, ParameterError
+from dpheatmap.slicing.part import Part
 from helpers.people import nobody_in
 
 DOMAIN = dph.Domain.unit(2)

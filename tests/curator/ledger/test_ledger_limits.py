@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap._util.parameters import MOST_DIGITS
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.ledger.chain import SUM_DIGITS, Account, Row, hash_of, next_row, replay
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
+from dpheatmap.slicing.part import Part
 from helpers.people import nobody_in
 from helpers.stories import story
 

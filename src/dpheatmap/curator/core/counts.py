@@ -17,12 +17,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.errors import MissingDependency, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode, encode
+from dpheatmap.slicing.part import Part
 
 LARGEST = np.uint64(2**63 - 1)
 NOT_ADDED = (

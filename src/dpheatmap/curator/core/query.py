@@ -32,8 +32,8 @@ return the same integers, because it uses only what they all compute alike:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from dpheatmap._util.sql_expression import Sql, text_of
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DomainError
 from dpheatmap.place.domain import Domain
@@ -47,42 +47,6 @@ STEP = "step"
 """The prefix of the projection's steps. Each uses the one before several times, so none should be inlined."""
 
 _FINITE = 1.7976931348623157e308
-
-
-@dataclass(frozen=True)
-class Sql:
-    """An SQL expression with the operators of a number."""
-
-    text: str
-
-    def __mul__(self, other: Sql | float) -> Sql:
-        return Sql(f"({self.text} * {_sql(other)})")
-
-    def __truediv__(self, other: Sql | float) -> Sql:
-        return Sql(f"({self.text} / {_sql(other)})")
-
-    def __radd__(self, other: float) -> Sql:
-        return Sql(f"({_sql(other)} + {self.text})")
-
-    def __rsub__(self, other: float) -> Sql:
-        return Sql(f"({_sql(other)} - {self.text})")
-
-    def __rmul__(self, other: float) -> Sql:
-        return Sql(f"({_sql(other)} * {self.text})")
-
-    def __ge__(self, other: Sql | float) -> Sql:
-        return Sql(f"({self.text} >= {_sql(other)})")
-
-    def __le__(self, other: Sql | float) -> Sql:
-        return Sql(f"({self.text} <= {_sql(other)})")
-
-    def __and__(self, other: Sql) -> Sql:
-        return Sql(f"({self.text} AND {other.text})")
-
-
-def _sql(value: Sql | float) -> str:
-    # The shortest decimal that every engine reads back as the same float.
-    return value.text if isinstance(value, Sql) else f"CAST('{value!r}' AS DOUBLE)"
 
 
 def aggregation(
@@ -165,7 +129,9 @@ def runs_step(domain: Domain) -> str:
 def mask_steps(domain: Domain, weighted: bool, grouped: bool) -> dict[str, str]:
     """All rows with their cells, whether each is valid, and whether it is inside: whether its cell is in a run."""
     corner = {"x": domain.extent.x0, "y": domain.extent.y0}  # of rows elsewhere: arithmetic on nulls is slow
-    known = [f"CASE WHEN valid AND inside_extent THEN {c} ELSE {_sql(at)} END AS known_{c}" for c, at in corner.items()]
+    known = [
+        f"CASE WHEN valid AND inside_extent THEN {c} ELSE {text_of(at)} END AS known_{c}" for c, at in corner.items()
+    ]
     return {
         "checked": events_step(domain, weighted, grouped, "inside_extent"),
         "known": f"SELECT *, {', '.join(known)} FROM checked",
@@ -210,7 +176,7 @@ def _of_rows(weighted: bool, place: str) -> tuple[dict[str, str], str]:
 
 def quotient(whole: str, by: str) -> str:
     """``whole // by``, for whole numbers above 0."""
-    return f"CAST(FLOOR(({whole} - {whole} % {by}) / {by} + {_sql(0.5)}) AS BIGINT)"
+    return f"CAST(FLOOR(({whole} - {whole} % {by}) / {by} + {text_of(0.5)}) AS BIGINT)"
 
 
 def _counters() -> str:
@@ -228,7 +194,7 @@ def _counters() -> str:
 
 def _valid(weighted: bool) -> str:
     """The condition of finite coordinates and, if there is one, a weight in range; null counts as not valid."""
-    tests = [f"{c} BETWEEN {_sql(-_FINITE)} AND {_sql(_FINITE)}" for c in ("x", "y")]
+    tests = [f"{c} BETWEEN {text_of(-_FINITE)} AND {text_of(_FINITE)}" for c in ("x", "y")]
     if weighted:
         tests.append(f"weight BETWEEN 0 AND {LARGEST_WEIGHT}")
     return f"COALESCE({' AND '.join(tests)}, FALSE)"

@@ -18,8 +18,8 @@ from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpheatmap.curator.engines.answer import Answer
-    from dpheatmap.curator.read.grouping import Grouping
     from dpheatmap.curator.read.reading import Reading
+    from dpheatmap.curator.read.slices import Slices
     from dpheatmap.curator.read.table import Table
     from dpheatmap.place.mask import Runs
 
@@ -51,7 +51,7 @@ class OpenTable:
     lines_left_out: Callable[[], tuple[int, int]] = lambda: (0, 0)
 
 
-def open_events(events: Any, reading: Reading, grouping: Grouping | None = None) -> AbstractContextManager[OpenTable]:
+def open_events(events: Any, reading: Reading, slices: Slices | None = None) -> AbstractContextManager[OpenTable]:
     """Open the table with the engine for its kind."""
     if reading.engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
@@ -66,7 +66,7 @@ def open_events(events: Any, reading: Reading, grouping: Grouping | None = None)
     from dpheatmap.curator.engines import duckdb
 
     _refuse("the embedded engine", table=reading.table)
-    return duckdb.open_table(events, reading, grouping)
+    return duckdb.open_table(events, reading, slices)
 
 
 def _is_spark_frame(events: object) -> bool:

@@ -23,8 +23,8 @@ from dpheatmap.errors import DataError
 from dpheatmap.place.quadtree import Ints
 
 if TYPE_CHECKING:
-    from dpheatmap.curator.read.grouping import Grouping
     from dpheatmap.curator.read.reading import Reading
+    from dpheatmap.curator.read.slices import Slices
     from dpheatmap.curator.read.table import Table
     from dpheatmap.place.mask import Runs
 
@@ -64,7 +64,7 @@ _LASTING = (
 
 
 @contextmanager
-def open_table(events: Any, reading: Reading, grouping: Grouping | None) -> Iterator[OpenTable]:
+def open_table(events: Any, reading: Reading, slices: Slices | None) -> Iterator[OpenTable]:
     """Open a path, glob, data frame, Arrow table or DuckDB relation; files must not change until it is closed."""
     from dpheatmap.curator.read.canonical import read_events
     from dpheatmap.curator.read.coordinate_system import converting
@@ -76,7 +76,7 @@ def open_table(events: Any, reading: Reading, grouping: Grouping | None) -> Iter
         nullcontext() if reading.crs is None else converting(con, reading.crs),
         refuse_changes(events),
     ):
-        table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, grouping))
+        table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, slices))
         stream = table.stream
 
         def answer_of(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:

@@ -20,7 +20,6 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dpheatmap.curator.core.counts import Counts
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.core.query import COUNTERS, aggregation
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.engines.duckdb import columns_of, connection, quietly, run
@@ -35,6 +34,7 @@ from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
+from dpheatmap.slicing.part import Part
 
 _NAMES = ("cx", "cy", "weight")
 _COMMENT = """\

@@ -32,9 +32,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpheatmap._util.parameters import LARGEST_EPSILON, as_epsilon, check, has_digits
-from dpheatmap.curator.core.part import Part
 from dpheatmap.design.shares import exact_text
 from dpheatmap.errors import LedgerError
+from dpheatmap.slicing.part import Part
 
 LIMIT, CHANGE, CHARGE = "limit", "change", "charge"
 FIRST = "0" * 64  # stands for the hash before the first entry

@@ -26,7 +26,6 @@ from typing import ClassVar
 
 from dpheatmap._util.files import data_folder
 from dpheatmap._util.parameters import check
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.ledger.chain import (
     CHANGE,
     CHARGE,
@@ -43,6 +42,7 @@ from dpheatmap.curator.ledger.known_files import KnownFiles, marks_of
 from dpheatmap.design.shares import exact_text, read_epsilon
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
 from dpheatmap.releases.release import LedgerEntry, Release
+from dpheatmap.slicing.part import Part
 
 
 class Ledger:

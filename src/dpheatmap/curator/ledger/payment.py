@@ -8,10 +8,10 @@ from fractions import Fraction
 from os import PathLike
 
 from dpheatmap._util.parameters import check
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.errors import ParameterError
 from dpheatmap.releases.release import LedgerEntry
+from dpheatmap.slicing.part import Part
 
 
 @dataclass(frozen=True)

@@ -7,33 +7,26 @@ hashed, trimmed, folded or cast. Coordinates that are not numbers become null an
 
 from __future__ import annotations
 
-import difflib
 import re
 from os import PathLike, fspath
 from typing import Any
 
 import duckdb
 
-from dpheatmap.curator.core.part import Part
 from dpheatmap.curator.read.coordinate_system import in_degrees
 from dpheatmap.curator.read.event_files import open_files
 from dpheatmap.curator.read.frames import open_frame
 from dpheatmap.curator.read.geometry import coordinates
-from dpheatmap.curator.read.grouping import VALUE, Grouping
 from dpheatmap.curator.read.parts import KEPT, SAME, Role, unite
 from dpheatmap.curator.read.portable_predicate import float_of_decimal
 from dpheatmap.curator.read.predicate import row_predicate
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.reading import Reading
+from dpheatmap.curator.read.slices import Slices
 from dpheatmap.curator.read.sql_text import literal, quote_name
-from dpheatmap.curator.read.table import TEXT, Table
+from dpheatmap.curator.read.table import FLOATS, WHOLE_NUMBERS, Table, is_id, missing_column, type_of
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
-
-FLOATS = ("FLOAT", "DOUBLE")
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
-            "UHUGEINT")  # fmt: skip
-# Types whose values are equal only if they are the same. Intervals, for example, are not: 30 days equal a month.
-_IDS = (*_NUMBERS, "VARCHAR", TEXT, "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
+from dpheatmap.slicing.part import Part
 
 
 def read_events(
@@ -50,12 +43,10 @@ def read_events(
     return open_frame(con, events, folder, question)
 
 
-def canonical_relation(
-    table: Table, reading: Reading, *, grouping: Grouping | None = None, degrees: bool = True
-) -> str:
+def canonical_relation(table: Table, reading: Reading, *, slices: Slices | None = None, degrees: bool = True) -> str:
     """The relation person, x, y, weight as SQL; refuses a table whose schema does not fit.
 
-    With a ``grouping`` it also has the number of an event's group, null if that is not listed. Coordinates are the
+    With ``slices`` it also has the number of an event's slice, null if it is in none. Coordinates are the
     columns x and y, or the points in one column; in GeoParquet that column is found if none is named. With ``degrees``
     its points must be longitude and latitude.
     """
@@ -75,8 +66,8 @@ def canonical_relation(
         roles["person"] = lambda of: _person(of, user)
     if weight is not None:
         roles["weight"] = lambda of: _weight(of, weight)
-    if grouping is not None:
-        roles[VALUE] = lambda of: _group(of, grouping.column)
+    if slices is not None:
+        roles |= slices.roles()
     if where is not None:
         roles[KEPT] = lambda of: row_predicate(where, of.columns, portable=of.portable, listed=of.listed)
     people = reading.people
@@ -89,14 +80,14 @@ def canonical_relation(
     only = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     chosen = [f"{sql} AS {role}" for role, sql in found.items() if role not in (KEPT, SAME)]
     relation = f"SELECT {', '.join(chosen)} FROM {rows}{only}"
-    if grouping is None:
+    if slices is None:
         return relation
-    return grouping.number_groups(relation, [role for role in found if role not in (KEPT, SAME, VALUE)])
+    return slices.number(relation, [role for role in found if role not in (KEPT, SAME, *slices.roles())])
 
 
 def _is_of_part(table: Table, part: Part) -> str:
-    kind = _type_of(table, "partition", part.column)
-    if not _is_id(kind):
+    kind = type_of(table, "partition", part.column)
+    if not is_id(kind):
         raise DataError(
             f"The partition column {part.column!r} is of type {kind}, in which different values can become equal. "
             "Store them as text or integers."
@@ -120,20 +111,16 @@ def _of_part(rows: str, person: str | None, same: str) -> str:
     return f"{person} IN (SELECT {person} FROM {rows} GROUP BY {person} HAVING BOOL_AND({same}))"
 
 
-def _is_id(kind: str) -> bool:
-    return kind in _IDS or re.fullmatch(r"DECIMAL\(\d+,\d+\)|TIMESTAMP[\w ]*", kind) is not None
-
-
 def _person(table: Table, user: str) -> str:
     if user not in table.columns:
-        raise PrivacyRefusal(_missing(table, "user", user))
+        raise PrivacyRefusal(missing_column(table, "user", user))
     if user in table.folders:
         raise PrivacyRefusal(
             f"The user column {user!r} stands in the names of folders, which say where rows lie, not whose they are. "
             "Name a column that is in the files."
         )
     kind = table.columns[user]
-    if not _is_id(kind):
+    if not is_id(kind):
         raise DataError(
             f"The user column {user!r} is of type {kind}, in which different people's ids can become equal. "
             "Store ids as integers or text; in pandas as Int64 or string, for one missing id makes floats of all."
@@ -159,7 +146,7 @@ def _own_coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str
         raise ParameterError(
             f"x and y must name columns; none was given, and {table.name} is not GeoParquet. Run dpheatmap inspect."
         )
-    kind = _type_of(table, "geometry", geometry)
+    kind = type_of(table, "geometry", geometry)
     if degrees and geometry in table.geometries:
         table.geometries[geometry].check(geometry, table.name)
     if geometry in table.points:
@@ -174,7 +161,7 @@ def _own_coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str
 
 
 def _number(table: Table, name: str) -> str:
-    kind = _type_of(table, "coordinate", name)
+    kind = type_of(table, "coordinate", name)
     if not is_number(kind):
         raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
     if table.portable and kind.startswith("DECIMAL"):
@@ -183,8 +170,8 @@ def _number(table: Table, name: str) -> str:
 
 
 def _weight(table: Table, name: str) -> str:
-    kind = _type_of(table, "weight", name)
-    if kind not in (*_NUMBERS, "VARCHAR", '"NULL"'):
+    kind = type_of(table, "weight", name)
+    if kind not in (*WHOLE_NUMBERS, "VARCHAR", '"NULL"'):
         raise DataError(
             f"The weight column {name!r} is of type {kind}, and weights are integers. Cast it to integers; in pandas "
             "to Int64, for one missing weight makes floats of all."
@@ -196,28 +183,7 @@ def _weight(table: Table, name: str) -> str:
     return f"TRY_CAST({quote_name(name)} AS BIGINT)"
 
 
-def _group(table: Table, name: str) -> str:
-    kind = _type_of(table, "image", name)
-    if kind not in _IDS:
-        raise DataError(f"The image column {name!r} is of type {kind}, not text. Name the column that holds the names.")
-    return f"CAST({quote_name(name)} AS VARCHAR)"
-
-
-def _type_of(table: Table, role: str, name: str) -> str:
-    if name not in table.columns:
-        raise DataError(_missing(table, role, name))
-    return table.columns[name]
-
-
-def _missing(table: Table, role: str, name: str) -> str:
-    if not table.listed:
-        return f"There is no {role} column {name!r} in {table.name}. Check its first line with dpheatmap inspect."
-    near = difflib.get_close_matches(name, table.columns, 1, 0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else "Run dpheatmap inspect to see what fits."
-    return f"There is no {role} column {name!r} in {table.name}, which has {', '.join(table.columns)}. {hint}"
-
-
 def is_number(kind: str) -> bool:
     """Whether values of a type are numbers, or text that may hold them."""
     exact = re.fullmatch(r"DECIMAL\(\d+,\d+\)", kind)
-    return exact is not None or kind in (*FLOATS, *_NUMBERS, "VARCHAR", "JSON", '"NULL"')
+    return exact is not None or kind in (*FLOATS, *WHOLE_NUMBERS, "VARCHAR", "JSON", '"NULL"')

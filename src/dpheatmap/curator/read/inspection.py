@@ -10,10 +10,10 @@ from typing import Any
 import duckdb
 
 from dpheatmap.curator.engines.duckdb import connection, quietly, readably
-from dpheatmap.curator.read.canonical import FLOATS, is_number, read_events
+from dpheatmap.curator.read.canonical import is_number, read_events
 from dpheatmap.curator.read.record_stream import own_problem
 from dpheatmap.curator.read.sql_text import quote_name
-from dpheatmap.curator.read.table import Table
+from dpheatmap.curator.read.table import FLOATS, Table
 from dpheatmap.curator.read.text import CsvParser, looks_like_data
 from dpheatmap.errors import DataError
 

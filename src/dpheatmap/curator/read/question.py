@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dpheatmap.curator.read.grouping import Grouping
 from dpheatmap.curator.read.predicate import columns_of
 from dpheatmap.curator.read.reading import Reading
+from dpheatmap.curator.read.slices import Slices
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Question:
     points: bool = False
 
     @classmethod
-    def of(cls, reading: Reading, grouping: Grouping | None = None) -> Question:
-        """The columns that a reading names, including those of its ``where`` and its grouping."""
+    def of(cls, reading: Reading, slices: Slices | None = None) -> Question:
+        """The columns that a reading names, including those of its ``where`` and its slices."""
         named = set(reading.columns)
-        if grouping is not None:
-            named.add(grouping.column)
+        if slices is not None:
+            named.update(slices.columns)
         if reading.where is not None:
             named |= columns_of(reading.where)
         return cls(frozenset(named), reading.user, points=reading.x is None and reading.geometry is None)

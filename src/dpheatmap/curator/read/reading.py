@@ -8,8 +8,8 @@ from typing import TypedDict
 
 from dpheatmap._util.options import option_fields
 from dpheatmap._util.parameters import check
-from dpheatmap.curator.core.part import Part
 from dpheatmap.errors import ParameterError
+from dpheatmap.slicing.part import Part
 
 
 class ReadingOptions(TypedDict, total=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import duckdb
 
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.geometry import Geometry
+from dpheatmap.errors import DataError
 
 if TYPE_CHECKING:
     from dpheatmap.curator.read.question import Question
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 
 TEXT = "TEXT"
 """The type of text in engines with typed columns, which is never read as numbers, as that of a CSV file is."""
+FLOATS = ("FLOAT", "DOUBLE")
+WHOLE_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+                 "UHUGEINT")  # fmt: skip
+# Types whose values are equal only if they are the same. Intervals, for example, are not: 30 days equal a month.
+IDS = (*WHOLE_NUMBERS, "VARCHAR", TEXT, "JSON", "ENUM", "BLOB", "UUID", "BOOLEAN", "DATE", "TIME", "BIT", '"NULL"')
 
 
 @dataclass(frozen=True)
@@ -54,3 +61,24 @@ def describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[s
     """The columns of a relation and their types."""
     rows = quietly(lambda: con.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall(), name)
     return {column: re.sub(r"(?s)ENUM\(.*\)", "ENUM", kind) for column, kind, *_ in rows}  # an enum's values are data
+
+
+def type_of(table: Table, role: str, name: str) -> str:
+    """The type of the column of a role, such as that of people."""
+    if name not in table.columns:
+        raise DataError(missing_column(table, role, name))
+    return table.columns[name]
+
+
+def missing_column(table: Table, role: str, name: str) -> str:
+    """The sentence about a column that is not there."""
+    if not table.listed:
+        return f"There is no {role} column {name!r} in {table.name}. Check its first line with dpheatmap inspect."
+    near = difflib.get_close_matches(name, table.columns, 1, 0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else "Run dpheatmap inspect to see what fits."
+    return f"There is no {role} column {name!r} in {table.name}, which has {', '.join(table.columns)}. {hint}"
+
+
+def is_id(kind: str) -> bool:
+    """Whether values of a type are equal only if they are the same."""
+    return kind in IDS or re.fullmatch(r"DECIMAL\(\d+,\d+\)|TIMESTAMP[\w ]*", kind) is not None

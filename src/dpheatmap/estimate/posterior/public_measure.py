@@ -155,9 +155,9 @@ def _refuse_secret(secret: bool, what: str) -> None:
 def _of_file(path: Path, domain: Domain) -> tuple[Density, tuple[Release, ...]]:
     name = path.name.lower()
     if name.endswith(".parquet"):
-        from dpheatmap.releases.release import load
+        from dpheatmap.releases.release import load_one
 
-        return _density(load(path), domain)
+        return _density(load_one(path), domain)
     if name.endswith((".tif", ".tiff")):
         return _of_geotiff(path, domain), ()
     if name.endswith((".geojson", ".json")):

@@ -14,6 +14,7 @@ from dpheatmap.curator import aggregate, release
 from dpheatmap.evaluate.audit.shapes import RepeatedRelease, Shape
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.measurements import Measurements
+from dpheatmap.releases.release import Release
 
 PER_READING = 200
 """Runs that share one reading of the files."""
@@ -51,9 +52,11 @@ class _FromFiles(RepeatedRelease):
         runs = count()
 
         def once() -> Measurements:
-            if next(runs) % PER_READING:
-                return release(counts, **self.options).measurements
-            return release(pattern, **self.columns, **self.options).measurements
+            again = next(runs) % PER_READING
+            made: Release = (
+                release(counts, **self.options) if again else release(pattern, **self.columns, **self.options)
+            )
+            return made.measurements
 
         return once
 

@@ -1,0 +1,1 @@
+"""The estimate of slices that are alike: one posterior for all of them."""

@@ -1,0 +1,214 @@
+"""A release of several slices, times or groups or both, under one epsilon. It crosses the wall as a `Release` does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from dpheatmap.design.ladder import LadderDesign
+from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.shares import UNITS
+from dpheatmap.errors import ParameterError
+from dpheatmap.place.domain import Domain
+from dpheatmap.releases.measurements import Measurements, SliceMeasurements
+from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
+from dpheatmap.releases.release import LedgerEntry, Release
+from dpheatmap.releases.trust import CURATOR, Trust
+from dpheatmap.slicing.axis import Axis
+
+if TYPE_CHECKING:
+    from dpheatmap.heatmap.series import Series
+
+Family = SliceMeasurements | tuple[Measurements, ...]
+"""What was measured of the slices of one group: of slices that are alike, or of each by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedRelease:
+    """Noisy measurements of several slices under one epsilon, and everything public about how they were made.
+
+    :func:`dpheatmap.release` makes one if ``time`` or ``group`` is given, and :func:`dpheatmap.load` reads one.
+
+    Attributes
+    ----------
+    domain : Domain
+        The public place.
+    loss : PureLoss
+        The privacy loss of all slices together.
+    axis : Axis
+        The public slices.
+    split : {"weight", "epsilon"}
+        What was split over the slices: a person's weight of 1, or epsilon.
+    design : LadderDesign
+        The design of the pooled map, and of slices that were measured apart.
+    families : tuple
+        What was measured of the slices of each group.
+    seeded : bool
+        Whether the noise came from a seed; such a release is NOT PRIVATE.
+    made : datetime
+        When it was made, with a time zone.
+    ledger : LedgerEntry or None
+        The entry of the ledger that it was charged to.
+    """
+
+    domain: Domain
+    loss: PureLoss
+    axis: Axis
+    split: str
+    design: LadderDesign
+    families: tuple[Family, ...]
+    seeded: bool
+    made: datetime
+    ledger: LedgerEntry | None = None
+
+    trust: Trust = CURATOR
+    noise: NoiseLaw = LAPLACE
+
+    @property
+    def slices(self) -> tuple[str, ...]:
+        """The names of all slices in order, also of those that nobody is in."""
+        return self.axis.labels
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The epsilon of all slices together: how much may leak about a person."""
+        return self.loss.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The probability that more than epsilon leaks: 0."""
+        return self.loss.delta
+
+    @property
+    def label(self) -> Mapping[str, str]:
+        """The privacy label, as of any release, and what the slices are."""
+        from dpheatmap.releases.label import privacy_label
+
+        return {**privacy_label(self), "slices": self._words}
+
+    @property
+    def _words(self) -> str:
+        """What the slices are, and how they were measured."""
+        many = f"{len(self.slices)} slices, {self.axis.words}"
+        if self.split == "epsilon":
+            return f"{many}, each with an equal part of epsilon; a person weighs up to 1 in each."
+        how = dict.fromkeys(_words_of(family) for family in self.families)
+        shared = "A person's weight of 1 is shared over all of them, so together they cost epsilon once."
+        return f"{many}. {shared} {' '.join(how)}"
+
+    def trees(self, family: int) -> tuple[Release, ...]:
+        """The releases that a family consists of: the pooled map alone, or each slice by itself.
+
+        Parameters
+        ----------
+        family : int
+            The number of the group; 0 if there are none.
+
+        Returns
+        -------
+        tuple of Release
+            Ordinary releases, each with its part of epsilon.
+        """
+        return self._trees[family]
+
+    @cached_property
+    def _trees(self) -> list[tuple[Release, ...]]:
+        return [tuple(self._tree(one, loss) for one in trees) for trees, loss in map(self._parts, self.families)]
+
+    def _parts(self, family: Family) -> tuple[tuple[Measurements, ...], PureLoss]:
+        if not isinstance(family, SliceMeasurements):
+            parts = len(self.slices) if self.split == "epsilon" else 1
+            return family, PureLoss(self.loss.epsilon / parts)
+        rule = family.rule
+        return family.trees, rule.loss_of_slices(self.loss) if rule.apart else rule.loss_of_pooled(self.loss)
+
+    def _tree(self, measured: Measurements, loss: PureLoss) -> Release:
+        return Release(
+            domain=self.domain, loss=loss, measurements=measured, design=self.design, units=UNITS, seeded=self.seeded,
+            made=self.made, ledger=self.ledger,
+        )  # fmt: skip
+
+    def heatmap(self, *, sigma: float | None = None, size: int | None = None) -> Series:
+        """Make a smoothed map of every slice; this costs no budget.
+
+        Parameters
+        ----------
+        sigma : float, optional
+            The standard deviation of the Gaussian filter, as for :meth:`Release.heatmap`.
+        size : int, optional
+            The number of pixels on the longer side, as for :meth:`Release.heatmap`.
+
+        Returns
+        -------
+        Series
+            A map for each slice, and how many people are in each.
+
+        Examples
+        --------
+        >>> import dpheatmap as dph
+        >>> from dpheatmap.testing import generated_people
+        >>> table = generated_people(500).project("*, CAST(hash(x) % 86400 AS BIGINT) AS second")
+        >>> made = dph.release(
+        ...     table, dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y",
+        ...     time="second", every="hour-of-day", time_zone="UTC",
+        ... )
+        >>> made.slices[:3], made.heatmap(size=32)["8"].values.shape
+        (('0', '1', '2'), (32, 32))
+        """
+        from dpheatmap.heatmap.series import series_of
+
+        return series_of(self, sigma=sigma, size=size)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the release to one Parquet file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file, such as ``week.dph.parquet``.
+        """
+        from dpheatmap.releases.sliced_file import write
+
+        write(self, path)
+
+    def number_of(self, label: str) -> int:
+        """The number of a slice.
+
+        Parameters
+        ----------
+        label : str
+            Its name, one of ``slices``.
+
+        Returns
+        -------
+        int
+            Its place in ``slices``.
+        """
+        if label not in self.slices:
+            first, last = self.slices[0], self.slices[-1]
+            raise ParameterError(
+                f"There is no slice {label!r}; they are called {first!r} to {last!r}. Name one of them."
+            )
+        return self.slices.index(label)
+
+    def __repr__(self) -> str:
+        return (
+            f"<SlicedRelease epsilon={self.epsilon} of {self.domain.kind} domain, {len(self.slices)} slices"
+            f"{', NOT PRIVATE' if self.seeded else ''}>"
+        )
+
+
+def _words_of(family: Family) -> str:
+    if not isinstance(family, SliceMeasurements) or family.rule.apart:
+        return "Each slice was measured by itself."
+    assert family.blocks is not None
+    part = round(100 * float(family.rule.pooled))
+    return (
+        f"A map of all slices together got {part} % of epsilon, and {len(family.blocks.codes)} blocks of it were "
+        "counted slice by slice with the rest."
+    )
