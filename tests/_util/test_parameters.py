@@ -67,6 +67,7 @@ GOOD: dict[str, list[Any]] = {
         for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table", "layer")
     },
     "crs": ["x"],
+    "areas_crs": ["x"],
     "each_row_is_a_person": [True, False],
     "seed": [0],
     "uncertain": [True, False],

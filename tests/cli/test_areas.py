@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import geopandas
+import h3
+import pandas
 import pytest
 import shapely
+from pyarrow import parquet
 
 import dpheatmap as dph
 from dpheatmap.cli import run
@@ -97,3 +100,89 @@ def test_images_have_no_place_on_the_ground(tmp_path: Path, capsys: pytest.Captu
     assert "GeoJSON" in capsys.readouterr().err
     assert run([*command, str(tmp_path / "cells.csv")]) == 0
     assert run([*command, str(tmp_path / "cells.parquet")]) == 0
+
+
+def test_areas_outside_the_place_have_no_numbers(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    west, south, east, north = CITY
+    shapes = [shapely.box(west, south, east, north), shapely.box(0, 0, 1, 1)]
+    geopandas.GeoDataFrame({"n": ["in", "out"]}, geometry=shapes, crs=4326).to_file(desk / "far.gpkg")
+    command = ["areas", str(desk / "city.dph.parquet"), str(desk / "far.gpkg")]
+    files = [desk / f"far.{ending}" for ending in ("csv", "geojson", "out.gpkg", "parquet", "png", "html")]
+    assert run([*command, *(word for file in files for word in ("-o", str(file)))]) == 0
+    told = capsys.readouterr()
+    assert "1 of 2 areas: outside the place (out)." in told.err
+    assert "The areas' names are those of the column 'n'." in told.err
+    row = files[0].read_text().splitlines()[2]
+    assert row == f"out{',' * 13}outside the place: not counted,out"
+    properties = json.loads(files[1].read_text())["features"][1]["properties"]
+    assert (properties["people"], properties["rank"]) == (None, None)
+    for frame in (geopandas.read_file(files[2]), geopandas.read_parquet(files[3])):
+        assert frame[["share", "people", "rank"]].loc[1].isna().all()
+    assert run(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split(maxsplit=1) == ["out", "outside the place: not counted"]
+    assert run([*command, "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["areas"]
+    assert (listed[1]["people"], listed[1]["rank"]) == (None, None)
+
+
+def test_files_keep_the_columns_that_areas_came_with(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    west, south, east, north = CITY
+    own = {
+        "half": ["x"], "People": [7], "share": ["a half"], "fid": ["f"], "when": pandas.to_datetime(["2024-05-01"]),
+        "tags": [["a", "b"]],
+    }  # fmt: skip
+    frame = geopandas.GeoDataFrame(own, geometry=[shapely.box(west, south, east, north)], crs=4326)
+    frame.to_parquet(desk / "own.parquet")
+    files = [desk / f"kept.{ending}" for ending in ("csv", "geojson", "gpkg", "parquet")]
+    command = ["areas", str(desk / "city.dph.parquet"), str(desk / "own.parquet"), "--name", "half"]
+    assert run([*command, *(word for file in files for word in ("-o", str(file)))]) == 0
+    capsys.readouterr()
+    with files[0].open() as file:
+        (row,) = csv.DictReader(file)
+    kept = ["half", "People_input", "share_input", "fid_input", "when", "tags"]
+    assert list(row)[-6:] == kept
+    assert float(row["share"]) == pytest.approx(1.0, abs=0.01)
+    assert (row["share_input"], row["People_input"]) == ("a half", "7")
+    (feature,) = json.loads(files[1].read_text())["features"]
+    assert feature["properties"]["share_input"] == "a half"
+    for read in (geopandas.read_file(files[2]), geopandas.read_parquet(files[3])):
+        assert read["share_input"].tolist() == ["a half"]
+        assert [column for column in kept if column not in read.columns] == []
+
+
+def test_geoparquet_has_the_privacy_label(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert areas(desk, "-o", str(desk / "label.parquet")) == 0
+    capsys.readouterr()
+    told = json.loads(parquet.read_schema(desk / "label.parquet").metadata[b"dpheatmap"])
+    assert told == dict(dph.load(desk / "city.dph.parquet").label)
+
+
+def test_what_is_no_polygon_is_told_in_a_line(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    west, south, east, north = CITY
+    shapes = [shapely.Point(west, south), shapely.box(west, south, east, north)]
+    geopandas.GeoSeries(shapes, crs=4326).to_file(desk / "mixed.geojson")
+    assert run(["areas", str(desk / "city.dph.parquet"), str(desk / "mixed.geojson")]) == 0
+    assert "Check the areas: 1 of 2 areas are no polygons, and are left out.\n" in capsys.readouterr().err
+
+
+def test_areas_elsewhere_are_bad_data(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    geopandas.GeoSeries([shapely.box(0, 0, 1, 1)], crs=4326).to_file(desk / "elsewhere.geojson")
+    assert run(["areas", str(desk / "city.dph.parquet"), str(desk / "elsewhere.geojson")]) == 3
+    assert "All of the areas lie outside the place" in capsys.readouterr().err
+
+
+def test_codes_and_systems_are_taken_on_the_command_line(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    release = str(desk / "city.dph.parquet")
+    assert run(["areas", release, "h3:6"]) == 0
+    west, south, east, north = CITY
+    cell = h3.latlng_to_cell((south + north) / 2, (west + east) / 2, 7)
+    assert run(["areas", release, cell, "--json"]) == 0
+    assert run(["areas", release, "99"]) == 2
+    told = capsys.readouterr()
+    assert cell in told.out
+    assert "levels 0 to" in told.err
+    frame = geopandas.read_file(desk / "halves.gpkg").to_crs(2056).set_crs(None, allow_override=True)
+    frame.to_parquet(desk / "untold.parquet")
+    assert run(["areas", release, str(desk / "untold.parquet")]) == 3
+    assert run(["areas", release, str(desk / "untold.parquet"), "--areas-crs", "EPSG:2056"]) == 0

@@ -83,6 +83,14 @@ def test_a_difference_does_not_take_every_look(
     assert f"A map of what changed does not take {option[0]}" in capsys.readouterr().err
 
 
+def test_a_difference_has_one_system_of_coordinates(
+    releases: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = releases
+    assert run(["export", b, "--minus", a, "-o", str(tmp_path / "d.tif"), "--crs", "EPSG:5070"]) == 2
+    assert "is in EPSG:3857 alone; --crs was 'EPSG:5070'" in capsys.readouterr().err
+
+
 def test_differences_that_make_no_sense(
     releases: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

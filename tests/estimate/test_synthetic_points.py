@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import duckdb
+import geopandas
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.estimate.areas.area_source import read_areas
 from dpheatmap.estimate.areas.coverage import cover
+from dpheatmap.render.formats.point_file import save
 from dpheatmap.testing import CITY, generated_people, seeded_release
 
 
@@ -63,9 +65,25 @@ def test_files_say_what_points_are(city: dph.Release, tmp_path: Path, capsys: py
         assert len(con.execute(f"FROM '{files[1]}'").fetchall()) == 70
         kept = con.execute(f"SELECT decode(value) FROM parquet_kv_metadata('{files[1]}')").fetchall()
     assert any("No point is a person" in value for (value,) in kept)
-    (feature,) = json.loads(files[2].read_text())["features"]
-    assert len(feature["geometry"]["coordinates"]) == 70
-    assert "No point is a person" in feature["properties"]["about"]
+    assert ("2",) in kept, "epsilon"
+    frame = geopandas.read_parquet(files[1])
+    assert frame.crs == 4326
+    assert [*frame.columns] == ["x", "y", "geometry"]
+    assert frame.geometry.x.tolist() == frame["x"].tolist()
+    collection = json.loads(files[2].read_text())
+    assert {feature["geometry"]["type"] for feature in collection["features"]} == {"Point"}
+    assert len(collection["features"]) == 70
+    assert "No point is a person" in collection["dpheatmap"]["about"]
+    assert collection["dpheatmap"]["epsilon"] == "2"
+
+
+def test_points_of_an_image_are_a_plain_table(tmp_path: Path) -> None:
+    people = generated_people(100, extent=(0, 0, 64, 48))
+    made = seeded_release(people, dph.Domain.image(64, 48), seed=1, epsilon=2, user="person", x="x", y="y")
+    save(made.sample(5), tmp_path / "points.parquet")
+    with duckdb.connect() as con:
+        found = con.execute(f"DESCRIBE FROM '{tmp_path / 'points.parquet'}'").fetchall()
+    assert [row[0] for row in found] == ["x", "y"]
 
 
 def test_bad_requests_are_told(city: dph.Release, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -194,8 +194,6 @@ def test_holes_and_parts_are_drawn_as_they_count(release: dph.Release) -> None:
 
 
 def test_what_does_not_fit_is_refused(release: dph.Release, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"have ranges of 0\.9"):
-        release.save_areas(tiles(CITY), tmp_path / "a.png", confidence=0.8)
     with pytest.raises(ParameterError, match="must be one of"):
         release.save_areas(tiles(CITY), tmp_path / "a.xlsx")
     with pytest.raises(ParameterError, match="values must be"):
@@ -209,3 +207,16 @@ def test_areas_data_keeps_what_is_rough(release: dph.Release, table: Any) -> Non
     data = areas_data(content, Look())
     assert [area["rough"] for area in data["areas"]] == [area.is_rough for area in content.areas]
     assert data["legend"]["title"].endswith(", on average over the area")
+
+
+def test_pictures_say_how_sure_their_ranges_are(release: dph.Release, tmp_path: Path) -> None:
+    release.save_areas(tiles(CITY), tmp_path / "a.svg", confidence=0.99)
+    assert "99 in 100 such ranges hold the truth" in (tmp_path / "a.svg").read_text()
+    content = content_of_areas(release, release.areas(tiles(CITY), confidence=0.8))
+    assert areas_data(content, Look())["caption"].endswith("8 in 10 such ranges hold the truth.")
+
+
+def test_what_is_outside_is_not_shown(release: dph.Release) -> None:
+    content = content_of_areas(release, release.areas({"out": (0, 0, 1, 1), **tiles(CITY)}))
+    assert len(content.areas) == len(tiles(CITY))
+    assert "out" not in [area.name for area in content.areas]

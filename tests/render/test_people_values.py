@@ -158,10 +158,19 @@ def test_a_plan_says_what_it_buys() -> None:
     assert more.people_error is not None
     assert more.people_error < 0.3 * usual.people_error
     assert "With a people share of 0.1, to within" in str(usual)
-    assert "With a people share" not in str(more)
+    assert "With a people share of 0.01, to within" in str(more)
     assert more.to_dict()["people_share"] == "1/5"
     with pytest.raises(ParameterError, match="there is none"):
         dph.plan(CITY, epsilon=1, users=5000, people_share=0.2, trusted="servers")
+
+
+def test_a_plan_says_what_the_map_loses() -> None:
+    usual, more = (dph.plan(CITY, epsilon=1, users=5000, people_share=share) for share in (None, 0.1))
+    assert usual.other_share is not None
+    assert more.expected_emd == usual.other_share.expected_emd > usual.expected_emd
+    assert "% more." in str(usual)
+    assert "% less." in str(more)
+    assert more.to_dict()["other_share"]["share"] == "1/100"
 
 
 def test_the_plan_s_error_is_that_of_releases() -> None:

@@ -247,6 +247,7 @@ RULES: dict[str, Rule] = {
         "It is the public list of the groups to release, never one taken from the data.",
     ),
     "crs": _text("a system of coordinates on the ground that PROJ knows", "Give it as text, such as 'EPSG:2056'."),
+    "areas_crs": _text("a system of coordinates that PROJ knows", "Give it as text, such as 'EPSG:2056'."),
     "layer": _text("the name of a layer", "Give it as text; the file has several."),
     "bad_lines": one_of("stop", "skip"),
     "split": one_of("weight", "epsilon"),

@@ -82,9 +82,14 @@ def read_only_layer(path: Path, what: str, layer: str | None) -> Any:
     with readable_as_its_form(path, what):
         layers = layers_of(path)
         if layer is None and len(layers) > 1:
-            raise ParameterError(f"The file of {what} {path.name!r} has several layers: {', '.join(layers)}. Name one.")
+            raise ParameterError(
+                f"The file of {what} {path.name!r} has several layers: {', '.join(layers)}. Name one by --layer, or "
+                "layer in Python."
+            )
         if layer is not None and layer not in layers:
-            raise ParameterError(f"The file of {what} {path.name!r} has no layer {layer!r}, but {', '.join(layers)}.")
+            raise ParameterError(
+                f"The file of {what} {path.name!r} has no layer {layer!r}, but {', '.join(layers)}. Name one of these."
+            )
         return read_layer(path, what, layer or layers[0])
 
 

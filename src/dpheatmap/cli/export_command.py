@@ -64,7 +64,9 @@ def command(
     crs = choices.pop("crs")
     look = look_from(choices, outputs)
     if crs is not None:
-        if minus is not None or not any(output.lower().endswith(".tif") for output in outputs):
+        if minus is not None:
+            raise ParameterError(f"A .tif of what changed is in EPSG:3857 alone; --crs was {crs!r}. Leave it out.")
+        if not any(output.lower().endswith(".tif") for output in outputs):
             raise ParameterError("--crs is for a .tif of a map. Leave it out; --help tells what it is for.")
         look |= {"crs": crs}
     with progress("Drawing"):

@@ -48,15 +48,15 @@ def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
 
 
 @contextmanager
-def doubts_as_lines() -> Iterator[None]:
-    """Tell doubts about columns and place in a line each, without Python's words about where they arose."""
+def doubts_as_lines(what: str = "place") -> Iterator[None]:
+    """Tell doubts about columns, place or areas in a line each, without Python's words about where they arose."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", PlaceWarning)
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, PlaceWarning):
-                say(f"Check the place: {message}")
+                say(f"Check the {what}: {message}")
             else:
                 usual(message, category, *place, **more)
 

@@ -47,5 +47,5 @@ def sample_points(release: Release, count: int, *, seed: int | None, uncertain: 
     x0, y0, x1, y1 = release.domain.extent
     x = release.domain.place.customary(np.clip(x, x0, x1))
     frame = pandas.DataFrame({"x": x, "y": np.clip(y, y0, y1)})
-    frame.attrs["about"] = ABOUT
+    frame.attrs = {"about": ABOUT, "epsilon": str(release.epsilon), "ground": release.domain.geographic}
     return frame

@@ -106,15 +106,9 @@ class Difference:
                 "Which changes are noise is known only where both maps have a standard deviation. "
                 "Make both with method='posterior'."
             )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            strength = np.nan_to_num(np.abs(self.values) / std, nan=0.0, posinf=np.inf)
         inside = self.after.ground > 0.0
-        chance = np.array([math.erfc(z / math.sqrt(2.0)) for z in strength[inside].tolist()])
-        allowed = (1.0 - confidence) * np.arange(1, len(chance) + 1) / len(chance)
-        passing = np.flatnonzero(np.sort(chance) <= allowed)
-        limit = np.sort(chance)[passing[-1]] if len(passing) else -1.0
         changed = np.zeros(self.values.shape, np.bool_)
-        changed[inside] = chance <= limit
+        changed[inside] = discoveries(self.values[inside], std[inside], confidence)
         return changed
 
     def save(
@@ -179,6 +173,21 @@ class Difference:
     def __repr__(self) -> str:
         rows, columns = self.values.shape
         return f"<Difference of two heatmaps of {columns} x {rows} pixels, {self.domain.kind} domain>"
+
+
+def discoveries(change: Floats, std: Floats, confidence: float = 0.95) -> NDArray[np.bool_]:
+    """Find changes that are not noise, by the procedure of Benjamini and Hochberg, if they are normal.
+
+    >>> discoveries(np.array([9.0, 0.5, -8.0]), np.ones(3)).tolist()
+    [True, False, True]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        strength = np.nan_to_num(np.abs(change) / std, nan=0.0, posinf=np.inf)
+    chance = np.array([math.erfc(z / math.sqrt(2.0)) for z in strength.tolist()])
+    allowed = (1.0 - confidence) * np.arange(1, len(chance) + 1) / len(chance)
+    passing = np.flatnonzero(np.sort(chance) <= allowed)
+    found: NDArray[np.bool_] = chance <= (np.sort(chance)[passing[-1]] if len(passing) else -1.0)
+    return found
 
 
 def difference(

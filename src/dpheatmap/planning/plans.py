@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpheatmap._util.number_words import digits
 from dpheatmap._util.parameters import as_epsilon, check
@@ -99,6 +99,24 @@ class Theory:
         )
 
 
+class OtherShare(NamedTuple):
+    """What another part of epsilon for the number of all people would buy, and what the map would lose or gain.
+
+    Attributes
+    ----------
+    share : Fraction
+        The other part of epsilon.
+    people_error : float
+        What the number of all people would be off by, at most, nine times in ten.
+    expected_emd : float
+        The expected earth mover's distance to the truth, in sides of the domain.
+    """
+
+    share: Fraction
+    people_error: float
+    expected_emd: float
+
+
 @dataclass(frozen=True)
 class Plan:
     """The plan of a release with these settings, made by :func:`plan`. Nothing in it comes from data.
@@ -135,6 +153,8 @@ class Plan:
         The part of epsilon that goes into the number of all people; None where nothing is set aside for it.
     people_error : float or None
         What the estimated number of all people will be off by, at most, nine times in ten; None without a curator.
+    other_share : OtherShare or None
+        What a tenth of epsilon for the number of all people would do instead; if it is a tenth or more, the usual part.
     """
 
     domain: Domain
@@ -151,6 +171,7 @@ class Plan:
     trusted: str = "curator"
     people_share: Fraction | None = None
     people_error: float | None = None
+    other_share: OtherShare | None = None
 
     @property
     def caution(self) -> str | None:
@@ -180,6 +201,7 @@ class Plan:
             "bounds": vars(self.bounds),
             "people_share": None if self.people_share is None else str(self.people_share),
             "people_error": self.people_error,
+            "other_share": self.other_share and {**self.other_share._asdict(), "share": str(self.other_share.share)},
             "levels": [{**vars(level), "epsilon": str(level.epsilon)} for level in self.levels],
         }
 
@@ -208,15 +230,18 @@ class Plan:
         return "\n".join(lines)
 
     def _number_of_people(self) -> str:
-        """What the part of epsilon for the number of all people buys."""
+        """What the part of epsilon for the number of all people buys, and what the map loses."""
         assert self.people_error is not None
         told = f"The number of all people: known to within {digits(self.people_error, 2)}, nine times in ten."
-        if self.people_share is None or self.people_share >= _MORE:
+        if self.other_share is None:
             return told
-        better = FORECASTS[self.design].deviation_of_total(
-            self.domain, self.epsilon, self.users, Settings(people_share=_MORE)
+        other = self.other_share
+        change = other.expected_emd / self.expected_emd - 1.0
+        much = f"{abs(change):.0%}" if abs(change) >= 0.005 else "under 1%"
+        return (
+            f"{told} With a people share of {float(other.share):g}, to within {digits(other.people_error, 2)}; people "
+            f"on the map are then misplaced by {much} {'more' if change >= 0 else 'less'}."
         )
-        return f"{told} With a people share of {float(_MORE):g}, to within {digits(_NINE_IN_TEN * better, 2)}."
 
 
 def plan(
@@ -273,16 +298,20 @@ def plan(
     if places is not None:
         check(places=places)
     settings = Settings(design=design, width=int(width), decay=decay, people_share=people_share)
-    share, people_error = None, None
+    share, people_error, other = None, None, None
     if trusted == "curator":
         choose_design(domain, exact, settings)
         forecast = FORECASTS[design]
         levels = _levels(domain, exact, users, forecast.planned_shares(domain, exact, users, settings))
-        error = forecast.expected_error(domain, exact, users, settings, places)
+        error = _map_error(domain, exact, users, settings, places)
         choice = sparse_or_dense(domain, exact, users, design, places=places)
         people_error = _NINE_IN_TEN * forecast.deviation_of_total(domain, exact, users, settings)
         if "people_share" in DESIGNS[design].takes:
             share = DEFAULT_TOTAL if people_share is None else as_epsilon(people_share)
+            instead = replace(settings, people_share=_MORE if share < _MORE else DEFAULT_TOTAL)
+            off = _NINE_IN_TEN * forecast.deviation_of_total(domain, exact, users, instead)
+            map_error = _map_error(domain, exact, users, instead, places)
+            other = OtherShare(as_epsilon(instead.people_share), off, map_error)
     elif people_share is not None:
         raise ParameterError("people_share is what a curator sets aside, and there is none. Leave it out.")
     else:
@@ -297,8 +326,15 @@ def plan(
         smallest_feature=feature.cell if feature else None,
         advice=_advice(domain, exact, users, error, feature, trusted), better=choice.design, why=choice.why,
         bounds=_theory(domain, exact, users, int(width), decay, places), trusted=trusted, people_share=share,
-        people_error=people_error,
+        people_error=people_error, other_share=other,
     )  # fmt: skip
+
+
+def _map_error(domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None) -> float:
+    """The forecast of a design's error; it was measured with the usual part of epsilon for the number of people."""
+    share = DEFAULT_TOTAL if settings.people_share is None else as_epsilon(settings.people_share)
+    rest = epsilon * (1 - share) / (1 - DEFAULT_TOTAL)
+    return FORECASTS[str(settings.design)].expected_error(domain, rest, users, settings, places)
 
 
 def _levels_at_once(

@@ -277,7 +277,15 @@ class Release:
         known = None if prior is None else self._measure(prior, method)
         return render(self, sigma=sigma, size=size, method=method, prior=known)
 
-    def areas(self, areas: Any, *, confidence: float = 0.9, name: str | None = None, layer: str | None = None) -> Any:
+    def areas(
+        self,
+        areas: Any,
+        *,
+        confidence: float = 0.9,
+        name: str | None = None,
+        layer: str | None = None,
+        areas_crs: str | None = None,
+    ) -> Any:
         """Estimate how many people are in areas; this costs no budget.
 
         Parameters
@@ -285,22 +293,26 @@ class Release:
         areas : path, GeoDataFrame, mapping, sequence of str or int
             The areas: polygons in a file (GeoJSON, GeoPackage, Shapefile, GeoParquet) or a frame, in any system of
             coordinates; a mapping of names to rectangles (x0, y0, x1, y1) or lists of corners; H3 cells or geohashes;
-            a level, for the release's own cells. For images, also a picture (.png) with a colour for each area.
+            "h3:7", for all H3 cells of that resolution; a level, for the release's own cells. For images, also a
+            picture (.png) as large as the image, with a colour for each area; white belongs to none.
         confidence : float, default 0.9
             The probability with which an interval holds the true value.
         name : str, optional
-            The column of the areas' names. By default it is the first column of text in which no two are the same.
+            The column of the areas' names. By default it is the first column of text in which nearly all differ.
         layer : str, optional
             The layer of the file, if it has several.
+        areas_crs : str, optional
+            The system of coordinates of areas that don't tell it, such as "EPSG:2056".
 
         Returns
         -------
         GeoDataFrame
             A row for each area, in their order: area, share with its interval low to high and its standard_error,
-            people with people_low and people_high, per_km2 (per_pixel, or a density relative to an even map), rank
-            with rank_low and rank_high, a note, and the geometry. Somebody with half of their events in an area counts
-            one half there. The numbers are those of the part of an area inside the place; the note says if there is
-            another part, and if the area is too small to tell anything.
+            people with people_low, people_high and people_standard_error, per_km2 (per_pixel, or a density relative to
+            an even map), rank with rank_low and rank_high, a note, the areas' own columns, and the geometry. Somebody
+            with half of their events in an area counts one half there. The numbers are those of the part of an area
+            inside the place; areas outside have none. The note says how much is inside, if the area overlaps with
+            others or was mended, and if it is too small to tell anything.
 
         Examples
         --------
@@ -313,9 +325,11 @@ class Release:
         """
         from dpheatmap.estimate.areas.area_table import area_table
 
-        return area_table(self, areas, confidence=confidence, name=name, layer=layer)
+        return area_table(self, areas, confidence=confidence, name=name, layer=layer, areas_crs=areas_crs)
 
-    def exceeds(self, areas: Any, *, name: str | None = None, layer: str | None = None) -> Any:
+    def exceeds(
+        self, areas: Any, *, name: str | None = None, layer: str | None = None, areas_crs: str | None = None
+    ) -> Any:
         """Estimate, for each two areas, the probability that more people are in one than in the other.
 
         Parameters
@@ -326,15 +340,18 @@ class Release:
             The column of the areas' names.
         layer : str, optional
             The layer of the file, if it has several.
+        areas_crs : str, optional
+            The system of coordinates of areas that don't tell it.
 
         Returns
         -------
         DataFrame
-            A square of probabilities: that there are more in the area of the row than in that of the column.
+            A square of probabilities: that there are more in the area of the row than in that of the column. They are
+            counted in 1,000 draws, and lie between 0.001 and 0.999. Areas outside the place have none.
         """
         from dpheatmap.estimate.areas.area_table import exceeding
 
-        return exceeding(self, areas, name=name, layer=layer)
+        return exceeding(self, areas, name=name, layer=layer, areas_crs=areas_crs)
 
     def save_areas(
         self,
@@ -344,6 +361,7 @@ class Release:
         confidence: float = 0.9,
         name: str | None = None,
         layer: str | None = None,
+        areas_crs: str | None = None,
         values: str = "share",
         title: str | None = None,
         subtitle: str | None = None,
@@ -362,11 +380,13 @@ class Release:
             The file: .csv, .geojson, .gpkg or .parquet for the table; .png, .svg or .pdf for a map of the areas with a
             chart of their ranks; .html for an interactive map.
         confidence : float, default 0.9
-            The probability with which an interval holds the true value. Pictures and pages have 0.9.
+            The probability with which an interval holds the true value.
         name : str, optional
             The column of the areas' names.
         layer : str, optional
             The layer of the file of areas, if it has several.
+        areas_crs : str, optional
+            The system of coordinates of areas that don't tell it.
         values : {"share", "people"}, default "share"
             What numbers pictures and pages show.
         title, subtitle, source : str, optional
@@ -379,16 +399,14 @@ class Release:
             Whether coast, borders and names are drawn.
         """
         from dpheatmap.render.content.look import Look
-        from dpheatmap.render.formats.area_file import PICTURED, refuse, save
+        from dpheatmap.render.formats.area_file import refuse, save
 
         words = {"title": title, "subtitle": subtitle, "source": source, "colours": colours, "background": background}
         given = {key: value for key, value in words.items() if value is not None}
         check(**given, basemap=basemap, values=values, confidence=confidence)
         look = Look(**given, basemap=basemap)  # type: ignore[arg-type]
         refuse(self.domain, path, look)
-        if Path(path).suffix.lower() in PICTURED and confidence != 0.9:
-            raise ParameterError(f"Pictures and pages have ranges of 0.9; confidence was {confidence:g}. Leave it out.")
-        table = self.areas(areas, confidence=confidence, name=name, layer=layer)
+        table = self.areas(areas, confidence=confidence, name=name, layer=layer, areas_crs=areas_crs)
         save(self, table, path, look, values=values)
 
     @property

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.errors import DataError
 from dpheatmap.estimate.areas.area_estimate import finest_level_for
 from dpheatmap.testing import generated_people, seeded_release
 
@@ -70,8 +71,37 @@ def test_overlapping_areas_count_people_in_each(release: dph.Release) -> None:
 
 def test_notes_say_what_is_outside_and_what_can_not_be_told(release: dph.Release) -> None:
     table = release.areas({"out": (2, 2, 3, 3), "edge": (0.5, 0, 1.5, 1), "speck": (0.001, 0.001, 0.003, 0.003)})
-    assert table["note"].tolist() == ["outside the place", "partly outside the place", "too small to tell"]
-    assert table["people"][0] == 0.0
+    assert table["note"].tolist() == [
+        "outside the place: not counted", "partly outside the place: 50 % inside", "too small to tell",
+    ]  # fmt: skip
+
+
+def test_what_is_outside_is_not_counted_and_has_no_rank(release: dph.Release) -> None:
+    table, inside = release.areas({"out": (2, 2, 3, 3), **QUARTERS}), release.areas(QUARTERS)
+    numbers = table.drop(columns=["area", "note", "geometry"])
+    assert numbers.loc[0].isna().all(), "nothing is known of it, not that nobody is there"
+    assert table["rank"].dropna().tolist() == inside["rank"].tolist()
+    assert table["rank_low"].dropna().tolist() == inside["rank_low"].tolist()
+    assert table["people"].dropna().tolist() == pytest.approx(inside["people"].tolist())
+    more = release.exceeds({"out": (2, 2, 3, 3), **QUARTERS})
+    assert more["out"].isna().all()
+    assert more.loc["out"].isna().all()
+
+
+def test_a_sliver_inside_is_not_outside(release: dph.Release) -> None:
+    table = release.areas({"sliver": [(0.1, 0.5), (0.9, 0.5), (0.9, 0.5 + 1e-13)], "low": (0, 0.6, 1, 1)})
+    assert table["note"][0] == "too small to tell"
+
+
+def test_areas_all_outside_are_refused(release: dph.Release) -> None:
+    with pytest.raises(DataError, match="All of the areas lie outside the place"):
+        release.areas({"out": (2, 2, 3, 3)})
+    city = dph.Domain.bbox(7.3, 46.9, 7.5, 47.02, resolution=400)
+    made = seeded_release(dph.Counts.from_cells(city, *np.zeros((3, 0), np.int64)), seed=1, epsilon=1)
+    with pytest.raises(DataError, match="x and y are swapped"):
+        made.areas({"swapped": (46.92, 7.35, 46.98, 7.45)})
+    with pytest.raises(DataError, match="another place, or in another system of coordinates"):
+        made.exceeds({"a": (8, 46, 9, 46.5), "b": (8, 45, 9, 46)})
 
 
 def test_the_same_release_gives_the_same_numbers(release: dph.Release) -> None:
@@ -85,6 +115,19 @@ def test_probabilities_of_having_more(release: dph.Release) -> None:
     table = release.areas(QUARTERS)
     most, least = table["area"][table["rank"].idxmin()], table["area"][table["rank"].idxmax()]
     assert more.loc[most, least] > 0.9
+
+
+def test_probabilities_never_claim_certainty(release: dph.Release) -> None:
+    more = release.exceeds({"all": (0, 0, 1, 1), "corner": (0, 0, 0.01, 0.01)})
+    assert more.loc["all", "corner"] == pytest.approx(0.999)
+    assert more.loc["corner", "all"] == pytest.approx(0.001)
+
+
+def test_errors_do_not_depend_on_confidence(release: dph.Release) -> None:
+    usual, sure = release.areas(QUARTERS), release.areas(QUARTERS, confidence=0.99)
+    for column in ("standard_error", "people_standard_error"):
+        assert usual[column].tolist() == sure[column].tolist()
+    assert (usual["people_standard_error"] > 0).all()
 
 
 def test_a_place_without_anybody_has_nobody_in_its_areas() -> None:

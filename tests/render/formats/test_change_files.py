@@ -39,13 +39,15 @@ def change() -> dph.Difference:
 def test_a_geotiff_has_changes_that_add_up_to_none(change: dph.Difference, tmp_path: Path) -> None:
     change.save(tmp_path / "d.tif")
     with rasterio.open(tmp_path / "d.tif") as file:
-        density, std, share = file.read()
-        assert file.descriptions[2] == "change of the share of people in the pixel: add these up over an area"
+        density, std, significant, share = file.read()
+        assert file.descriptions[3] == "change of the share of people in the pixel: add these up over an area"
+        assert file.descriptions[2].startswith("1 where the change is significant")
         tags = file.tags()
     assert change.std is not None
     assert share == pytest.approx(change.values, rel=1e-5, abs=1e-9)
     assert density == pytest.approx(change.values / change.after.pixel_areas[:, None] * 1e6, rel=1e-5, abs=1e-9)
     assert std == pytest.approx(change.std / change.after.pixel_areas[:, None] * 1e6, rel=1e-5)
+    assert significant.tolist() == change.significant().astype(float).tolist()
     assert abs(share.sum()) < 1e-6
     assert (tags["EPSILON_OF_BOTH_TOGETHER"], tags["BEFORE_EPSILON"]) == ("2", "1")
     assert "Not private" in tags["AFTER_WARNING"]
@@ -55,7 +57,8 @@ def test_a_table_has_every_pixel(change: dph.Difference, tmp_path: Path) -> None
     change.save(tmp_path / "d.csv")
     with (tmp_path / "d.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["lon", "lat", "change", "std"]
+    assert list(rows[0]) == ["lon", "lat", "change", "std", "significant"]
+    assert [int(row["significant"]) for row in rows] == change.significant().ravel().astype(int).tolist()
     assert np.array([float(row["change"]) for row in rows]).reshape(change.values.shape).tolist() == (
         change.values.tolist()
     )
@@ -70,6 +73,11 @@ def test_cells_are_the_smallest_of_both_releases(change: dph.Difference, tmp_pat
     listed = [feature["properties"] for feature in collection["features"]]
     assert [each["change"] for each in listed] == frame["change"].tolist()
     assert collection["dpheatmap"]["epsilon_of_both_together"] == "2"
+    assert [each["significant"] for each in listed] == frame["significant"].tolist()
+    sure = frame["change"].abs() / frame["std"]
+    assert frame["significant"].dtype == bool
+    assert 0 < frame["significant"].sum() < len(frame)
+    assert sure[frame["significant"]].min() >= sure[~frame["significant"]].max(), "the clearest changes"
     assert change.before.estimate is not None
     assert change.after.estimate is not None
     before, after = change.before.estimate.leaves(), change.after.estimate.leaves()

@@ -28,6 +28,8 @@ from dpheatmap.place.rings import Shapes
 from dpheatmap.releases.release import Release
 
 DRAWS = 100
+PAIRED_DRAWS = 1000
+"""Draws of a probability that one area has more people than another, which has three decimals."""
 MOST_DRAWS = 2000
 WIDER, SPIKY = 1.1, 0.1
 _CELLS_ACROSS = 8  # a small area

@@ -2,64 +2,119 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpheatmap._util.extras import import_extra
 from dpheatmap._util.parameters import check
-from dpheatmap.estimate.areas.area_estimate import AreaEstimate, draws_for, estimate_areas
+from dpheatmap.estimate.areas.area_checks import refuse_outside
+from dpheatmap.estimate.areas.area_columns import own_columns
+from dpheatmap.estimate.areas.area_estimate import DRAWS, PAIRED_DRAWS, AreaEstimate, draws_for, estimate_areas
 from dpheatmap.estimate.areas.area_source import read_areas
+from dpheatmap.estimate.areas.named_areas import NamedAreas
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.release import Release
 
 _WHOLE = 0.999  # part of an area that is inside of the place: borders and boundaries differ by rounding
-OUTSIDE, PARTLY, VAGUE = "outside the place", "partly outside the place", "too small to tell"
+_SPECK = 1e-6  # finest cells: a smaller area is too small to say that it is outside
+OUTSIDE, PARTLY, VAGUE = "outside the place: not counted", "partly outside the place", "too small to tell"
 
 
-def area_table(release: Release, areas: Any, *, confidence: float, name: str | None, layer: str | None) -> Any:
-    """Estimate the people in areas: a frame of geopandas in the order of the areas."""
+class _Counted(NamedTuple):
+    """Areas as they were read, their numbers, and which of them lie outside the place."""
+
+    read: NamedAreas
+    found: AreaEstimate
+    outside: NDArray[np.bool_]
+
+
+def area_table(release: Release, areas: Any, *, confidence: float, **source: str | None) -> Any:
+    """Estimate the people in areas: a frame of geopandas in the order of the areas.
+
+    Areas outside the place have no numbers: nothing is known of them. ``source`` has the options of `read_areas`. The
+    frame's ``attrs`` have the confidence, the names of the columns of numbers, and lines on how the areas were read.
+    """
     check(confidence=confidence)
-    read = read_areas(areas, release.domain, name=name, layer=layer)
-    found = estimate_areas(release, read.shapes(release.domain), draws_for(confidence))
+    counted = _count(release, read_areas(areas, release.domain, **source), draws_for(confidence))
     geopandas = import_extra("geopandas", "geo", "Numbers of people in areas")
-    columns = {"area": read.names, **_numbers(found, release.domain, confidence)}
-    return geopandas.GeoDataFrame(columns, geometry=list(read.geometries), crs=read.crs)
+    read = counted.read
+    columns = {"area": read.names, **_numbers(counted, release.domain, confidence)}
+    ours = list(columns)
+    columns |= own_columns(read.columns, ours)
+    table = geopandas.GeoDataFrame(columns, geometry=list(read.geometries), crs=read.crs)
+    if read.is_grid:
+        table = table[~counted.outside].reset_index(drop=True)
+    table.attrs = {"confidence": confidence, "columns": ours, "said": list(read.said)}
+    return table
 
 
-def exceeding(release: Release, areas: Any, *, name: str | None, layer: str | None) -> Any:
-    """Estimate the probability that there are more people in one area than in another: a square frame."""
-    read = read_areas(areas, release.domain, name=name, layer=layer)
-    drawn = estimate_areas(release, read.shapes(release.domain)).drawn_people
+def exceeding(release: Release, areas: Any, **source: str | None) -> Any:
+    """Estimate the probability that there are more people in one area than in another: a square frame.
+
+    It is counted in draws, so it is never closer to 0 or 1 than one of them.
+    """
+    counted = _count(release, read_areas(areas, release.domain, **source), PAIRED_DRAWS)
+    drawn = counted.found.drawn_people
     more = np.stack(
         [(one[:, None] > drawn).mean(axis=0) + 0.5 * (one[:, None] == drawn).mean(axis=0) for one in drawn.T]
     )
+    more = np.clip(more, 1.0 / PAIRED_DRAWS, 1.0 - 1.0 / PAIRED_DRAWS)
+    more[counted.outside], more[:, counted.outside] = np.nan, np.nan
     pandas = import_extra("pandas", "geo", "Numbers of people in areas")
-    return pandas.DataFrame(more, index=read.names, columns=read.names)
+    table = pandas.DataFrame(more, index=counted.read.names, columns=counted.read.names)
+    return table.loc[~counted.outside, ~counted.outside] if counted.read.is_grid else table
 
 
-def _numbers(found: AreaEstimate, domain: Domain, confidence: float) -> dict[str, Any]:
+def _count(release: Release, read: NamedAreas, draws: int) -> _Counted:
+    """Estimate the people in areas, of which some must lie in the place."""
+    shapes = read.shapes(release.domain)
+    found = estimate_areas(release, shapes, draws)
+    outside = (found.coverage.inside <= 0.0) & (shapes.sizes > _SPECK)
+    if outside.all():
+        refuse_outside(read, release.domain)
+    return _Counted(read, found, outside)
+
+
+def _numbers(counted: _Counted, domain: Domain, confidence: float) -> dict[str, Any]:
     """The columns of numbers, and the notes."""
+    pandas = import_extra("pandas", "geo", "Numbers of people in areas")
+    found, outside = counted.found, counted.outside
     share = found.shares
     low, high = _interval(found.drawn_shares, share, confidence)
     people_low, people_high = _interval(found.drawn_people, found.people, confidence)
-    ranks = (1 + (-found.drawn_people).argsort(axis=1).argsort(axis=1)).astype(np.float64)
-    rank_low, rank_high = (np.rint(end).astype(np.int64) for end in _quantiles(ranks, confidence))
     ground = found.coverage.ground / domain.place.units.area
-    return {
+    numbers = {
         "share": share,
         "low": low,
         "high": np.minimum(high, 1.0),
-        "standard_error": found.drawn_shares.std(axis=0),
+        "standard_error": found.drawn_shares[:DRAWS].std(axis=0),
         "people": found.people,
         "people_low": people_low,
         "people_high": people_high,
+        "people_standard_error": found.drawn_people[:DRAWS].std(axis=0),
         domain.place.units.density: found.people / np.where(ground > 0.0, ground, np.nan),
-        "rank": 1 + (-found.people).argsort(kind="stable").argsort(),
-        "rank_low": rank_low,
-        "rank_high": rank_high,
-        "note": [_note(*row) for row in zip(found.coverage.inside, share, low, high, strict=True)],
     }
+    ranks = {
+        name: pandas.array(np.where(outside, np.nan, column), dtype="Int64")
+        for name, column in _ranks(counted, confidence).items()
+    }
+    told = counted.read.notes or [""] * len(share)
+    notes = zip(told, outside, found.coverage.inside, share, low, high, strict=True)
+    known = {name: np.where(outside, np.nan, column) for name, column in numbers.items()}
+    return {**known, **ranks, "note": [_note(*row) for row in notes]}
+
+
+def _ranks(counted: _Counted, confidence: float) -> dict[str, Floats]:
+    """The ranks of areas in the place, and between which places they may be; the others come last."""
+    people, drawn = (
+        np.where(counted.outside, -np.inf, each) for each in (counted.found.people, counted.found.drawn_people)
+    )
+    ranks = (1 + (-drawn).argsort(axis=1).argsort(axis=1)).astype(np.float64)
+    low, high = (np.rint(end) for end in _quantiles(ranks, confidence))
+    rank = (1 + (-people).argsort(kind="stable").argsort()).astype(np.float64)
+    return {"rank": rank, "rank_low": np.minimum(low, rank), "rank_high": np.maximum(high, rank)}
 
 
 def _interval(drawn: Floats, mean: Floats, confidence: float) -> tuple[Floats, Floats]:
@@ -75,10 +130,19 @@ def _quantiles(drawn: Floats, confidence: float) -> Floats:
     return found
 
 
-def _note(inside: float, share: float, low: float, high: float) -> str:
+def _note(told: str, outside: bool, inside: float, share: float, low: float, high: float) -> str:
     """What a reader should know of an area's numbers."""
-    if inside <= 0.0:
+    if outside:
         return OUTSIDE
-    vague = VAGUE if high - low > 2.0 * share else ""
-    partly = PARTLY if inside < _WHOLE else ""
-    return ", ".join(note for note in (partly, vague) if note)
+    partly = f"{PARTLY}: {_percent(inside)} % inside" if 0.0 < inside < _WHOLE else ""
+    vague = VAGUE if high - low > 2.0 * share or share <= 0.0 else ""
+    return ", ".join(note for note in (partly, told, vague) if note)
+
+
+def _percent(part: float) -> str:
+    """A part in percent, never 0 or 100.
+
+    >>> _percent(0.634), _percent(0.0001), _percent(0.9989)
+    ('63', 'under 1', '99')
+    """
+    return "under 1" if part < 0.01 else f"{min(round(100 * part), 99)}"

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from dpheatmap._util.number_words import plain
-from dpheatmap.estimate.areas.area_source import outlines_of
+from dpheatmap.estimate.areas.area_table import VAGUE
+from dpheatmap.estimate.areas.named_areas import outlines_of
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import privacy_label
 from dpheatmap.render.content.bands import Unit, bands_of, bands_of_people
@@ -32,6 +33,7 @@ from dpheatmap.render.content.words import (
     Words,
     badge_of,
     date_in_words,
+    ranges_hold,
     sentence,
     trust_in_words,
     under,
@@ -76,7 +78,9 @@ class ShownArea(NamedTuple):
     @property
     def range_in_words(self) -> str:
         """The range of its number, or why there is none."""
-        return EN_DASH.join(ends(self.low, self.high)) if self.is_told else self.note or "too small to tell"
+        if self.is_told:
+            return EN_DASH.join(ends(self.low, self.high))
+        return self.note if VAGUE in self.note else VAGUE
 
     @property
     def rank_in_words(self) -> str:
@@ -95,6 +99,8 @@ class AreaContent:
     areas: list[ShownArea]
     picture: Picture
     counted: str
+    sure: str = NINE_IN_TEN
+    """How many of the ranges hold the truth."""
 
     def sentence_of(self, area: ShownArea) -> str:
         """What is read of an area."""
@@ -115,6 +121,8 @@ def content_of_areas(release: Release, table: Any, look: Look | None = None, *, 
     """A table of areas as it is shown, in shares or in numbers of people."""
     look = look or Look()
     domain, people = release.domain, values == "people"
+    sure = ranges_hold(table.attrs.get("confidence", 0.9))
+    table = table[table["rank"].notna()]  # nothing is known of what is outside the place
     subject = subject_of(domain, look.background)
     areas, counted = _areas(table, domain, subject, people=people)
     told = [area.density for area in areas if area.is_told]
@@ -132,14 +140,14 @@ def content_of_areas(release: Release, table: Any, look: Look | None = None, *, 
         warnings=(NOT_PRIVATE,) * release.seeded,
         facts=_facts(release, subject, look),
         legend=_legend(unit, edges[0], domain, rough=rough),
-        reading=ReadingWords("", "", "", NINE_IN_TEN),
+        reading=ReadingWords("", "", "", sure),
         nothing=None if told else _NOTHING,
     )
     picture = Picture(
         domain, density * unit.factor, unit, tuple(edges), clarity, words, privacy_label(release), smooth=False,
         hatch=rough,
     )  # fmt: skip
-    return AreaContent(areas, picture, counted)
+    return AreaContent(areas, picture, counted, sure)
 
 
 _NOTHING = Card(

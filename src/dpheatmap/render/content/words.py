@@ -73,6 +73,16 @@ class Words:
     nothing: Card | None = None
 
 
+def ranges_hold(confidence: float) -> str:
+    """How many ranges hold the truth, of ten if that is exact.
+
+    >>> ranges_hold(0.9), ranges_hold(0.99)
+    ('9 in 10 such ranges hold the truth', '99 in 100 such ranges hold the truth')
+    """
+    base = next((base for base in (10, 100) if abs(confidence * base - round(confidence * base)) < 1e-9), 1000)
+    return f"{min(max(round(confidence * base), 1), base - 1)} in {base} such ranges hold the truth"
+
+
 def keep_units(words: Words) -> Words:
     """The words as they are drawn: no line ends between a number and its unit."""
     kept: Words = _keep_units(words)

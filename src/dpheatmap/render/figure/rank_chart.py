@@ -83,7 +83,7 @@ class RankChart:
         else:
             title = f"{counted} in the area, with the range of each"
         first = f"The {many} largest of {whole:,} areas. " if many < whole else ""
-        return title, f"{first}9 in 10 such ranges hold the truth. Colours are those of the map."
+        return title, f"{first}{self.content.sure}. Colours are those of the map."
 
     def draw(self, canvas: Canvas, top: float, theme: Theme, inks: Inks) -> None:
         """Draw titles, scale and rows."""

@@ -16,14 +16,12 @@ from dpheatmap.render.figure.areas_map import figure_of_areas
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.figure.figure_file import PICTURES, refuse_picture, write_figure
 from dpheatmap.render.formats.metadata import refuse_without_ground
+from dpheatmap.render.formats.parquet_metadata import add_metadata
 
 if TYPE_CHECKING:
     from dpheatmap.releases.release import Release
 
-PICTURED = (*PICTURES, ".html")
-"""Suffixes of files that show areas on a map."""
-
-FORMATS = (".csv", ".geojson", ".gpkg", ".parquet", *PICTURED)
+FORMATS = (".csv", ".geojson", ".gpkg", ".parquet", *PICTURES, ".html")
 """Suffixes of the files that areas can be saved as."""
 
 
@@ -41,7 +39,7 @@ def save(
             about = dict(release.label)
             table.to_file(temporary, driver="GPKG", layer="areas", engine="pyogrio", layer_metadata=about)
         elif suffix == ".parquet":
-            table.to_parquet(temporary, schema_version="1.1.0", compression="zstd")
+            _write_parquet(release, table, temporary)
         elif suffix == ".html":
             _write_page(release, table, temporary, look, values)
         else:
@@ -62,12 +60,22 @@ def refuse(domain: Domain, path: str | PathLike[str], look: Look | None = None) 
 
 
 def _write_csv(table: Any, path: Path) -> None:
-    rows = table.drop(columns="geometry")
+    """Write the columns; what is not known is blank."""
+    rows = table.drop(columns="geometry").astype(object)
+    rows = rows.where(rows.notna(), None)
     path.write_text(csv_table(list(rows.columns), rows.itertuples(index=False)), encoding="utf-8", newline="")
+
+
+def _write_parquet(release: Release, table: Any, path: Path) -> None:
+    """Write GeoParquet; its metadata ``dpheatmap`` is the label."""
+    table.to_parquet(path, schema_version="1.1.0", compression="zstd")
+    add_metadata(path, dpheatmap=json.dumps(dict(release.label)))
 
 
 def _write_geojson(release: Release, table: Any, path: Path) -> None:
     """Write the collection in degrees; the member ``dpheatmap`` is the label."""
+    times = [column for column in table.columns if getattr(table[column].dtype, "kind", "") == "M"]
+    table = table.assign(**{column: table[column].astype(str) for column in times})
     collection = json.loads(table.to_crs(4326).to_json(drop_id=True, to_wgs84=False))
     collection.pop("crs", None)
     path.write_text(json.dumps({**collection, "dpheatmap": dict(release.label)}), encoding="utf-8")

@@ -16,7 +16,7 @@ from dpheatmap._util.extras import import_extra
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.cell_overlay import Division, overlay
 from dpheatmap.estimate.posterior.leaves import Leaves
-from dpheatmap.heatmap.differences import Difference
+from dpheatmap.heatmap.differences import Difference, discoveries
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.formats.features import corners_of
 from dpheatmap.render.formats.metadata import facts_of_difference, refuse_without_ground
@@ -25,7 +25,7 @@ _DIGITS = 7  # of a degree: a centimetre
 
 
 def write(change: Difference, path: Path, suffix: str) -> None:
-    """Write the table of a suffix; ``std`` is left out where it is not known."""
+    """Write the table of a suffix; ``std`` and ``significant`` are left out where they are not known."""
     if suffix == ".csv":
         _write_pixels(change, path)
     elif suffix == ".geojson":
@@ -44,9 +44,11 @@ def refuse(domain: Domain, suffix: str) -> None:
 
 
 def _write_pixels(change: Difference, path: Path) -> None:
-    """Write columns ``lon, lat, change`` for a box, else ``x, y, change``, row by row from the top."""
-    layers = [change.values] if change.std is None else [change.values, change.std]
-    names = [*change.domain.place.axes, "change", "std"][: 2 + len(layers)]
+    """Write columns ``lon, lat, change, std, significant`` for a box, else with ``x, y``, row by row from the top."""
+    layers: list[Any] = [change.values]
+    if change.std is not None:
+        layers += [change.std, change.significant().astype(np.int64)]
+    names = [*change.domain.place.axes, "change", "std", "significant"][: 2 + len(layers)]
     across = [repr(x) for x in change.domain.place.customary(change.after.x).tolist()]
     with path.open("w", encoding="ascii", newline="\n") as file:
         file.write(",".join(names) + "\n")
@@ -70,7 +72,7 @@ def _cells(change: Difference) -> tuple[Leaves, dict[str, Any]]:
         std = np.sqrt(both.total([before.std**2, after.std**2], power=2))
     cells = Leaves(change.domain, *both.cells, share, std)
     columns: dict[str, Any] = {"level": cells.levels, "x": cells.x, "y": cells.y, "change": share}
-    columns |= {} if std is None else {"std": std}
+    columns |= {} if std is None else {"std": std, "significant": discoveries(share, std)}
     unit = change.domain.place.units
     return cells, columns | {f"change_{unit.density}": unit.area * share / cells.area}
 

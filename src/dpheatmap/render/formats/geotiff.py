@@ -56,6 +56,8 @@ class Raster(NamedTuple):
     shape: tuple[int, int]
     km2: Floats
     pieces: Iterator[tuple[int, Floats, Floats | None]]
+    third: Floats | None = None
+    """A band of its own between the deviations and the values, in the shape of the file."""
 
 
 def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None, crs: str | None = None) -> None:
@@ -142,18 +144,20 @@ def _write_plain(raster: Raster, path: Path, bands: tuple[str, ...], about: dict
 
     rows, columns = raster.shape
     profile: dict[str, Any] = {
-        "driver": "GTiff", "width": columns, "height": rows, "count": len(UNITS), "dtype": "float32", "nodata": np.nan,
+        "driver": "GTiff", "width": columns, "height": rows, "count": len(bands), "dtype": "float32", "nodata": np.nan,
         "crs": raster.crs, "bigtiff": "IF_SAFER",
         "transform": rasterio.transform.from_bounds(*raster.edges, columns, rows),
     }  # fmt: skip
     with rasterio.open(path, "w", **profile) as file:
         file.descriptions = bands
-        file.units = UNITS
+        file.units = UNITS if raster.third is None else (*UNITS, "1")
         file.update_tags(**{name.upper(): str(value) for name, value in about.items()})
         for first, share, std in raster.pieces:
             areas = np.where(raster.km2 > 0.0, raster.km2, np.nan)[first : first + len(share)]
             unknown = np.full(share.shape, np.nan)
             layers = [share / areas, unknown if std is None else std / areas, share + 0.0 * areas]
+            if raster.third is not None:
+                layers.insert(2, raster.third[first : first + len(share)] + 0.0 * areas)
             window = rasterio.windows.Window(0, first, columns, len(share))
             file.write(np.stack(layers).astype(np.float32), window=window)
 

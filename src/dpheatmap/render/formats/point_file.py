@@ -9,9 +9,11 @@ from typing import Any
 
 from dpheatmap._util.csv_table import csv_table
 from dpheatmap._util.duckdb_connection import connect
+from dpheatmap._util.extras import import_extra
 from dpheatmap._util.files import replace_whole, suffix_of
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.formats.metadata import refuse_without_ground
+from dpheatmap.render.formats.parquet_metadata import add_metadata
 
 FORMATS = (".csv", ".parquet", ".geojson")
 """Suffixes of the files that synthetic points can be saved as."""
@@ -39,14 +41,32 @@ def refuse(domain: Domain, path: str | PathLike[str]) -> None:
 
 
 def _write_geojson(points: Any, path: Path) -> None:
-    coordinates = points.round(_DIGITS).to_numpy().tolist()
-    shape = {"type": "MultiPoint", "coordinates": coordinates}
-    feature = {"type": "Feature", "geometry": shape, "properties": {"about": points.attrs["about"]}}
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}), encoding="utf-8")
+    """Write a feature for each point; the member ``dpheatmap`` says what they are."""
+    features = [
+        {"type": "Feature", "properties": {}, "geometry": {"type": "Point", "coordinates": point}}
+        for point in points.round(_DIGITS).to_numpy().tolist()
+    ]
+    collection = {"type": "FeatureCollection", "dpheatmap": _about(points), "features": features}
+    path.write_text(json.dumps(collection), encoding="utf-8")
 
 
 def _write_parquet(points: Any, path: Path) -> None:
-    target, about = (text.replace("'", "''") for text in (str(path), points.attrs["about"]))
+    """Write GeoParquet on the ground, and a plain table elsewhere."""
+    if points.attrs["ground"]:
+        geopandas = import_extra("geopandas", "geo", "A GeoParquet file")
+        geometry = geopandas.points_from_xy(points["x"], points["y"])
+        frame = geopandas.GeoDataFrame({"x": points["x"], "y": points["y"]}, geometry=geometry, crs="EPSG:4326")
+        frame.to_parquet(path, schema_version="1.1.0", compression="zstd")
+        add_metadata(path, **_about(points))
+        return
+    target = str(path).replace("'", "''")
+    quoted = {name: text.replace("'", "''") for name, text in _about(points).items()}
+    told = ", ".join(f"{name}: '{text}'" for name, text in quoted.items())
     with connect() as con:
         con.register("points", points)
-        con.execute(f"COPY points TO '{target}' (FORMAT parquet, KV_METADATA {{about: '{about}'}})")
+        con.execute(f"COPY points TO '{target}' (FORMAT parquet, KV_METADATA {{{told}}})")
+
+
+def _about(points: Any) -> dict[str, str]:
+    """What the points are, and the epsilon of the release that they come from."""
+    return {name: points.attrs[name] for name in ("about", "epsilon")}

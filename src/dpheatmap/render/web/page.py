@@ -27,7 +27,7 @@ from dpheatmap.render.basemap.polylines import simplify
 from dpheatmap.render.content.area_picture import AreaContent
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import HEADINGS, Picture
-from dpheatmap.render.content.words import NINE_IN_TEN, keep_units
+from dpheatmap.render.content.words import keep_units
 from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.inks import inks_of
@@ -177,7 +177,7 @@ def areas_data(content: AreaContent, look: Look) -> dict[str, Any]:
         "edges": picture.edges,
         "light": _theme(picture, LIGHT, over_a_picture=look.over_a_picture),
         "dark": _theme(picture, DARK, over_a_picture=look.over_a_picture),
-        "caption": f"{content.counted} in each area. {NINE_IN_TEN}.",
+        "caption": f"{content.counted} in each area. {content.sure}.",
         "counted": content.counted,
         "none": "In none of the areas",
         "areas": listed,
