@@ -18,7 +18,7 @@ ROUGH = "Rough: may be off by half or more"
 OUTSIDE = "Outside the line nothing was counted"
 UNSURE = "How sure this is, is not known."
 NO_BREAK = "\N{NO-BREAK SPACE}"
-NINE_IN_TEN = "9 in 10 such ranges hold the truth"
+NINE_IN_TEN = "About 9 in 10 such ranges hold the truth"
 
 _INSIDE_QUANTITY = re.compile(r"(?<=\d) (?=(?:k?m²?|px|pixels|%|×)(?!\w))|(?<=×) (?=\d)")
 
