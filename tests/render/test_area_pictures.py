@@ -275,7 +275,11 @@ def test_the_page_shows_areas_first(release: dph.Release, table: Any, tmp_path: 
     areas = data["areas"]
     assert [area["name"] for area in areas["areas"]] == table.sort_values("rank")["area"].tolist()
     assert areas["counted"] == "People"
-    assert data["takeaway"].startswith(areas["areas"][0]["name"])
+    assert areas["takeaway"].startswith(areas["areas"][0]["name"])
+    assert areas["title"] == "Where people are, by area"
+    assert not any("Smoothed" in fact for fact in areas["facts"])
+    assert any("Smoothed" in fact for fact in data["facts"])  # where the heat is shown
+    assert "<title>Where people are, by area</title>" in text
     first = np.cumsum(np.array(areas["areas"][0]["rings"][0]).reshape(-1, 2), axis=0) / 1e5
     assert (first >= -1e-3).all()
     assert (first <= 1.001).all()

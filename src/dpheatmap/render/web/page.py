@@ -8,7 +8,6 @@ import html
 import io
 import json
 import math
-from dataclasses import replace
 from functools import cache
 from importlib import resources
 from os import PathLike
@@ -53,10 +52,7 @@ def page(picture: Picture, look: Look, *, tiles: str | None = None, areas: AreaC
     ``tiles`` is the address of map tiles with {z}, {x} and {y}, the only network access that the page has. ``areas``
     are shown at first, and their words stand above the map.
     """
-    if areas is not None:
-        told = areas.picture.words
-        picture = replace(picture, words=replace(picture.words, title=told.title, takeaway=told.takeaway))
-    before, after = frame(picture.words.title, tiles)
+    before, after = frame((areas.picture if areas else picture).words.title, tiles)
     around = {**around_heat(picture, look, tiles), "areas": areas and areas_data(areas, look)}
     text = ""
     for side in _SIDES:
@@ -174,9 +170,14 @@ def areas_data(content: AreaContent, look: Look) -> dict[str, Any]:
                 "rings": [_steps(ring, _RING_STEPS) for ring in rings if len(ring) > 3],
             }
         )
+    words = keep_units(picture.words)
     return {
-        "legend": vars(keep_units(picture.words).legend),
-        "edges": picture.edges,
+        "title": words.title,
+        "takeaway": words.takeaway,
+        "facts": words.facts,
+        "nothing": None if words.nothing is None else vars(words.nothing),
+        "legend": vars(words.legend),
+        "edges": picture.edges if picture.painted else [],
         "light": _theme(picture, LIGHT, over_a_picture=look.over_a_picture),
         "dark": _theme(picture, DARK, over_a_picture=look.over_a_picture),
         "caption": f"{content.counted} in each area. {NINE_IN_TEN}.",
