@@ -95,7 +95,7 @@ def test_a_map_without_signal_is_bare_and_says_so() -> None:
     assert np.ma.getmaskarray(np.ma.asarray(mesh_in(ax).get_array())).all()
     (said,) = ax.texts
     assert said.get_text().replace("\n", " ") == "No place stands out from the noise"
-    assert (said.get_position(), said.get_ha(), said.get_color()) == ((0.5, 0.5), "center", LIGHT.ink)
+    assert (said.get_position(), said.get_horizontalalignment(), said.get_color()) == ((0.5, 0.5), "center", LIGHT.ink)
     seeded = bell(Domain.unit(4), seeded=True).plot()
     assert [text.get_text() for text in seeded.texts] == ["Not private: made with a seed, for tests only"]
 
