@@ -101,7 +101,7 @@ def map_data(
             "range": "{lo} to {hi} of every 1,000 people per km²",
             "bare": "Under {hi} of every 1,000 people per km², perhaps none",
             "value": "About {v} of every 1,000 people per km²",
-            "sure": "9 in 10 such ranges hold the truth" if relative is not None else "",
+            "sure": "About 9 in 10 such ranges hold the truth" if relative is not None else "",
             "outside": "Nothing was counted here",
             "cantTell": "No change can be told from the noise",
         },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from PIL import Image
 
 import dpheatmap as dph
 from dpheatmap.errors import ParameterError
-from dpheatmap.render.content.area_picture import AreaContent, content_of_areas
+from dpheatmap.render.content.area_picture import EN_DASH, AreaContent, content_of_areas
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.figure.areas_map import figure_of_areas
 from dpheatmap.render.figure.page_layout import SCALE
@@ -22,6 +23,7 @@ from dpheatmap.render.figure.rank_chart import MOST_ROWS, RankChart
 from dpheatmap.render.palette import LIGHT, rgb_of
 from dpheatmap.render.web.page import areas_data
 from dpheatmap.testing import generated_people, seeded_release
+from render.figure.record import record
 
 CITY = dph.Domain.bbox(7.30, 46.90, 7.50, 47.02, resolution=100)
 SCREEN = dph.Domain.image(640, 480)
@@ -114,20 +116,116 @@ def test_areas_of_which_nothing_can_be_told_are_bare_and_say_so(release: dph.Rel
     assert nothing.picture.words.nothing is not None
 
 
-def test_shares_are_whole_numbers_of_enough_people(release: dph.Release) -> None:
-    content = content_of_areas(release, release.areas(tiles(CITY, 8)))
-    assert content.counted.startswith("Of every 1")
-    middle = np.median([area.value for area in content.areas])
-    assert middle >= 5
+@pytest.mark.parametrize("across", [2, 4, 8, 16])
+def test_one_base_for_the_whole_sheet_is_that_of_the_largest(release: dph.Release, across: int) -> None:
+    content = content_of_areas(release, release.areas(tiles(CITY, across)))
+    words = content.picture.words
+    base = int(content.counted.removeprefix("Of every ").removesuffix(" people").replace(",", ""))
+    assert 10 <= content.areas[0].value <= base <= 1000
+    assert words.legend.title.startswith(f"{content.counted}, how many are in")
+    assert RankChart(content)._title.startswith(f"{content.counted}, how many are in the area")
+    assert all(edge == round(edge) for edge in content.picture.edges)
+
+
+def test_small_shares_have_decimals(release: dph.Release, table: Any) -> None:
+    some = table.head(4).copy()
+    some[["share", "low", "high"]] = [
+        (0.7, 0.68, 0.72),
+        (0.0025, 0.00221, 0.00279),
+        (0.0006, 0.00001, 0.00098),
+        (0.05, 0.04, 0.06),
+    ]
+    content = content_of_areas(release, some)
+    assert content.counted == "Of every 1,000 people"
+    told = [area.range_in_words.replace(EN_DASH, " to ") for area in content.areas]
+    assert told == ["680 to 720", "40 to 60", "2.2 to 2.8", "under 1"]
+    assert content.sentence_of(content.areas[3]) == "Under 1 of every 1,000 people"
+
+
+@pytest.mark.parametrize(
+    ("ranges", "by_ratios"),
+    [
+        ([(7229, 7363), (60, 90), (1, 11)], True),
+        ([(90, 110), (40, 60)], False),
+        ([(900, 1100), (0, 10)], False),
+        ([(100, 120), (3, 5)], True),
+    ],
+)
+def test_the_scale_of_the_chart_holds_every_range(
+    ranges: list[tuple[float, ...]], by_ratios: bool, release: dph.Release, table: Any
+) -> None:
+    chart = RankChart(content_with(ranges, release, table))
+    low, high = chart._ends
+    assert low <= min(low for low, _ in ranges)
+    assert high >= max(high for _, high in ranges)
+    assert chart._at(low) == pytest.approx(chart._plot_left)
+    assert [chart._at(low) for low, _ in ranges] == sorted({chart._at(low) for low, _ in ranges}, reverse=True)
+    assert ("The scale is logarithmic." in " ".join(chart._notes)) == by_ratios == chart.is_by_ratios
+    assert 2 <= len(chart._ticks) <= 8
+    assert not by_ratios or (chart._ticks[0], chart._ticks[-1]) == (low, high)
+
+
+def test_the_chart_has_room_for_long_names(release: dph.Release, table: Any) -> None:
+    some = table.head(2).copy()
+    some["area"] = ["Community District 12 of Manhattan", "b"]
+    words = [text.words for text in record(figure_of_areas(release, some, Look(basemap=False))).texts]
+    assert "Community District 12 of Manhattan" in words
+
+
+def test_numbers_on_the_map_are_said_to_be_ranks(release: dph.Release, table: Any) -> None:
+    figure = figure_of_areas(release, table, Look(basemap=False))
+    drawn = record(figure)
+    assert "Numbers on the map are ranks, as in the chart below" in [text.words for text in drawn.texts]
+    ranks = [text for text in drawn.texts if text.words.isdigit() and text.halo]
+    assert {text.words for text in ranks} <= {str(rank) for rank in range(1, 11)}
+    assert len(ranks) >= 3
+    assert {text.colour for text in ranks} == {rgb_of(LIGHT.ink)}  # readable on every band, and on water
+    tiny = release.areas({name: (x, y, x + 0.002, y + 0.001) for name, (x, y, *_) in tiles(CITY).items()})
+    assert not any("ranks" in note for note in figure_of_areas(release, tiny).picture.words.legend.notes)
+
+
+@pytest.mark.parametrize("values", ["share", "people"])
+def test_what_can_not_be_told_is_not_ranked(values: str, release: dph.Release) -> None:
+    weak = released(CITY, people=20, epsilon=0.1)
+    figure = figure_of_areas(weak, weak.areas(tiles(CITY, 8)), Look(basemap=False), values=values)
+    said = " ".join(text.words for text in record(figure).texts)
+    assert "No area stands out from the noise" in said
+    assert "Not known: whoever is there is hidden by the noise" in said
+    assert "Q00" not in said
+    assert "Under" not in said
+    some = content_of_areas(weak, weak.areas(tiles(CITY, 8)), values=values)
+    assert [area.name for area in some.areas] == list(tiles(CITY, 8))
+
+
+def test_only_areas_that_can_be_told_have_a_rank(release: dph.Release, table: Any) -> None:
+    content = content_with([(0, 300, 50), (90, 110), (10, 20)], release, table)
+    assert [area.name for area in content.areas] == ["Q01", "Q02", "Q00"]
+    figure = figure_of_areas(release, table.head(3), Look(basemap=False))
+    drawn = record(replace(figure, picture=content.picture, chart=RankChart(content)))
+    row = {text.words: text.y for text in drawn.texts}
+    assert row["Q00"] == row["too small to tell"]
+    assert not any(text.words == "3" and text.y == row["Q00"] for text in drawn.texts)
+
+
+def test_over_a_picture_areas_let_it_shine_through(tmp_path: Path) -> None:
+    Image.fromarray(np.full((480, 640, 3), 200, np.uint8)).save(tmp_path / "bg.png")
+    made, look = released(SCREEN), Look(background=tmp_path / "bg.png")
+    table = made.areas(tiles(SCREEN))
+    opacity = areas_data(content_of_areas(made, table, look), look)["light"]["opacity"]
+    assert (min(opacity), max(opacity)) == (0.50, 0.74)
+    figure = figure_of_areas(made, table, look)
+    assert (min(figure._inks.opacities), max(figure._inks.opacities)) == (0.50, 0.74)
+    shares = np.array([area.density for area in content_of_areas(made, table, look).areas])
+    content = content_of_areas(made, table, look)
+    assert content.picture.edges[0] >= 0.99 * shares.max() * content.picture.unit.factor / 8
 
 
 def test_the_chart_lists_the_first_ones(release: dph.Release) -> None:
     content = content_of_areas(release, release.areas(tiles(CITY, 6)), values="people")
     chart = RankChart(content)
     assert len(chart.shown) == MOST_ROWS
-    title, note = chart._notes
-    assert title == "People in the area, with the range of each"
-    assert note.startswith("The 20 largest of 36 areas.")
+    assert chart._title == "People in the area, with the range of each"
+    assert chart._notes[0].startswith("The 20 largest of 36 areas. About 9 in 10 such ranges hold the truth.")
     places = [chart._at(area.value) for area in chart.shown]
     assert places == sorted(places, reverse=True)
     assert all(chart._at(tick) >= chart._at(chart._ends[0]) for tick in chart._ticks)
@@ -168,7 +266,11 @@ def test_the_page_shows_areas_first(release: dph.Release, table: Any, tmp_path: 
     areas = data["areas"]
     assert [area["name"] for area in areas["areas"]] == table.sort_values("rank")["area"].tolist()
     assert areas["counted"] == "People"
-    assert data["takeaway"].startswith(areas["areas"][0]["name"])
+    assert areas["takeaway"].startswith(areas["areas"][0]["name"])
+    assert areas["title"] == "Where people are, by area"
+    assert not any("Smoothed" in fact for fact in areas["facts"])
+    assert any("Smoothed" in fact for fact in data["facts"])  # where the heat is shown
+    assert "<title>Where people are, by area</title>" in text
     first = np.cumsum(np.array(areas["areas"][0]["rings"][0]).reshape(-1, 2), axis=0) / 1e5
     assert (first >= -1e-3).all()
     assert (first <= 1.001).all()

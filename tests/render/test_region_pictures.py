@@ -16,7 +16,9 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import picture_of
 from dpheatmap.render.figure.heat_figure import figure_of
+from dpheatmap.render.figure.page_layout import SCALE, SIDE
 from dpheatmap.render.figure.painting import mask_of_rings
+from dpheatmap.render.figure.scale_bar import ScaleBar, room_of_bar
 from dpheatmap.render.palette import DARK, LIGHT, rgb_of
 from dpheatmap.testing import generated_people, seeded_release
 
@@ -69,6 +71,29 @@ def test_the_legend_tells_what_the_line_is(heat: Heatmap) -> None:
     assert "Outside the line nothing was counted" in texts
     box = heat_of(Domain.bbox(7.3, 46.88, 7.52, 47.03, resolution=300))
     assert "Outside the line nothing was counted" not in [note.line.text for note in figure_of(box).layout.notes]
+
+
+def test_the_scale_bar_stands_outside_of_a_boundary_that_leaves_a_corner_free(heat: Heatmap) -> None:
+    assert room_of_bar(ScaleBar(80.0, "2 km"), 1440, 900, None)[:2] == (0.0, 820.0)
+    for slanted in (
+        [[7.3, 46.9], [7.4, 46.9], [7.5, 47.1], [7.4, 47.1]],
+        [[7.4, 46.9], [7.5, 46.9], [7.4, 47.1], [7.3, 47.1]],
+    ):
+        domain = Domain.polygon({"type": "Polygon", "coordinates": [[*slanted, slanted[0]]]}, resolution=300)
+        figure = figure_of(heat_of(domain), Look(basemap=False))
+        assert figure.scale_bar is not None
+        box = figure.layout.map
+        inside = mask_of_rings(figure.outline, box.width, box.height)
+        left, top, right, bottom = (round(at) for at in room_of_bar(figure.scale_bar, box.width, box.height, inside))
+        assert inside[top:bottom, left:right].mean() < 0.05
+        assert (left, right) in ((0, right), (left, box.width))
+
+
+def test_a_narrow_map_stands_in_the_middle(heat: Heatmap) -> None:
+    tall = Domain.bbox(7.4, 46.6, 7.45, 47.0, resolution=300)
+    layout = figure_of(heat_of(tall), Look(basemap=False)).layout
+    assert layout.map.left > SCALE * SIDE
+    assert layout.map.left == pytest.approx(layout.width - layout.map.right, abs=1)
 
 
 def test_the_takeaway_is_about_the_area_inside(heat: Heatmap) -> None:

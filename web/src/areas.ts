@@ -119,6 +119,7 @@ export function areasTable({ areas, caption, counted }: AreasData, go: (area: Ar
 
 /** What a map says where its areas are shown. */
 export function withAreas(data: MapData): MapData {
-  const { areas } = data;
-  return areas ? { ...data, legend: areas.legend, edges: areas.edges, light: areas.light, dark: areas.dark } : data;
+  if (!data.areas) return data;
+  const { title, takeaway, facts, nothing, legend, edges, light, dark } = data.areas;
+  return { ...data, title, takeaway, facts, nothing, legend, edges, light, dark };
 }

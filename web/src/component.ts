@@ -79,7 +79,8 @@ export class HeatmapView {
     this.heat = new Heat(data, fields, ground && !data.tiles ? waterOver(data, ground) : null, unpacked.outline, unpacked.areas);
     this.settings = new Settings(data, (part) => this.set(part));
     const onMap = [this.zoomButtons(), this.readout.tip, this.readout.cross, this.readout.spoken];
-    this.frame = new Frame(root, { data, legend: this.legend.element, more: this.more(), onMap });
+    const areas = data.areas && part("Areas and their ranges", areasTable(data.areas, (area) => this.goToArea(area)));
+    this.frame = new Frame(root, { data, legend: this.legend.element, areas, more: this.more(), onMap });
   }
 
   static async mount(root: HTMLElement, data: MapData, options: Options = {}): Promise<HeatmapView> {
@@ -214,7 +215,12 @@ export class HeatmapView {
 
   private get legendParts(): LegendParts {
     const { data, chosen, ink } = this;
-    return chosen.show === "areas" ? legendParts(withAreas({ ...data, nothing: null }), { show: "heat", smooth: false }, ink) : legendParts(data, chosen, ink);
+    return this.areas ? legendParts(this.said, { show: "heat", smooth: false }, ink) : legendParts(data, chosen, ink);
+  }
+
+  /** What the map says: that of its heat, or that of its areas, if they are shown. */
+  private get said(): MapData {
+    return this.areas ? withAreas(this.data) : this.data;
   }
 
   /** The areas, if they are shown. */
@@ -229,6 +235,7 @@ export class HeatmapView {
   private showTheme(): void {
     this.root.classList.toggle("dark", this.ink === "dark");
     this.map?.setInk(this.ink);
+    this.frame.say(this.said);
     this.showLegend();
     this.paintHeat();
   }
@@ -289,7 +296,6 @@ export class HeatmapView {
 
   private more(): HTMLElement {
     const { data } = this;
-    const part = (name: string, ...content: HTMLElement[]) => el("details", { class: `part-${name.split(" ")[0].toLowerCase()}` }, el("summary", {}, name), ...content);
     const names = [...new Set(this.cities.map(([name]) => name))];
     const files = el(
       "div",
@@ -302,7 +308,6 @@ export class HeatmapView {
       "div",
       { class: "more" },
       ...(names.length ? [searchField(names, (query) => this.search(query))] : []),
-      ...(data.areas ? [part("Areas and their ranges", areasTable(data.areas, (area) => this.goToArea(area)))] : []),
       ...(data.busiest.length ? [part("Places and their intervals", placesTable(data, ({ lon, lat }) => this.go(atOwn(data, lon, lat))))] : []),
       part("Settings", this.settings.element),
       part("Download", files, snippetField(text)),
@@ -329,7 +334,7 @@ export class HeatmapView {
 
   /** The map alone as a picture, sharper than the screen may be. */
   private snapshot(): HTMLCanvasElement {
-    const { map, data, ink, frame } = this;
+    const { map, said: data, ink, frame } = this;
     const ratio = SHARP;
     this.paintHeat(ratio);
     const { clientWidth: width, clientHeight: height } = frame.stage;
@@ -355,13 +360,18 @@ export class HeatmapView {
   }
 
   private savePicture(): void {
-    pictureOf(this.data, this.legendParts, this.ink, this.snapshot(), SHARP).toBlob((blob) => blob && save(blob, "map.png"));
+    pictureOf(this.said, this.legendParts, this.ink, this.snapshot(), SHARP).toBlob((blob) => blob && save(blob, "map.png"));
   }
 
   private saveGeoJson(): void {
     const text = JSON.stringify(geoJson(this.data, this.unpacked.fields.values.values, this.heat));
     save(new Blob([text], { type: "application/geo+json" }), "map.geojson");
   }
+}
+
+/** What can be opened, by its name. */
+function part(name: string, ...content: HTMLElement[]): HTMLElement {
+  return el("details", { class: `part-${name.split(" ")[0].toLowerCase()}` }, el("summary", {}, name), ...content);
 }
 
 /** A picture that the page carries, as a canvas. */

@@ -61,6 +61,10 @@ export interface MapData {
 
 /** Areas on the map, by rank. */
 export interface AreasData {
+  title: string;
+  takeaway: string;
+  facts: string[];
+  nothing: Section | null;
   legend: LegendWords;
   edges: number[];
   light: Theme;

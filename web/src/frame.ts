@@ -8,6 +8,8 @@ import { Sheet } from "./sheet";
 export interface FrameParts {
   data: MapData;
   legend: HTMLElement;
+  /** The areas and their numbers, which have a place of their own. */
+  areas: HTMLElement | null;
   /** What can be opened: search, places, settings, downloads. */
   more: HTMLElement;
   /** What lies on the map: buttons, readout. */
@@ -24,20 +26,23 @@ export class Frame {
   private readonly column = el("section", { class: "column", "aria-label": "About this map" });
   private readonly promise = el("div", { class: "promise" });
   private printed: HTMLElement | null = null;
-  private readonly facts: HTMLElement;
+  private readonly title = el("h1", {});
+  private readonly takeaway = el("p", { class: "takeaway" });
+  private readonly facts = el("p", { class: "facts" });
+  private readonly card = el("div", { class: "card" });
   private readonly credits: HTMLElement;
 
   constructor(private readonly root: HTMLElement, private readonly parts: FrameParts) {
     const { data } = parts;
     const { badge, open, dialog } = privacyLabel(data);
-    this.facts = el("p", { class: "facts" }, data.facts.join(" "));
     this.credits = el("p", { class: "credits" }, [...data.credits, ...(data.tiles ? [data.tiles.credit] : [])].join(" · "));
     this.promise.append(badge, open, this.sheet.open);
-    const header = el("header", {}, el("h1", {}, data.title));
+    const header = el("header", {}, this.title);
     if (data.subtitle) header.append(el("p", { class: "subtitle" }, data.subtitle));
-    if (data.takeaway) header.append(el("p", { class: "takeaway" }, data.takeaway));
-    this.column.append(header, this.promise, parts.legend, this.facts);
-    this.area.append(this.stage, ...this.card(), ...parts.onMap, this.credits);
+    header.append(this.takeaway);
+    this.column.append(header, this.promise, parts.legend, ...(parts.areas ? [parts.areas] : []), this.facts);
+    this.area.append(this.stage, this.card, ...parts.onMap, this.credits);
+    this.say(data);
     root.classList.add("dpheatmap");
     root.replaceChildren(
       ...data.warnings.map((text) => el("p", { class: "warning" }, text)),
@@ -76,9 +81,13 @@ export class Frame {
     this.link.href = address;
   }
 
-  private card(): HTMLElement[] {
-    const { nothing } = this.parts.data;
-    if (!nothing) return [];
-    return [el("div", { class: "card" }, el("h2", {}, nothing.heading), el("p", {}, nothing.text))];
+  /** Say what is shown: its title, its sentence, its small print, and why there may be nothing. */
+  say({ title, takeaway, facts, nothing }: Pick<MapData, "title" | "takeaway" | "facts" | "nothing">): void {
+    this.title.textContent = title;
+    this.takeaway.textContent = takeaway;
+    this.takeaway.hidden = !takeaway;
+    this.facts.textContent = facts.join(" ");
+    this.card.hidden = !nothing;
+    this.card.replaceChildren(...(nothing ? [el("h2", {}, nothing.heading), el("p", {}, nothing.text)] : []));
   }
 }

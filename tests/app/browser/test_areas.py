@@ -60,10 +60,28 @@ def test_people_in_districts(visit: Visit, tmp_path: Path) -> None:
     with page.expect_download() as waiting:
         page.locator(".counted-areas").get_by_role("link", name=".png").click()
     assert waiting.value.path().read_bytes().startswith(b"\x89PNG")
+    title = page.locator(".map-frame h1")
+    expect(title).to_have_text("Where people are, by area")
+    expect(page.locator(".map-frame .takeaway")).to_contain_text(table["area"].iloc[0])
+    expect(page.locator(".map-frame .facts")).not_to_contain_text("Smoothed")
+    assert all(words.strip() for words in page.locator(".counted-areas .files span").all_inner_texts())
+    expect(page.locator(".counted-areas .files span")).to_have_count(8)
+    box = rows.first.bounding_box()
+    assert box is not None
+    assert box["height"] < 40
     rows.first.get_by_role("button").click()
     expect(page.locator(".tip")).to_contain_text(table["area"].iloc[0])
     visit.judge()
     assert visit.served.charges("riders") == 1
+
+    page.evaluate("dpheatmap.set({ show: 'heat' })")
+    expect(title).to_have_text("Where people are")
+    expect(page.locator(".map-frame .facts")).to_contain_text("Smoothed")
+
+    (tmp_path / "d.shp").write_text("")
+    page.get_by_label("File of areas").set_input_files(tmp_path / "d.shp")
+    expect(page.locator(".areas-section .problem")).to_contain_text("ends in .geojson, .json, .gpkg or .parquet;")
+    expect(page.locator(".areas-section .problem")).not_to_contain_text(".csv")
 
     broken = tmp_path / "broken.geojson"
     broken.write_text("{")

@@ -63,6 +63,12 @@ def test_the_box_and_not_the_window_tells_the_scale(nothing_installed: None) -> 
     assert size_of(Bounds(0, 0, 0.1, 0.4)) == pytest.approx(0.4)
 
 
+def test_around_a_tall_map_no_sea_ends_at_a_straight_line_nearby(nothing_installed: None) -> None:
+    west, south, east, north = basemap_around(Bounds(-74.02, 40.7, -73.91, 40.88))["window"]
+    assert min(-74.02 - west, east + 73.91) > 2 * 0.18  # a wide screen shows much more beside it than it is wide
+    assert min(40.7 - south, north - 40.88) > 0.3
+
+
 def test_maps_go_on_beyond_the_antimeridian(nothing_installed: None) -> None:
     found = backdrop_of(CHUKOTKA, 900)
     land = land_of(found)

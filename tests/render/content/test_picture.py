@@ -76,7 +76,7 @@ def test_words_on_the_ground() -> None:
     assert words.legend.notes == ()
     assert words.reading.range == f"{{lo}} to {{hi}} of every {base} people per km²"
     assert words.reading.bare == f"Under {{hi}} of every {base} people per km², perhaps none"
-    assert words.reading.sure == "9 in 10 such ranges hold the truth"
+    assert words.reading.sure == "About 9 in 10 such ranges hold the truth"
     assert words.badge == "Private · ε = 1/3 per person"
     assert words.facts == (
         "Each person counts the same, however often they were seen.", "Smoothed over about 450 m.",

@@ -76,7 +76,7 @@ class WithoutMap(Figure):
 
 def record(figure: Figure) -> Record:
     """What is drawn of a figure, but for the pixels of its map."""
-    return WithoutMap(figure.picture, figure.look, figure.marks).draw(Record)
+    return WithoutMap(figure.picture, figure.look, figure.marks, figure.chart).draw(Record)
 
 
 def touch(one: Area, other: Area) -> bool:

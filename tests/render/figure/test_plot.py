@@ -93,7 +93,9 @@ def test_changes_that_can_not_be_told_are_bare() -> None:
 def test_a_map_without_signal_is_bare_and_says_so() -> None:
     ax = bell(Domain.unit(4), spread=5.0).plot()
     assert np.ma.getmaskarray(np.ma.asarray(mesh_in(ax).get_array())).all()
-    assert "No place stands out from the noise" in [text.get_text() for text in ax.texts]
+    (said,) = ax.texts
+    assert said.get_text().replace("\n", " ") == "No place stands out from the noise"
+    assert (said.get_position(), said.get_horizontalalignment(), said.get_color()) == ((0.5, 0.5), "center", LIGHT.ink)
     seeded = bell(Domain.unit(4), seeded=True).plot()
     assert [text.get_text() for text in seeded.texts] == ["Not private: made with a seed, for tests only"]
 

@@ -2,32 +2,32 @@
 import { areasTable } from "../areas";
 import type { AreaData } from "../data";
 import { el } from "../dom";
-import { api, type CountedAreas, upload } from "./api";
+import { api, type CountedAreas, Refusal, upload } from "./api";
 import { labelled, Problem } from "./parts";
-import { t } from "./texts";
+import { fill, t } from "./texts";
 
-const SUFFIXES = [".csv", ".png", ".html", ".geojson", ".gpkg", ".parquet", ".svg", ".pdf"];
-const ACCEPTED = ".geojson,.json,.gpkg,.parquet,.png";
+const TAKEN = [".geojson", ".json", ".gpkg", ".parquet", ".png"];
 
 /** `show` puts the areas on the map, and `go` moves it to one. */
 export function countAreas(id: string, show: (found: CountedAreas) => Promise<unknown>, go: (area: AreaData) => void): HTMLElement {
   const problem = new Problem();
   const status = el("p", { role: "status" });
   const found = el("div", { class: "counted-areas" });
-  const field = el("input", { type: "file", accept: ACCEPTED });
+  const field = el("input", { type: "file", accept: TAKEN.join(",") });
   let turn = 0;
   const count = async (file: File): Promise<void> => {
     const own = ++turn;
     problem.clear();
     found.replaceChildren();
+    if (!TAKEN.some((ending) => file.name.toLowerCase().endsWith(ending))) throw new Refusal(fill(t.areas.ending, { name: file.name }));
     status.textContent = t.areas.counting;
     const sent = await upload(file, () => undefined);
     const counted = await api.areas(id, sent.upload);
     if (own !== turn) return;
     await show(counted);
     status.textContent = counted.takeaway;
-    const links = SUFFIXES.map((suffix) => el("li", {}, el("a", { href: api.fileOfAreas(id, sent.upload, suffix), download: "" }, suffix)));
-    found.replaceChildren(areasTable(counted.layer, go), el("h3", {}, t.areas.files), el("ul", { class: "files inline" }, ...links), el("p", { class: "note" }, t.areas.note));
+    const links = Object.entries(t.areas.formats).map(([suffix, words]) => el("li", {}, el("a", { href: api.fileOfAreas(id, sent.upload, suffix), download: "" }, suffix), el("span", {}, words)));
+    found.replaceChildren(areasTable(counted.layer, go), el("h3", {}, t.areas.files), el("ul", { class: "files" }, ...links), el("p", { class: "note" }, t.areas.note));
   };
   field.addEventListener("change", () => {
     const [file] = field.files ?? [];

@@ -81,8 +81,13 @@ export class MapFrame {
     this.look = this.shownLook;
     this.view?.destroy();
     this.view = null;
-    const view = await HeatmapView.mount(this.element, this.title ? { ...data, title: this.title } : data);
+    const view = await HeatmapView.mount(this.element, called(data, this.title));
     wear(view, this.look);
     this.view = view;
   }
+}
+
+/** A map, and its areas, with a title if there is one. */
+function called(data: MapData, title: string): MapData {
+  return title ? { ...data, title, areas: data.areas && { ...data.areas, title } } : data;
 }

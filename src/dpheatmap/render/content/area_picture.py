@@ -16,10 +16,10 @@ from dpheatmap.estimate.areas.area_table import VAGUE
 from dpheatmap.estimate.areas.named_areas import outlines_of
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.releases.label import privacy_label
-from dpheatmap.render.content.bands import Unit, bands_of, bands_of_people
+from dpheatmap.render.content.bands import SOMEWHERE, Unit, area_for, bands_of, bands_of_people
 from dpheatmap.render.content.clarity import FIRM, TOLD
 from dpheatmap.render.content.look import Look
-from dpheatmap.render.content.numbers import ends
+from dpheatmap.render.content.numbers import range_in_words
 from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
@@ -47,6 +47,10 @@ _PIXELS = 1440  # of the map's width: those of a picture
 _TALLEST = 4096
 _NAMED_TIES = 4
 _LEAST = 0.02  # of the largest density: the first edge is not below this
+_OVER_A_PICTURE = 0.125  # the same over a picture
+_FEW = 0.1  # of the largest density: the first edge is not above this, whatever the base
+_IN_THE_FIRST = 10  # of every so many, at least, are in the area with the most
+_USUAL_BASE = 1000
 
 
 class ShownArea(NamedTuple):
@@ -75,11 +79,15 @@ class ShownArea(NamedTuple):
         """Whether its range reaches more than half of its value to either side."""
         return TOLD <= self.clarity < FIRM
 
+    def times(self, factor: float) -> ShownArea:
+        """The area with its number so many times as large, as of every so many instead of a share."""
+        return self._replace(value=factor * self.value, low=factor * self.low, high=factor * self.high)
+
     @property
     def range_in_words(self) -> str:
         """The range of its number, or why there is none."""
         if self.is_told:
-            return EN_DASH.join(ends(self.low, self.high))
+            return range_in_words(self.low, self.high, EN_DASH)
         return self.note if VAGUE in self.note else VAGUE
 
     @property
@@ -106,8 +114,8 @@ class AreaContent:
         """What is read of an area."""
         if not area.is_told:
             return area.range_in_words[:1].upper() + area.range_in_words[1:]
-        told = " to ".join(ends(area.low, area.high))
-        return f"{told} {self.counted[:1].lower()}{self.counted[1:]}"
+        told = range_in_words(area.low, area.high)
+        return f"{told[:1].upper()}{told[1:]} {self.counted[:1].lower()}{self.counted[1:]}"
 
     @cached_property
     def bands(self) -> list[int]:
@@ -124,10 +132,12 @@ def content_of_areas(release: Release, table: Any, look: Look | None = None, *, 
     sure = ranges_hold(table.attrs.get("confidence", 0.9))
     table = table[table["rank"].notna()]  # nothing is known of what is outside the place
     subject = subject_of(domain, look.background)
-    areas, counted = _areas(table, domain, subject, people=people)
-    told = [area.density for area in areas if area.is_told]
-    top = max(told, default=max((area.density for area in areas), default=0.0)) or 1e-30
-    unit, edges = (bands_of_people if people else bands_of)(subject, top, _LEAST * top, what=look.what)
+    areas = _areas(table, domain, people=people)
+    told = [area for area in areas if area.is_told]
+    unit, edges = _bands(subject, areas, look, people=people)
+    base = 1 if people else unit.base or _base(areas)
+    areas = [area.times(base) for area in areas]
+    counted = _counted(subject, None if people else base)
     number = _numbers(domain, areas)
     density = np.append([area.density for area in areas], 0.0)[number]
     clarity = np.append([area.clarity for area in areas], 0.0)[number]
@@ -139,7 +149,7 @@ def content_of_areas(release: Release, table: Any, look: Look | None = None, *, 
         badge=badge_of(release.loss, f"per {subject.person}", seeded=release.seeded),
         warnings=(NOT_PRIVATE,) * release.seeded,
         facts=_facts(release, subject, look),
-        legend=_legend(unit, edges[0], domain, rough=rough),
+        legend=_legend(unit, edges[0], domain, rough=rough) if told else _legend_of_nothing(unit),
         reading=ReadingWords("", "", "", sure),
         nothing=None if told else _NOTHING,
     )
@@ -157,35 +167,52 @@ _NOTHING = Card(
 )
 
 
-def _areas(table: Any, domain: Domain, subject: Subject, *, people: bool) -> tuple[list[ShownArea], str]:
-    """The areas of a table by rank, and what their numbers are."""
+def _areas(table: Any, domain: Domain, *, people: bool) -> list[ShownArea]:
+    """The areas of a table by rank, in shares or people; those of which nothing can be told are last, in its order."""
     names = ("people", "people_low", "people_high") if people else ("share", "low", "high")
     value, low, high = (table[name].to_numpy(np.float64) for name in names)
-    counted = f"{subject.person[:1].upper()}{subject.person[1:]}s" if subject.person != "person" else "People"
-    factor = 1.0
-    if not people:
-        base = _base(value)
-        factor, counted = float(base), f"Of every {plain(base)} {subject.things}"
     with np.errstate(divide="ignore", invalid="ignore"):
         area = table["people"].to_numpy(np.float64) / table[domain.place.units.density].to_numpy(np.float64)
         density = np.nan_to_num(value / (area * domain.place.units.area), posinf=0.0)
         clarity = np.nan_to_num(value / (0.5 * (high - low)), posinf=10.0)
     rings = outlines_of(table, domain)
     ranks = zip(table["rank_low"].tolist(), table["rank_high"].tolist(), strict=True)
-    columns = (factor * value).tolist(), (factor * low).tolist(), (factor * high).tolist(), density.tolist()
+    columns = value.tolist(), low.tolist(), high.tolist(), density.tolist()
     found = [
         ShownArea(str(name), *rest)
         for name, *rest in zip(
             table["area"], rings, *columns, clarity.tolist(), table["note"].tolist(), ranks, strict=True
         )
     ]
-    return sorted(found, key=lambda each: -each.value), counted
+    return sorted(found, key=lambda each: (not each.is_told, -each.value if each.is_told else 0.0))
 
 
-def _base(share: Floats) -> int:
-    """Of every how many: the power of ten from 100 on of which the area in the middle has ten or more."""
-    middle = float(np.median(share[share > 0.0])) if (share > 0.0).any() else 1.0
-    return int(10 ** min(max(2, math.ceil(math.log10(10.0 / middle))), 9))
+def _counted(subject: Subject, base: int | None) -> str:
+    """What the numbers of areas are: people, or of every so many."""
+    if base is not None:
+        return f"Of every {plain(base)} {subject.things}"
+    return "People" if subject.person == "person" else f"{subject.person[:1].upper()}{subject.person[1:]}s"
+
+
+def _base(areas: list[ShownArea]) -> int:
+    """Of every how many: the power of ten from 100 on of which the area with the most has ten or more."""
+    first = max((area.value for area in areas if area.is_told), default=1.0)
+    return int(10 ** min(max(2, math.ceil(math.log10(_IN_THE_FIRST / first))), 9))
+
+
+def _bands(subject: Subject, areas: list[ShownArea], look: Look, *, people: bool) -> tuple[Unit, list[float]]:
+    """The unit and the edges of the map; its base is that of the areas' shares, too."""
+    shown = [area.density for area in areas if area.is_told] or [area.density for area in areas]
+    top = max(shown, default=0.0) or 1e-30
+    floor = (_OVER_A_PICTURE if look.over_a_picture else _LEAST) * top
+    if people:
+        return bands_of_people(subject, top, floor, what=look.what)
+    base = _base(areas)
+    area = area_for(subject, top, min(SOMEWHERE, _IN_THE_FIRST / base))
+    if area is not None:
+        whole = 1.0 / (max(base, _USUAL_BASE) * area.size)
+        floor = max(floor, min(whole, _FEW * top))
+    return bands_of(subject, top, floor, what=look.what, same=area, least_base=base)
 
 
 def _numbers(domain: Domain, areas: list[ShownArea]) -> NDArray[np.intp]:
@@ -236,7 +263,7 @@ def _takeaway(areas: list[ShownArea], counted: str) -> str:
     first = told[0]
     tied = [area.name for area in told if area.high >= first.low]
     if len(tied) == 1:
-        return f"{first.name} is clearly first, with {' to '.join(ends(first.low, first.high))} {counted}."
+        return f"{first.name} is clearly first, with {range_in_words(first.low, first.high)} {counted}."
     shown = tied if len(tied) <= _NAMED_TIES else [*tied[: _NAMED_TIES - 1], f"{len(tied) - _NAMED_TIES + 1} others"]
     together = f"{', '.join(shown[:-1])} and {shown[-1]}"
     return f"{together} lead. Their ranges overlap, so which of them is first is not certain."
@@ -253,6 +280,10 @@ def _legend(unit: Unit, first: float, domain: Domain, *, rough: bool) -> LegendW
         ROUGH if rough else "",
         OUTSIDE if domain.geographic else "",
     )
+
+
+def _legend_of_nothing(unit: Unit) -> LegendWords:
+    return LegendWords(unit.legend, unit.short, "", "Not known: whoever is there is hidden by the noise")
 
 
 def _facts(release: Release, subject: Subject, look: Look) -> tuple[str, ...]:

@@ -17,7 +17,9 @@ from dpheatmap.render.content.subject import Area, Subject
 MOST = 6
 """The most bands that a map has."""
 
-_SOMEWHERE = 0.01  # of all people, in the area that a map is told for
+SOMEWHERE = 0.01
+"""The part of all people in the area that a map is told for, at least."""
+
 _PEOPLE = 10.0  # in that area, where numbers of people are shown
 _LEAST_BASE = 100
 _LARGEST_BASE = 10**12
@@ -60,7 +62,7 @@ class Unit:
         return template.format(base=base, area=area, things=self.subject.things_in_words(self.what), **more)
 
 
-def area_for(subject: Subject, top: float, least: float = _SOMEWHERE) -> Area | None:
+def area_for(subject: Subject, top: float, least: float = SOMEWHERE) -> Area | None:
     """The smallest area that holds ``least`` where the value per square unit is ``top``: a hundredth of all people."""
     found = (area for area in subject.areas if top * area.size >= least)
     return next(found, subject.areas[-1]) if subject.areas else None
@@ -92,18 +94,25 @@ def bands_of_people(
 
 
 def bands_of(
-    subject: Subject, top: float, floor: float, *, what: str = "", most: int = MOST, same: Area | None = None
+    subject: Subject,
+    top: float,
+    floor: float,
+    *,
+    what: str = "",
+    most: int = MOST,
+    same: Area | None = None,
+    least_base: int = _LEAST_BASE,
 ) -> tuple[Unit, list[float]]:
     """The unit and the edges of a map whose largest share per square unit is ``top``, and whose noise is ``floor``.
 
-    ``same`` is the area of other maps that are to be compared.
+    ``same`` is the area of other maps that are to be compared, and the base is not below ``least_base``.
     """
     area = same or area_for(subject, top)
     if area is None:
         return Unit(subject, what), edges_below(top, floor, most)
     # In shares first: the base follows from the first edge.
     shares = edges_below(top * area.size, floor * area.size, most)
-    base = _LEAST_BASE
+    base = least_base
     while base < _LARGEST_BASE and abs(round(base * shares[0]) - base * shares[0]) > 1e-6 * base * shares[0]:
         base *= 10
     return Unit(subject, what, base, area), [float(f"{base * share:.12g}") for share in shares]

@@ -24,6 +24,19 @@ def ends(low: float, high: float) -> tuple[str, str]:
     return _whole(math.floor(low)), _whole(max(math.ceil(high), math.floor(low) + 1))
 
 
+def range_in_words(low: float, high: float, between: str = " to ") -> str:
+    """A range as :func:`ends` has it, but a short one below 10 has decimals, and one near 0 has no lower end.
+
+    >>> range_in_words(66.6, 77.0), range_in_words(2.21, 2.79), range_in_words(0.01, 0.11), range_in_words(0.2, 7.0)
+    ('67 to 77', '2.2 to 2.8', 'under 0.2', '0 to 7')
+    """
+    if high < 1.0 and low < 0.05:
+        return f"under {plain(max(math.ceil(10.0 * high), 1) / 10.0)}"
+    if high < 10.0 and high - low < 2.0:
+        return between.join((f"{math.floor(10.0 * low) / 10.0:.1f}", f"{math.ceil(10.0 * high) / 10.0:.1f}"))
+    return between.join(ends(low, high))
+
+
 def about(value: float) -> str:
     """A number to two digits.
 

@@ -18,7 +18,7 @@ ROUGH = "Rough: may be off by half or more"
 OUTSIDE = "Outside the line nothing was counted"
 UNSURE = "How sure this is, is not known."
 NO_BREAK = "\N{NO-BREAK SPACE}"
-NINE_IN_TEN = "9 in 10 such ranges hold the truth"
+NINE_IN_TEN = "About 9 in 10 such ranges hold the truth"
 
 _INSIDE_QUANTITY = re.compile(r"(?<=\d) (?=(?:k?m²?|px|pixels|%|×)(?!\w))|(?<=×) (?=\d)")
 
@@ -77,10 +77,10 @@ def ranges_hold(confidence: float) -> str:
     """How many ranges hold the truth, of ten if that is exact.
 
     >>> ranges_hold(0.9), ranges_hold(0.99)
-    ('9 in 10 such ranges hold the truth', '99 in 100 such ranges hold the truth')
+    ('About 9 in 10 such ranges hold the truth', 'About 99 in 100 such ranges hold the truth')
     """
     base = next((base for base in (10, 100) if abs(confidence * base - round(confidence * base)) < 1e-9), 1000)
-    return f"{min(max(round(confidence * base), 1), base - 1)} in {base} such ranges hold the truth"
+    return f"About {min(max(round(confidence * base), 1), base - 1)} in {base} such ranges hold the truth"
 
 
 def keep_units(words: Words) -> Words:

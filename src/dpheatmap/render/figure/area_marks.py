@@ -14,8 +14,7 @@ from dpheatmap.render.figure.page_layout import SCALE
 from dpheatmap.render.palette import Theme, rgb_of
 
 _RANKED = 10
-_SIZE = 11.5
-_DARKER = 0.55  # lightness below which letters are light
+_SIZE = 13.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +23,6 @@ class AreaMarks:
 
     content: AreaContent
     theme: Theme
-    swatches: list[str]
 
     def draw_under_names(self, canvas: Canvas, box: Box) -> None:
         """Draw the borders, those of painted areas last."""
@@ -36,31 +34,30 @@ class AreaMarks:
 
     def draw_over_names(self, canvas: Canvas, box: Box) -> None:
         """Draw the ranks of the first areas that are painted."""
-        for rank, (x, y), band in self._ranks(box):
-            red, green, blue = rgb_of(self.swatches[band])
-            light = (0.30 * red + 0.59 * green + 0.11 * blue) / 255.0 < _DARKER
-            colour = (255, 255, 255) if light else (29, 35, 41)
-            canvas.text(x, y + SCALE * 4, str(rank), size=SCALE * _SIZE, colour=colour, align=0.5, weight=SEMIBOLD)
+        ink, halo = rgb_of(self.theme.ink), rgb_of(self.theme.page)
+        for rank, (x, y) in self._ranks(box):
+            canvas.text(
+                x, y + SCALE * 4, str(rank), size=SCALE * _SIZE, colour=ink, align=0.5, weight=SEMIBOLD, halo=halo
+            )
 
     def areas(self, box: Box) -> list[Area]:
         """The rectangles around the ranks."""
         half = SCALE * 9.0
-        return [(x - half, y - half, x + half, y + half) for _, (x, y), _ in self._ranks(box)]
+        return [(x - half, y - half, x + half, y + half) for _, (x, y) in self._ranks(box)]
 
-    def _ranks(self, box: Box) -> list[tuple[int, tuple[float, float], int]]:
-        """Rank, place and band of the first areas that are painted and wide enough for a number."""
+    def _ranks(self, box: Box) -> list[tuple[int, tuple[float, float]]]:
+        """Rank and place of the first areas that are painted and wide enough for a number."""
         found = []
         for k, area in enumerate(self.content.areas[:_RANKED]):
-            band = self.content.bands[k]
             outer = max(area.rings, key=lambda ring: abs(_size(ring)), default=None)
-            if band < 0 or outer is None:
+            if self.content.bands[k] < 0 or outer is None:
                 continue
             ring = self._pixels(outer, box)
             if float(np.ptp(ring[:, 0])) < SCALE * 14 or float(np.ptp(ring[:, 1])) < SCALE * 14:
                 continue
             x, y = _inner_point(ring)
             if box.left < x < box.right and box.top < y < box.bottom:
-                found.append((k + 1, (x, y), band))
+                found.append((k + 1, (x, y)))
         return found
 
     def _pixels(self, ring: Floats, box: Box) -> Floats:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpheatmap.render.content.area_picture import content_of_areas
 from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.figure.area_marks import AreaMarks
 from dpheatmap.render.figure.figure import Figure
 from dpheatmap.render.figure.rank_chart import RankChart
-from dpheatmap.render.inks import inks_of
 from dpheatmap.render.palette import THEMES
 
 if TYPE_CHECKING:
@@ -20,7 +21,16 @@ def figure_of_areas(release: Release, table: Any, look: Look | None = None, *, v
     """The figure of a table of areas."""
     look = look or Look()
     content = content_of_areas(release, table, look, values=values)
-    theme = THEMES[look.colours or "light"]
-    inks = inks_of(theme, len(content.picture.edges), over_a_picture=look.over_a_picture)
-    marks = AreaMarks(content, theme, inks.swatches)
-    return Figure(content.picture, look, marks, RankChart(content))
+    marks = AreaMarks(content, THEMES[look.colours or "light"])
+    if not content.picture.painted:
+        return Figure(content.picture, look, marks)
+    plain = Figure(content.picture, look)
+    picture = _with_ranks(content.picture) if marks.areas(plain.frame) else content.picture
+    return Figure(picture, look, marks, RankChart(content))
+
+
+def _with_ranks(picture: Picture) -> Picture:
+    """The picture with a legend that says what the numbers on the map are."""
+    legend = picture.words.legend
+    legend = replace(legend, notes=(*legend.notes, "Numbers on the map are ranks, as in the chart below"))
+    return replace(picture, words=replace(picture.words, legend=legend))

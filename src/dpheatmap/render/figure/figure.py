@@ -47,7 +47,7 @@ from dpheatmap.render.figure.painting import (
     paint,
     stripes,
 )
-from dpheatmap.render.figure.scale_bar import ScaleBar, scale_bar_of
+from dpheatmap.render.figure.scale_bar import ScaleBar, room_of_bar, scale_bar_of
 from dpheatmap.render.inks import Inks, inks_of
 from dpheatmap.render.palette import THEMES, WARNING, Rgb, Theme, rgb_of
 
@@ -102,9 +102,14 @@ class Figure:
         """The colours."""
         return THEMES[self.look.colours or "light"]
 
+    @property
+    def frame(self) -> Box:
+        """The map's edges, in pixels of the picture."""
+        return self._without_credits.map
+
     @cached_property
     def scale_bar(self) -> ScaleBar | None:
-        """A round length, in the lower left corner of the map."""
+        """A round length, in a corner of the map."""
         return scale_bar_of(self.picture.domain, self._without_credits.map.width, self.look.background)
 
     @cached_property
@@ -117,8 +122,7 @@ class Figure:
                  for left, top, right, bottom in (self.marks.areas(box) if self.marks else [])]  # fmt: skip
         bar = self.scale_bar
         if bar is not None:
-            wide = max(bar.length, text_width(bar.label, 11)) + 40.0
-            taken.append((0.0, box.height - SCALE * 40.0, SCALE * wide, float(box.height)))
+            taken.append(room_of_bar(bar, box.width, box.height, self._inside))
         if self.picture.words.nothing is not None:
             card = self._without_credits.card
             taken.append((card.left - box.left, card.top - box.top, card.right - box.left, card.bottom - box.top))
@@ -379,7 +383,8 @@ class Figure:
     def _draw_scale_bar(self, canvas: Canvas, bar: ScaleBar) -> None:
         """Draw a length on the ground: its label above a line with raised ends, with a halo."""
         box, theme = self.layout.map, self.theme
-        x, y = box.left / SCALE + 16, box.bottom / SCALE - 16
+        left, _, _, bottom = room_of_bar(bar, box.width, box.height, self._inside)
+        x, y = (box.left + left) / SCALE + 16, (box.top + bottom) / SCALE - 16
         shape = SCALE * np.array([(x, y - 5), (x, y), (x + bar.length, y), (x + bar.length, y - 5)])
         canvas.lines([shape], box, width=SCALE * 4.0, colour=rgb_of(theme.page), opacity=0.8)
         canvas.lines([shape], box, width=SCALE * 1.3, colour=rgb_of(theme.ink))

@@ -200,7 +200,8 @@ class PageLayout:
             height = round(TALLEST * width)
             width = max(SCALE * (120 if self.has_bar else _CARD_WIDTH + 2 * _CARD_AIR), round(height * columns / rows))
         least = 40.0 if self.has_bar else self._card_size(width)[1] + 2 * _CARD_AIR
-        return Box(SCALE * SIDE, top, SCALE * SIDE + width, top + max(height, round(SCALE * least)))
+        left = round((SCALE * WIDTH - width) / 2)  # a narrow map stands in the middle
+        return Box(left, top, left + width, top + max(height, round(SCALE * least)))
 
     def _card_size(self, map_width: int) -> tuple[float, float]:
         """The width and height of the card on a map of so many pixels of the picture."""

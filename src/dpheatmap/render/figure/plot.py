@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +17,17 @@ from dpheatmap.render.content.changes import picture_of_difference
 from dpheatmap.render.content.clarity import TOLD
 from dpheatmap.render.content.picture import Picture, picture_of
 from dpheatmap.render.content.resampling import resize
+from dpheatmap.render.content.words import Card
 from dpheatmap.render.inks import inks_of
-from dpheatmap.render.palette import LIGHT
+from dpheatmap.render.palette import LIGHT, WARNING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpheatmap.heatmap.differences import Difference
     from dpheatmap.heatmap.heatmap import Heatmap
+
+_CARD_LETTERS = 26  # in a line
 
 
 def plot(heat: Heatmap, ax: Axes | None = None) -> Axes:
@@ -75,10 +79,21 @@ def _draw(picture: Picture, ax: Axes) -> Axes:
         bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, ticks=edges, spacing="uniform")
         bar.ax.set_yticklabels([plain(edge) for edge in edges])
         bar.set_label(picture.words.legend.short)
-    said = [*picture.words.warnings, *([picture.words.nothing.heading] if picture.words.nothing else [])]
-    if said:
-        ax.text(0.01, 0.99, "\n".join(said), transform=ax.transAxes, va="top", color="#B3261E", wrap=True)
+    if picture.words.warnings:
+        warning = "\n".join(picture.words.warnings)
+        ax.text(0.01, 0.99, warning, transform=ax.transAxes, va="top", color=WARNING, wrap=True)
+    if picture.words.nothing is not None:
+        _write_card(ax, picture.words.nothing)
     return ax
+
+
+def _write_card(ax: Axes, card: Card) -> None:
+    """Write across a map that shows nothing why it does."""
+    ax.text(
+        0.5, 0.5, "\n".join(wrap(card.heading, _CARD_LETTERS)), transform=ax.transAxes, ha="center", va="center",
+        color=LIGHT.ink, fontweight="bold",
+        bbox={"boxstyle": "round,pad=0.8", "facecolor": LIGHT.page, "edgecolor": LIGHT.faint},
+    )  # fmt: skip
 
 
 def _bands(picture: Picture) -> tuple[list[float], list[str]]:

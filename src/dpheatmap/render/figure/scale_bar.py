@@ -10,9 +10,13 @@ from dpheatmap.place import projection
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.numbers import length_in_words
 from dpheatmap.render.content.subject import PITCH_LENGTH, PITCH_WIDTH, is_pitch
+from dpheatmap.render.figure.canvas import Area
+from dpheatmap.render.figure.lettering import text_width
 from dpheatmap.render.figure.page_layout import SCALE
+from dpheatmap.render.figure.painting import Singles
 
 _LONGEST = 90.0  # pixels of the page
+_LABEL = 11.0  # size of the letters
 
 
 class ScaleBar(NamedTuple):
@@ -41,6 +45,23 @@ def scale_bar_of(domain: Domain, width: int, background: str | PathLike[str] | N
         latitude = round(projection.latitude_of_row(middle / 2**depth))
         label += f" at {abs(latitude)}°" + "NS"[latitude < 0] * (latitude != 0)
     return ScaleBar(metres * metre, label)
+
+
+def room_of_bar(bar: ScaleBar, width: int, height: int, inside: Singles | None) -> Area:
+    """The room of the bar on a map, in pixels: the lower left corner, or the one of which least is inside a boundary.
+
+    ``inside`` is the part of each pixel inside the boundary, if there is one.
+    """
+    wide, high = SCALE * (max(bar.length, text_width(bar.label, _LABEL)) + 40.0), SCALE * 40.0
+    right, bottom = max(width - wide, 0.0), max(height - high, 0.0)
+    corners = [(0.0, bottom), (right, bottom), (right, 0.0), (0.0, 0.0)]
+
+    def covered(corner: tuple[float, float]) -> float:
+        x, y = corner
+        return 0.0 if inside is None else float(inside[int(y) : int(y + high), int(x) : int(x + wide)].mean())
+
+    x, y = min(corners, key=covered)
+    return x, y, x + wide, y + high
 
 
 def round_length(most: float) -> float:

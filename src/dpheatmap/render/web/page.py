@@ -7,7 +7,7 @@ import hashlib
 import html
 import io
 import json
-from dataclasses import replace
+import math
 from functools import cache
 from importlib import resources
 from os import PathLike
@@ -40,7 +40,8 @@ LIMIT = 1_500_000
 _SIDES = (1024, 724, 512, 362, 256)  # pixels on the longer side, the first that fits
 _PLANE = 0.25  # the longer side of an image or a square, on MapLibre's square
 _BACKGROUND_SIDE = 1600  # pixels
-_MARGIN = 0.5  # of a map's size on every side: what a wide screen shows around it
+_MARGIN = 0.5  # of a map's longer side, on every side: what a wide screen shows around it
+_UNKNOWN_MARGIN = 2.0  # the same where the coast is not known, so that no sea ends at a straight line nearby
 _RING_STEPS, _FINEST = 100_000, 1e-4  # of a map's width and height: steps of an outline, and its detail
 _PIXELS = 3000  # of the width of this window, to a reader who zooms in
 
@@ -51,10 +52,7 @@ def page(picture: Picture, look: Look, *, tiles: str | None = None, areas: AreaC
     ``tiles`` is the address of map tiles with {z}, {x} and {y}, the only network access that the page has. ``areas``
     are shown at first, and their words stand above the map.
     """
-    if areas is not None:
-        told = areas.picture.words
-        picture = replace(picture, words=replace(picture.words, title=told.title, takeaway=told.takeaway))
-    before, after = frame(picture.words.title, tiles)
+    before, after = frame((areas.picture if areas else picture).words.title, tiles)
     around = {**around_heat(picture, look, tiles), "areas": areas and areas_data(areas, look)}
     text = ""
     for side in _SIDES:
@@ -172,9 +170,14 @@ def areas_data(content: AreaContent, look: Look) -> dict[str, Any]:
                 "rings": [_steps(ring, _RING_STEPS) for ring in rings if len(ring) > 3],
             }
         )
+    words = keep_units(picture.words)
     return {
-        "legend": vars(keep_units(picture.words).legend),
-        "edges": picture.edges,
+        "title": words.title,
+        "takeaway": words.takeaway,
+        "facts": words.facts,
+        "nothing": None if words.nothing is None else vars(words.nothing),
+        "legend": vars(words.legend),
+        "edges": picture.edges if picture.painted else [],
         "light": _theme(picture, LIGHT, over_a_picture=look.over_a_picture),
         "dark": _theme(picture, DARK, over_a_picture=look.over_a_picture),
         "caption": f"{content.counted} in each area. {content.sure}.",
@@ -252,6 +255,8 @@ def basemap_around(bounds: Bounds) -> dict[str, Any]:
     }
     window = _window(bounds)
     fine = fine_shores(bounds, window, _PIXELS)
+    if fine is None:
+        window = _window(bounds, _UNKNOWN_MARGIN)
     lines = dict.fromkeys((*(fine.credits if fine else ()), basemap.LINES_CREDIT))
     return {
         "land": [[_steps(shore) for shore in shores] for shores in basemap.land(near)],
@@ -264,9 +269,17 @@ def basemap_around(bounds: Bounds) -> dict[str, Any]:
     }
 
 
-def _window(bounds: Bounds) -> Bounds:
-    """The box around a map that its page shows first, on whole steps, so that cuts fit the rest of the world."""
-    x0, y0, x1, y1 = (round(edge, 3) for edge in _around(bounds, _MARGIN))
+def _window(bounds: Bounds, margin: float = _MARGIN) -> Bounds:
+    """The box around a map that its page shows first, on whole steps, so that cuts fit the rest of the world.
+
+    The margin is a part of the longer side, because a screen shows more beside a tall map, and above a wide one.
+    """
+    stretch = 1.0 / math.cos(math.radians((bounds.y0 + bounds.y1) / 2))  # degrees of longitude in one of latitude
+    across, along = bounds.x1 - bounds.x0, bounds.y1 - bounds.y0
+    y = margin * max(along, across / stretch)
+    x = y * stretch + max(0.0, (along * stretch - across) / 2)
+    y += max(0.0, (across / stretch - along) / 2)
+    x0, y0, x1, y1 = (round(at, 3) for at in (bounds.x0 - x, bounds.y0 - y, bounds.x1 + x, bounds.y1 + y))
     return Bounds(x0, max(y0, -85.0), x1, min(y1, 85.0))
 
 

@@ -156,3 +156,31 @@ def test_what_is_not_private_says_so_across_the_top(make_data: MakeData, open_da
         assert (room(bar)["x"], room(bar)["y"], room(bar)["width"]) == (0, 0, width)
         assert bar.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(179, 38, 30)"
         opened.check()
+
+
+def test_areas_are_one_touch_away_on_a_phone(make_data: MakeData, open_data: OpenData) -> None:
+    data = make_data(OCEAN, basemap=NAMED)
+    area = {"name": "Quarter B", "rank": "1", "range": "72 to 74", "words": "72 to 74", "band": 0, "rough": False}
+    told = {name: data[name] for name in ("legend", "edges", "light", "dark")}
+    words = {"title": "By area", "takeaway": "Quarter B is first.", "facts": ["Areas."], "nothing": None}
+    table = {"caption": "People in each area", "counted": "People", "none": "In none"}
+    rings = [[10_000, 10_000, 50_000, 0, 0, 50_000, -50_000, 0, 0, -50_000]]
+    opened = open_data(
+        data | {"areas": {**told, **words, **table, "areas": [area | {"rings": rings}]}},
+        width=390, height=844, has_touch=True,
+    )  # fmt: skip
+    page = opened.page
+    expect(page.get_by_role("heading", level=1)).to_have_text("By area")
+    expect(page.locator(".facts")).to_have_text("Areas.")
+    page.get_by_text("Areas and their ranges").tap()
+    rank, name = room(page.locator(".areas tbody .rank")), room(page.locator(".areas tbody .link"))
+    letters = page.locator(".areas tbody .rank").evaluate(
+        "cell => { const range = document.createRange(); range.selectNodeContents(cell); "
+        "return range.getBoundingClientRect().right }"
+    )
+    assert name["x"] - letters >= 8
+    assert rank["width"] < 90
+    head = page.locator(".areas thead th").first
+    assert head.evaluate("cell => cell.getClientRects()[0].height") < 40
+    judge(opened)
+    opened.check()

@@ -23,7 +23,11 @@ def test_readings_are_ranges_near_a_place(make_data: MakeData, open_data: OpenDa
     page, tip = opened.page, opened.page.locator(".tip")
     assert not tip.is_visible()
     middle = pointed(page, *opened.screen_of(4, 4)).split("\n")
-    assert middle == ["40 to 60 of every 1,000 people per km²", "9 in 10 such ranges hold the truth", "near Largehaven"]
+    assert middle == [
+        "40 to 60 of every 1,000 people per km²",
+        "About 9 in 10 such ranges hold the truth",
+        "near Largehaven",
+    ]
     assert pointed(page, *opened.screen_of(2, 2)).split("\n")[-1] == "near Smallhaven"
     far = pointed(page, *opened.screen_of(7, 0)).split("\n")[-1]
     assert re.fullmatch(r"30\.\d+° N, \d\d\.\d+° W", far)
