@@ -112,7 +112,7 @@ def test_districts_that_tile_a_city_have_all_people(release: Release) -> None:
     found = release.areas(tiles | {"all": city, "sea": shapely.box(7.40, 47.0, 7.44, 47.05)})
     assert found["share"][:4].sum() == pytest.approx(1.0, abs=2e-3)
     assert found["share"][4] == pytest.approx(1.0, abs=1e-3)
-    assert found["note"].tolist()[4:] == ["", "outside the place"]
+    assert found["note"].tolist()[4:] == ["overlaps with others", "outside the place: not counted"]
 
 
 def test_synthetic_points_lie_inside(release: Release) -> None:
@@ -185,5 +185,5 @@ def test_areas_across_greenwich_don_t_reach_a_map_beyond_the_antimeridian() -> N
     people = generated_people(500, extent=FIJI.extent)
     made = seeded_release(people, FIJI, seed=6, epsilon=1, user="person", x="x", y="y")
     found = made.areas({"around Greenwich": (-10, -20, 10, -15), "the world": (-180, -85, 180, 85)})
-    assert found["note"][0] == "outside the place"
+    assert found["note"][0] == "outside the place: not counted"
     assert found["share"][1] == pytest.approx(1.0)
