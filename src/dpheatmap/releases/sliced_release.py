@@ -54,6 +54,10 @@ class SlicedRelease:
         When it was made, with a time zone.
     ledger : LedgerEntry or None
         The entry of the ledger that it was charged to.
+    trust : Trust
+        Who was trusted with people's data: a curator.
+    noise : LaplaceNoise
+        The law of the noise.
     """
 
     domain: Domain
@@ -65,7 +69,6 @@ class SlicedRelease:
     seeded: bool
     made: datetime
     ledger: LedgerEntry | None = None
-
     trust: Trust = CURATOR
     noise: NoiseLaw = LAPLACE
 
