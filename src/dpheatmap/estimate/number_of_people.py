@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from dpheatmap._util.parameters import check
-from dpheatmap.estimate.areas.area_estimate import WIDER
-from dpheatmap.estimate.posterior.folding import finest_level
+from dpheatmap.estimate.areas.area_estimate import WIDER, level_of_default_map
 from dpheatmap.estimate.posterior.posterior import posterior
 from dpheatmap.releases.release import Release
-
-_MAP = 50  # the default smoothing is this part of the longer side: the posterior is then that of the default map
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,5 @@ class NumberOfPeople:
 
 def number_of_people(release: Release) -> NumberOfPeople:
     """Estimate the number of people by the posterior of the default map, which is the same for every map of it."""
-    domain = release.domain
-    found = posterior(release, None, finest_level(domain, domain.longer_side / _MAP))
+    found = posterior(release, None, level_of_default_map(release.domain))
     return NumberOfPeople(found.total, math.sqrt(float(found.node_variances[0])))

@@ -10,7 +10,8 @@ all people by WIDER. The constants were set on the maps of `benchmarks/intervals
 what intervals hold on others.
 
 **Depth.** What was measured in cells much smaller than the areas is folded (`folding.py`): down to an eighth of the
-side of a small area, that of the tenth part. Slivers don't make it deeper.
+side of a small area, that of the tenth part. Slivers don't make it deeper. It is never coarser than the default map, so
+that areas of a common size have the same numbers whatever else is in their file.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from dpheatmap.estimate.areas.coverage import Coverage, cover
+from dpheatmap.estimate.posterior.folding import finest_level
 from dpheatmap.estimate.posterior.posterior import posterior, seed_of
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.rings import Shapes
@@ -34,6 +36,7 @@ MOST_DRAWS = 2000
 WIDER, SPIKY = 1.1, 0.1
 _CELLS_ACROSS = 8  # a small area
 _SMALL = 0.1  # part of the areas
+_MAP = 50  # the default smoothing is this part of the longer side
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +95,15 @@ def estimate_areas(release: Release, shapes: Shapes, draws: int = DRAWS) -> Area
 
 
 def finest_level_for(domain: Domain, sizes: Floats) -> int:
-    """The level whose cells are an eighth of a small area across; sizes are in finest cells."""
+    """The level whose cells are an eighth of a small area across, or that of the default map if it is finer.
+
+    Sizes are in finest cells.
+    """
     side = math.sqrt(max(float(np.quantile(sizes, _SMALL)), 1.0))
-    return min(max(domain.depth - int(math.log2(max(side / _CELLS_ACROSS, 1.0))), 0), domain.depth)
+    needed = domain.depth - int(math.log2(max(side / _CELLS_ACROSS, 1.0)))
+    return min(max(needed, level_of_default_map(domain)), domain.depth)
+
+
+def level_of_default_map(domain: Domain) -> int:
+    """The finest level that a map with the default smoothing shows."""
+    return finest_level(domain, domain.longer_side / _MAP)
