@@ -15,6 +15,7 @@ import sqlglot
 from sqlglot import exp
 
 from dpheatmap.curator.core.query import STEP
+from dpheatmap.curator.engines.times import write_times
 
 TINY = "1e-100"
 
@@ -29,6 +30,7 @@ def transpile(sql: str, dialect: str) -> str:
     for division in tree.find_all(exp.Div):
         division.set("typed", True)
         division.set("safe", False)
+    write_times(tree, dialect)
     steps = tree.ctes
     for cte in steps:
         if dialect not in _KNOW_MATERIALIZED:

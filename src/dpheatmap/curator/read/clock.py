@@ -22,7 +22,7 @@ DATES, CLOCKS = ("DATE",), ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTA
 INSTANTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
 TEXTS = ("VARCHAR", "JSON", '"NULL"')
 MICROS = "EPOCH_US"
-"""The function of microseconds since 1970, which `engines/transpile.py` writes for other engines."""
+"""The function of microseconds since 1970, which `engines/times.py` writes for other engines."""
 
 _DAY = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 _TIME = r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?"
@@ -46,13 +46,13 @@ NEVER = "CAST(NULL AS BIGINT)"
 def reading_of_column(column: str, kind: str, *, portable: bool) -> Reading | None:
     """The time in a column of a type, or None if columns of it hold no times.
 
-    Other engines, which are ``portable``, take no text and know no infinite times.
+    Other engines, which are ``portable``, take no text. Their infinite times are the matter of `engines/times.py`.
     """
-    finite = "TRUE" if portable else f"isfinite({column})"
+    finite = "" if portable else f"CASE WHEN isfinite({column}) THEN "
     if kind in (*DATES, *CLOCKS):
-        return Reading(_in_range(f"CASE WHEN {finite} THEN {MICROS}(CAST({column} AS TIMESTAMP)) END"), NEVER)
+        return Reading(_in_range(f"{finite}{MICROS}(CAST({column} AS TIMESTAMP)){' END' * bool(finite)}"), NEVER)
     if kind in INSTANTS:
-        return Reading(NEVER, _in_range(f"CASE WHEN {finite} THEN {MICROS}({column}) END"))
+        return Reading(NEVER, _in_range(f"{finite}{MICROS}({column}){' END' * bool(finite)}"))
     if kind in (*WHOLE_NUMBERS, *FLOATS):
         return Reading(NEVER, _in_range(_seconds(column, kind in FLOATS)))
     if kind in TEXTS and not portable:
