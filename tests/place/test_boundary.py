@@ -16,9 +16,11 @@ from shapely.geometry import shape
 
 from dpheatmap.errors import DomainError
 from dpheatmap.place.boundary import GRID, MOST_CELLS, Boundary, boundary_of_edges, mask_of_boundary
+from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.mask import RangeMask
 from dpheatmap.place.quadtree import decode, encode
+from dpheatmap.place.region import Region
 
 LEVEL = 3
 SIDE = 2**LEVEL
@@ -211,7 +213,8 @@ BERN = {"type": "Polygon", "coordinates": [[[7.3, 46.9], [7.5, 46.85], [7.6, 47.
     [
         {"rings": "AAAA"}, {"rings": None}, {"rings": packed(b"\x01\x03" + bytes(6))},
         {"extent": [7.3, 46.8, 7.6, 47.1]},
-        {"extent": [187.3, 46.85, 187.6, 47.05]}, {"depth": 3}, {"depth": 28},
+        {"extent": [187.3, 46.85, 187.6, 47.05]}, {"extent": [float("nan"), 1.0, 2.0, 3.0]},
+        {"extent": [float("nan")] * 4}, {"depth": 3}, {"depth": 28},
     ],
 )  # fmt: skip
 def test_a_damaged_region_is_refused(damage: dict[str, Any]) -> None:
@@ -266,6 +269,39 @@ def test_a_boundary_on_both_sides_of_the_antimeridian_is_one_place() -> None:
     assert (beyond.codes(beyond.depth) == domain.codes(domain.depth)).all()
     lon, lat = np.array([179.5, -179.5, 180.5, -178.5, 0.0]), np.full(5, -17.0)
     assert domain.locate(lon, lat)[2].tolist() == [True, True, True, False, False]
+
+
+def rectangle(west: float, south: float, east: float, north: float) -> list[list[list[float]]]:
+    """The coordinates of a polygon of GeoJSON."""
+    return [[[west, south], [east, south], [east, north], [west, north], [west, south]]]
+
+
+@pytest.mark.parametrize(
+    ("beyond", "depth"),
+    [(1e-10, 8), (1e-5, 8), (1e-3, 8), (1e-4, 10), (0.02, 8), (1e-10, 0), (1e-10, 1), (1e-9, 16), (1e-3, 16)],
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_boundary_that_barely_passes_the_antimeridian_stays_where_it_is(
+    beyond: float, depth: int, apart: bool
+) -> None:
+    """Whether or not snapping moves its edge back to the antimeridian."""
+    parts = [rectangle(100, -60, 180 + beyond, -10)]
+    if apart:
+        parts = [rectangle(100, -60, 180, -10), rectangle(-180, -60, -180 + beyond, -10)]
+    domain = Domain.polygon({"type": "MultiPolygon", "coordinates": parts}, depth=depth)
+    assert Domain.from_dict(domain.to_dict()) == domain
+    assert domain.locate(np.array([140.0]), np.array([-30.0]))[2].all()
+    columns = [domain.place.from_root(*ring.T)[0] for ring in domain.place.outline]
+    assert min(map(min, columns)) == pytest.approx(100.0, abs=360 / GRID / 2**depth)
+    usual = Domain.polygon({"type": "Polygon", "coordinates": rectangle(100, -60, 180, -10)}, depth=depth)
+    assert (domain == usual) == (beyond < 180 / GRID / 2**depth)
+
+
+def test_a_region_that_a_file_would_change_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Region.of_edges(edges_of(shapely.box(0, 0, 128, 128)), 12, turned=False)
+    monkeypatch.setattr(Region, "to_dict", lambda region: Box.to_dict(region) | {"rings": other.rings})
+    with pytest.raises(DomainError):
+        Domain.polygon(BERN, depth=12)
 
 
 def test_a_boundary_of_too_many_cells_is_refused() -> None:
