@@ -15,12 +15,15 @@ from hypothesis import strategies as st
 from shapely.geometry import shape
 
 from dpheatmap.errors import DomainError
-from dpheatmap.place.boundary import GRID, MOST_CELLS, Boundary, boundary_of_edges, mask_of_boundary
+from dpheatmap.place.boundary import GRID, MOST_CELLS, MOST_POINTS, Boundary, boundary_of_edges, mask_of_boundary
+from dpheatmap.place.boundary_cells import cells_cut
 from dpheatmap.place.box import Box
+from dpheatmap.place.cell_parts import parts_of_cells
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.mask import RangeMask
 from dpheatmap.place.quadtree import decode, encode
 from dpheatmap.place.region import Region
+from dpheatmap.place.ring_parts import fill_parts
 
 LEVEL = 3
 SIDE = 2**LEVEL
@@ -186,6 +189,53 @@ def test_packed_rings_come_back(ring: list[tuple[int, int]]) -> None:
     read = Boundary.unpack(made.pack())
     assert read.points.tolist() == made.points.tolist()
     assert read.sizes.tolist() == made.sizes.tolist()
+
+
+def one_ring(points: Any) -> Boundary:
+    return Boundary(np.asarray(points, np.int64), np.array([len(points)]))
+
+
+def up_and_down(times: int, high: int) -> Boundary:
+    """A ring that runs up and down along the border of cells: few bytes, and many cells to its sides."""
+    return one_ring([[0, high * (k % 2)] for k in range(times)] + [[GRID, 0]])
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_rings_along_too_many_cells_are_refused_before_anything_is_allocated(across: bool) -> None:
+    tall = up_and_down(200, GRID * (MOST_CELLS - 1))
+    if across:
+        tall = tall._replace(points=tall.points[:, ::-1])
+    assert len(tall.pack()) < 500
+    with pytest.raises(DomainError, match=f"more than {MOST_CELLS:,} finest cells"):
+        mask_of_boundary(tall.pack(), 28, 28)
+
+
+def test_rings_of_too_many_corners_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="too large"):
+        Boundary.unpack(up_and_down(MOST_POINTS, 1).pack())
+    several = Boundary(
+        np.tile(np.array([[0, 0], [1, 0], [1, 1]]), (MOST_POINTS // 3 + 1, 1)), np.full(2**20 // 3 + 1, 3)
+    )
+    with pytest.raises(ValueError, match="too many"):
+        Boundary.unpack(several.pack())
+    monkeypatch.setattr("dpheatmap.place.boundary.MOST_POINTS", 7)
+    octagon = shapely.Point(100, 100).buffer(60, quad_segs=2)
+    with pytest.raises(DomainError, match="more than 7 corners"):
+        boundary_of_edges(edges_of(octagon))
+
+
+def test_parts_are_those_of_another_computation() -> None:
+    """Of many long edges that cross each other, which are looked at once in each cell."""
+    rng, cells = np.random.default_rng(3), 40
+    points = rng.integers(0, GRID * cells + 1, (500, 2))
+    points[rng.random(500) < 0.3] //= GRID
+    points[:, 0] = np.where(rng.random(500) < 0.3, points[:, 0] // GRID * GRID, points[:, 0])
+    edges = one_ring(points).edges
+    x, y = cells_cut(edges, GRID)
+    wanted = np.zeros(len(x))
+    fill_parts(edges / GRID, np.stack([x, y, x + 1, y + 1], axis=1).astype(float), wanted)
+    assert np.abs(wanted).max() > 3
+    assert parts_of_cells(edges, GRID, cells, x, y) == pytest.approx(wanted, abs=1e-9)
 
 
 def packed(numbers: bytes) -> str:
