@@ -298,6 +298,14 @@ def test_its_measure_is_the_area_inside() -> None:
     assert area == pytest.approx(city.area / ((east - west) * (north - south)), rel=2e-3)
 
 
+@pytest.mark.parametrize(("resolution", "close"), [(50, 1e-4), (1000, 0.02)])
+def test_what_it_encloses_is_its_area_on_the_ground(resolution: float, close: float) -> None:
+    domain = Domain.polygon(BERN, resolution=resolution)
+    metres = domain.place.lengths_of_units
+    assert isinstance(domain.place, Region)
+    assert domain.place.enclosed == pytest.approx(shape(BERN).area * metres[0] * metres[1], rel=close)
+
+
 def test_regions_are_equal_if_their_boundaries_are() -> None:
     one, other = (Domain.polygon(BERN, resolution=500) for _ in range(2))
     assert one == other

@@ -18,6 +18,7 @@ from dpheatmap.place.box import Box
 from dpheatmap.place.mask import CellRange, RangeMask
 from dpheatmap.place.place import Bounds, Floats
 from dpheatmap.place.projection import NORTHERNMOST
+from dpheatmap.place.quadtree import decode
 
 _STEPS = 1e6  # of a degree: the extent is rounded outwards, so that it is the same on every machine
 
@@ -63,6 +64,17 @@ class Region(Box):
     def finest(self, depth: int) -> CellRange:
         """The rectangle of the cells that meet the boundary."""
         return self.mask(depth).finest
+
+    @property
+    def enclosed(self) -> float:
+        """The area inside the boundary, in square metres."""
+        mask = self.mask(self.level)
+        levels, codes = mask.pieces()
+        finest, side = levels == self.level, 2.0**-levels
+        parts = np.where(finest, mask.weight(self.level, codes), 1.0)
+        x, y = decode(codes)
+        areas = self.area(x * side, y * side, (x + 1) * side, (y + 1) * side)
+        return float((parts * areas).sum())
 
     @property
     def outline(self) -> list[Floats]:
