@@ -33,6 +33,16 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_place_with_a_boundary_is_told_by_its_area(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corners = [[7.3, 46.9], [7.5, 46.9], [7.4, 47.0], [7.3, 46.9]]
+    (tmp_path / "city.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [corners]}))
+    (tmp_path / "t.csv").write_text("u,lon,lat\na,7.4,46.95\n")
+    columns = ["--epsilon", "1", "--user", "u", "--x", "lon", "--y", "lat", "-o", str(tmp_path / "m.dph.parquet")]
+    assert run(["release", str(tmp_path / "t.csv"), *columns, "--inside", str(tmp_path / "city.geojson")]) == 0
+    told = capsys.readouterr().err
+    assert "The boundary encloses 85 km²; the box around it is 15 km wide and 11 km high." in told
+
+
 def areas(desk: Path, *more: str) -> int:
     return run(["areas", str(desk / "city.dph.parquet"), str(desk / "halves.gpkg"), *more])
 

@@ -9,10 +9,13 @@ import pty
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -139,6 +142,36 @@ def test_python_warns_of_columns_and_the_command_line_tells_in_a_line(
     assert "Check the place: x is the longitude, and its column is called 'lat'" in said
     assert "PlaceWarning" not in said
     assert "The largest town in it is Bern" in said
+
+
+def test_a_warning_is_about_the_line_that_called_the_package() -> None:
+    table = pa.table({"u": ["a"], "lat": [46.95], "lon": [7.4]})
+    for call in (dph.aggregate, partial(dph.release, epsilon=1)):
+        with pytest.warns(PlaceWarning, match="swapped") as told:
+            call(table, BOX, user="u", x="lat", y="lon")
+        assert [Path(warning.filename).name for warning in told] == ["test_remarks.py"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "dictionary", "relation", "csv", "json"])
+def test_types_that_one_row_may_decide_raise_no_doubts(kind: str, tmp_path: Path) -> None:
+    """A missing number makes floats of a column of whole ones, and the doubt would tell of it."""
+    frame = pd.DataFrame({"u": ["a", "b"], "lon": [7, 8], "lat": [46, 47]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_json(tmp_path / "t.json", orient="records", lines=True)
+    with duckdb.connect() as con, warnings.catch_warnings():
+        warnings.simplefilter("error", PlaceWarning)
+        events = {
+            "pandas": frame, "dictionary": {name: frame[name].to_numpy() for name in frame},
+            "relation": con.sql("SELECT 'a' AS u, 7 AS lon, 46 AS lat"), "csv": tmp_path / "t.csv",
+            "json": tmp_path / "t.json",
+        }  # fmt: skip
+        dph.aggregate(events[kind], BOX, **COLUMNS)
+
+
+def test_whole_numbers_in_a_declared_schema_raise_doubts(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"u": ["a"], "lon": [7], "lat": [46]}), tmp_path / "t.parquet")
+    with pytest.warns(PlaceWarning, match="whole numbers"):
+        dph.aggregate(tmp_path / "t.parquet", BOX, **COLUMNS)
 
 
 def test_doubts_don_t_depend_on_rows() -> None:

@@ -20,8 +20,8 @@ IDS = [
     str(2**53 + 1), "7", "07", "7.0", "NULL", "null", "'", '"', "\\", "%", "😀", "\ufb01", "fi", None,
 ]  # fmt: skip
 NUMBERS = [
-    0.0, -0.0, 5e-324, -5e-324, 2.3e-308, -2.3e-308, 1e-200, -1e-200, 1e-101, 1e-99, 1e-16, 1.0, 0.1, 0.3, 5.0, 1e17,
-    1e30, 1.7976931348623157e308, -1.7976931348623157e308, math.nan, math.inf, -math.inf, None,
+    0.0, -0.0, 5e-324, -5e-324, 2.3e-308, -2.3e-308, 1e-200, -1e-200, 1e-101, -1e-101, 1e-99, -1e-99, 1e-16, 1.0, 0.1,
+    0.3, 5.0, 1e17, 1e30, 1.7976931348623157e308, -1.7976931348623157e308, math.nan, math.inf, -math.inf, None,
 ]  # fmt: skip
 WEIGHTS = [0, 1, 2, 3, 7, 2**31, 2**31 - 1, 2**31 + 1, -1, 2**62, None]
 SCHEMA = pa.schema(
@@ -52,6 +52,10 @@ BEYOND = Domain.polygon(
     depth=7,
 )
 """A region on both sides of the antimeridian."""
+
+AROUND = {"type": "Polygon", "coordinates": [[[0, -9], [180, -9], [360, 2], [180, 9], [0, 9], [0, -9]]]}
+UP_TO_GREENWICH = [Domain.bbox(170, -10, 360, 10, depth=4), Domain.polygon(AROUND, depth=5)]
+"""Places on a turned world whose eastern edge is at 360, where tiny longitudes below 0 are."""
 
 
 def near_edges(domain: Domain, size: int, rng: np.random.Generator) -> tuple[Any, Any]:

@@ -15,10 +15,15 @@ from hypothesis import strategies as st
 from shapely.geometry import shape
 
 from dpheatmap.errors import DomainError
-from dpheatmap.place.boundary import GRID, MOST_CELLS, Boundary, boundary_of_edges, mask_of_boundary
+from dpheatmap.place.boundary import GRID, MOST_CELLS, MOST_POINTS, Boundary, boundary_of_edges, mask_of_boundary
+from dpheatmap.place.boundary_cells import cells_cut
+from dpheatmap.place.box import Box
+from dpheatmap.place.cell_parts import parts_of_cells
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.mask import RangeMask
 from dpheatmap.place.quadtree import decode, encode
+from dpheatmap.place.region import Region
+from dpheatmap.place.ring_parts import fill_parts
 
 LEVEL = 3
 SIDE = 2**LEVEL
@@ -186,6 +191,53 @@ def test_packed_rings_come_back(ring: list[tuple[int, int]]) -> None:
     assert read.sizes.tolist() == made.sizes.tolist()
 
 
+def one_ring(points: Any) -> Boundary:
+    return Boundary(np.asarray(points, np.int64), np.array([len(points)]))
+
+
+def up_and_down(times: int, high: int) -> Boundary:
+    """A ring that runs up and down along the border of cells: few bytes, and many cells to its sides."""
+    return one_ring([[0, high * (k % 2)] for k in range(times)] + [[GRID, 0]])
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_rings_along_too_many_cells_are_refused_before_anything_is_allocated(across: bool) -> None:
+    tall = up_and_down(200, GRID * (MOST_CELLS - 1))
+    if across:
+        tall = tall._replace(points=tall.points[:, ::-1])
+    assert len(tall.pack()) < 500
+    with pytest.raises(DomainError, match=f"more than {MOST_CELLS:,} finest cells"):
+        mask_of_boundary(tall.pack(), 28, 28)
+
+
+def test_rings_of_too_many_corners_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="too large"):
+        Boundary.unpack(up_and_down(MOST_POINTS, 1).pack())
+    several = Boundary(
+        np.tile(np.array([[0, 0], [1, 0], [1, 1]]), (MOST_POINTS // 3 + 1, 1)), np.full(2**20 // 3 + 1, 3)
+    )
+    with pytest.raises(ValueError, match="too many"):
+        Boundary.unpack(several.pack())
+    monkeypatch.setattr("dpheatmap.place.boundary.MOST_POINTS", 7)
+    octagon = shapely.Point(100, 100).buffer(60, quad_segs=2)
+    with pytest.raises(DomainError, match="more than 7 corners"):
+        boundary_of_edges(edges_of(octagon))
+
+
+def test_parts_are_those_of_another_computation() -> None:
+    """Of many long edges that cross each other, which are looked at once in each cell."""
+    rng, cells = np.random.default_rng(3), 40
+    points = rng.integers(0, GRID * cells + 1, (500, 2))
+    points[rng.random(500) < 0.3] //= GRID
+    points[:, 0] = np.where(rng.random(500) < 0.3, points[:, 0] // GRID * GRID, points[:, 0])
+    edges = one_ring(points).edges
+    x, y = cells_cut(edges, GRID)
+    wanted = np.zeros(len(x))
+    fill_parts(edges / GRID, np.stack([x, y, x + 1, y + 1], axis=1).astype(float), wanted)
+    assert np.abs(wanted).max() > 3
+    assert parts_of_cells(edges, GRID, cells, x, y) == pytest.approx(wanted, abs=1e-9)
+
+
 def packed(numbers: bytes) -> str:
     return base64.b64encode(zlib.compress(numbers)).decode()
 
@@ -211,7 +263,8 @@ BERN = {"type": "Polygon", "coordinates": [[[7.3, 46.9], [7.5, 46.85], [7.6, 47.
     [
         {"rings": "AAAA"}, {"rings": None}, {"rings": packed(b"\x01\x03" + bytes(6))},
         {"extent": [7.3, 46.8, 7.6, 47.1]},
-        {"extent": [187.3, 46.85, 187.6, 47.05]}, {"depth": 3}, {"depth": 28},
+        {"extent": [187.3, 46.85, 187.6, 47.05]}, {"extent": [float("nan"), 1.0, 2.0, 3.0]},
+        {"extent": [float("nan")] * 4}, {"depth": 3}, {"depth": 28},
     ],
 )  # fmt: skip
 def test_a_damaged_region_is_refused(damage: dict[str, Any]) -> None:
@@ -245,6 +298,14 @@ def test_its_measure_is_the_area_inside() -> None:
     assert area == pytest.approx(city.area / ((east - west) * (north - south)), rel=2e-3)
 
 
+@pytest.mark.parametrize(("resolution", "close"), [(50, 1e-4), (1000, 0.02)])
+def test_what_it_encloses_is_its_area_on_the_ground(resolution: float, close: float) -> None:
+    domain = Domain.polygon(BERN, resolution=resolution)
+    metres = domain.place.lengths_of_units
+    assert isinstance(domain.place, Region)
+    assert domain.place.enclosed == pytest.approx(shape(BERN).area * metres[0] * metres[1], rel=close)
+
+
 def test_regions_are_equal_if_their_boundaries_are() -> None:
     one, other = (Domain.polygon(BERN, resolution=500) for _ in range(2))
     assert one == other
@@ -266,6 +327,39 @@ def test_a_boundary_on_both_sides_of_the_antimeridian_is_one_place() -> None:
     assert (beyond.codes(beyond.depth) == domain.codes(domain.depth)).all()
     lon, lat = np.array([179.5, -179.5, 180.5, -178.5, 0.0]), np.full(5, -17.0)
     assert domain.locate(lon, lat)[2].tolist() == [True, True, True, False, False]
+
+
+def rectangle(west: float, south: float, east: float, north: float) -> list[list[list[float]]]:
+    """The coordinates of a polygon of GeoJSON."""
+    return [[[west, south], [east, south], [east, north], [west, north], [west, south]]]
+
+
+@pytest.mark.parametrize(
+    ("beyond", "depth"),
+    [(1e-10, 8), (1e-5, 8), (1e-3, 8), (1e-4, 10), (0.02, 8), (1e-10, 0), (1e-10, 1), (1e-9, 16), (1e-3, 16)],
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_boundary_that_barely_passes_the_antimeridian_stays_where_it_is(
+    beyond: float, depth: int, apart: bool
+) -> None:
+    """Whether or not snapping moves its edge back to the antimeridian."""
+    parts = [rectangle(100, -60, 180 + beyond, -10)]
+    if apart:
+        parts = [rectangle(100, -60, 180, -10), rectangle(-180, -60, -180 + beyond, -10)]
+    domain = Domain.polygon({"type": "MultiPolygon", "coordinates": parts}, depth=depth)
+    assert Domain.from_dict(domain.to_dict()) == domain
+    assert domain.locate(np.array([140.0]), np.array([-30.0]))[2].all()
+    columns = [domain.place.from_root(*ring.T)[0] for ring in domain.place.outline]
+    assert min(map(min, columns)) == pytest.approx(100.0, abs=360 / GRID / 2**depth)
+    usual = Domain.polygon({"type": "Polygon", "coordinates": rectangle(100, -60, 180, -10)}, depth=depth)
+    assert (domain == usual) == (beyond < 180 / GRID / 2**depth)
+
+
+def test_a_region_that_a_file_would_change_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Region.of_edges(edges_of(shapely.box(0, 0, 128, 128)), 12, turned=False)
+    monkeypatch.setattr(Region, "to_dict", lambda region: Box.to_dict(region) | {"rings": other.rings})
+    with pytest.raises(DomainError):
+        Domain.polygon(BERN, depth=12)
 
 
 def test_a_boundary_of_too_many_cells_is_refused() -> None:

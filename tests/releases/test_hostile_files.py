@@ -27,6 +27,7 @@ from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES
 from dpheatmap.errors import ReleaseFileError
+from dpheatmap.place.boundary import GRID, MOST_CELLS, Boundary
 from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.release import Release
 from dpheatmap.testing import generated_people, seeded_release
@@ -229,3 +230,20 @@ def test_columns_that_are_not_whole_numbers_are_not_even_read(saved: Path, colum
         write_again(saved, table.set_column(table.column_names.index(column), column, pa.array(values)), metadata)
         with pytest.raises(ReleaseFileError, match="something is missing"):
             dph.load(saved)
+
+
+def test_a_boundary_that_would_not_fit_into_memory_is_not_made(saved: Path) -> None:
+    """A few hundred bytes of rings that run up and down along sixteen million cells."""
+    points = np.array([[0, GRID * (MOST_CELLS - 1) * (k % 2)] for k in range(200)] + [[GRID, 0]])
+    rings = Boundary(points, np.array([len(points)])).pack()
+    domain = {"kind": "polygon", "extent": [-180.0, 80.0, -179.0, 85.0], "rings": rings, "depth": 28}
+    refuse(saved, lambda rows, metadata: metadata.update(domain=domain), "metadata can't be understood")
+
+
+def test_running_out_of_memory_is_a_damaged_file(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_large(description: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(dph.Domain, "from_dict", too_large)
+    with pytest.raises(ReleaseFileError, match="damaged"):
+        dph.load(saved)

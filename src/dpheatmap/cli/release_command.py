@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from dpheatmap._util.files import data_folder
+from dpheatmap._util.number_words import digits
 from dpheatmap._util.parameters import check
 from dpheatmap.cli import terminal
 from dpheatmap.cli.coast_hint import hint_at_coast
@@ -36,6 +37,7 @@ from dpheatmap.design.registry import DESIGNS, check_method
 from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.place.domain import Domain
+from dpheatmap.place.region import Region
 from dpheatmap.releases.release import Release
 from dpheatmap.render import RELEASE_SUFFIX, is_release
 
@@ -144,8 +146,12 @@ def _tell_place(domain: Domain) -> None:
     from dpheatmap.app.place_in_words import describe
 
     found = describe(domain.bounds)
-    for words in (found["words"], *found["warnings"]):
-        terminal.say(words)
+    words = found["words"]
+    if isinstance(domain.place, Region):
+        area = digits(domain.place.enclosed / 1e6, 2)
+        words = f"The boundary encloses {area} km²; {words.replace('The box', 'the box around it', 1)}"
+    for sentence in (words, *found["warnings"]):
+        terminal.say(sentence)
 
 
 def _check_files(

@@ -76,7 +76,7 @@ def count(
             f"crs is the system of coordinates on the ground, and the place is {domain.place.words}. Leave it out."
         )
     with open_events(events, reading, slices) as source:
-        doubt_columns(source.table.columns, reading, domain)
+        doubt_columns(source.table, reading, domain)
         relation = canonical_relation(source.table, reading, slices=slices, degrees=domain.geographic)
         grouped = slices is not None
         roles: dict[str, Any] = {

@@ -34,9 +34,12 @@ GRID = 64
 """Points of the grid on the side of a finest cell."""
 
 MOST_CELLS = 2**24
-"""The most finest cells that the edges of a boundary may pass through, and the longest side of its rectangle."""
+"""The most finest cells that a boundary's edges may pass through or along, and the longest side of its rectangle."""
 
-_LARGEST = 2**26  # bytes of unpacked rings
+MOST_POINTS = 2**20
+"""The most corners of a boundary."""
+
+_LARGEST = 2**24  # bytes of unpacked rings, 8 for each coordinate
 _LEAST_PART = 1.0 / 256  # of a cell that meets the boundary, as a base measure: nobody is ruled out there
 
 
@@ -77,8 +80,10 @@ class Boundary(NamedTuple):
         numbers = _numbers(data)
         rings = int(numbers[0]) if len(numbers) else 0
         sizes = numbers[1 : 1 + rings]
-        if not 0 < rings == len(sizes) or sizes.min() < 3 or len(numbers) != 1 + rings + 2 * int(sizes.sum()):
-            raise ValueError("the rings are not whole")
+        if not 0 < rings == len(sizes) or sizes.min() < 3 or sizes.max() > MOST_POINTS:
+            raise ValueError("the rings are not whole, or too large")
+        if sizes.sum() > MOST_POINTS or len(numbers) != 1 + rings + 2 * int(sizes.sum()):
+            raise ValueError("the rings are not whole, or too many")
         folded = numbers[1 + rings :].reshape(-1, 2)
         return cls(np.cumsum((folded >> 1) ^ -(folded & 1), axis=0), sizes)
 
@@ -117,39 +122,39 @@ def boundary_of_edges(edges: NDArray[np.float64]) -> Boundary:
         sizes.append(size)
     if not points:
         raise DomainError("The boundary has no area, or less than a small part of a cell. Give a finer resolution.")
+    if len(points) > MOST_POINTS:
+        raise DomainError(f"The boundary has more than {MOST_POINTS:,} corners. Simplify it.")
     return Boundary(np.array(points, np.int64), np.array(sizes, np.int64))
 
 
 @lru_cache(maxsize=8)
 def mask_of_boundary(packed: str, level: int, depth: int) -> RangeMask:
     """The cells that meet a boundary, which is given on the grid of the cells of a level, down to a depth above it."""
-    from dpheatmap.place.boundary_cells import cells_beside, cells_cut, rows_of_cells
-    from dpheatmap.place.ring_parts import fill_parts
+    from dpheatmap.place.boundary_cells import cells_beside, cells_cut, cells_passed, rows_of_cells
+    from dpheatmap.place.cell_parts import parts_of_cells
 
     boundary, grid = Boundary.unpack(packed), GRID << (level - depth)
     finest = _rectangle(boundary, grid, depth)
     corner = np.array([finest.x0, finest.y0, finest.x0, finest.y0]) * grid
     edges = boundary.edges - corner  # small numbers: products of two fit into 64 bits
-    cut = cells_cut(edges, grid, MOST_CELLS)
-    if cut is None:
+    if cells_passed(edges, grid) > MOST_CELLS:  # before anything is as large as they are many
         raise DomainError(
             f"The boundary passes through more than {MOST_CELLS:,} finest cells. Give a coarser resolution."
         )
-    y, x = np.unique(np.stack(cut[::-1]), axis=1)
+    x, y = cells_cut(edges, grid)
     row, first, last = rows_of_cells(edges, grid, finest.rows, x, y)
     if len(row) == 0:
         raise DomainError("The boundary has no area. Give one that has.")
     runs = Runs(row + finest.y0, first + finest.x0, last + finest.x0)
+    parts = np.clip(parts_of_cells(edges, grid, finest.rows, x, y), _LEAST_PART, 1.0)
     codes = encode(x + finest.x0, y + finest.y0)
     order = np.argsort(codes)
-    x, y, codes = x[order], y[order], codes[order]
+    codes, parts = codes[order], parts[order]
     column, line = cells_beside(edges, grid)
     there = (column >= 0) & (column < finest.columns) & (line >= 0) & (line < finest.rows)
     beside = encode(column[there] + finest.x0, line[there] + finest.y0)
     starts, ends = _ranges(np.union1d(codes, beside), runs, depth)
-    parts = np.zeros(len(x))
-    fill_parts(edges / grid, np.stack([x, y, x + 1, y + 1], axis=1).astype(np.float64), parts)
-    return RangeMask(finest, depth, starts, ends, codes, np.clip(parts, _LEAST_PART, 1.0), runs)
+    return RangeMask(finest, depth, starts, ends, codes, parts, runs)
 
 
 def _rectangle(boundary: Boundary, grid: int, depth: int) -> CellRange:

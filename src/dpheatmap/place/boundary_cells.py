@@ -11,19 +11,28 @@ from dpheatmap._util.jit import njit
 from dpheatmap.place.quadtree import Ints
 
 
-def cells_cut(edges: Ints, grid: int, most: int) -> tuple[Ints, Ints] | None:
-    """Columns and rows of the cells whose open squares edges pass through; None if there are more than ``most``."""
-    count = int(_cut(edges, grid, most, np.zeros(0, np.int64), np.zeros(0, np.int64)))
-    if count > most:
-        return None
+def cells_passed(edges: Ints, grid: int) -> int:
+    """At least as many as the cells that edges pass through or along: one each, and one at every border they cross.
+
+    >>> cells_passed(np.array([[0, 0, 10, 3], [10, 3, 0, 3]]), 4)
+    6
+    """
+    cells = edges // grid
+    return len(edges) + int(np.abs(cells[:, 2:] - cells[:, :2]).sum())
+
+
+def cells_cut(edges: Ints, grid: int) -> tuple[Ints, Ints]:
+    """Columns and rows of the cells whose open squares edges pass through, each once, by row and column."""
+    count = int(_cut(edges, grid, np.zeros(0, np.int64), np.zeros(0, np.int64)))
     x, y = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    _cut(edges, grid, count, x, y)
-    return x, y
+    _cut(edges, grid, x, y)
+    keys = np.unique((y << 32) | x)
+    return keys & 0xFFFFFFFF, keys >> 32
 
 
 @njit(cache=True, nogil=True)
-def _cut(edges: Ints, grid: int, most: int, x: Ints, y: Ints) -> int:
-    """Write the cells, if there is room for them; returns their number, or one that is above ``most``."""
+def _cut(edges: Ints, grid: int, x: Ints, y: Ints) -> int:
+    """Write the cells, if there is room for them; returns their number."""
     count: int = 0
     room = len(x) > 0
     for k in range(len(edges)):
@@ -52,10 +61,6 @@ def _cut(edges: Ints, grid: int, most: int, x: Ints, y: Ints) -> int:
                 for column in range(first, last + 1):
                     x[count + column - first], y[count + column - first] = column, row
             count += last - first + 1
-            if count > most:
-                break
-        if count > most:
-            break
     return count
 
 

@@ -130,7 +130,10 @@ class Domain(CellGrid):
 
         source = read_boundary(boundary, layer)
         level = _depth_of(source.box, resolution, depth)
-        return cls(Region.of_edges(source.edges(level), level, turned=source.box.turned), level)
+        made = cls(Region.of_edges(source.edges(level), level, turned=source.box.turned), level)
+        if cls.from_dict(made.to_dict()) != made:  # before anybody pays for a release that no file gives back
+            raise DomainError("The boundary would be another one in a file. Give another resolution.")
+        return made
 
     @classmethod
     def image(cls, width: int, height: int, *, depth: int | None = None) -> Domain:

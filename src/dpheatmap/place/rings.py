@@ -53,6 +53,11 @@ class Shapes(NamedTuple):
         return self._replace(edges=np.concatenate([self.edges, copy.edges])[order], starts=self.starts + copy.starts)
 
 
+def edge_starts(rings: Rings) -> Ints:
+    """The numbers of the points that an edge begins at; it ends at the next."""
+    return np.flatnonzero(rings.ring[1:] == rings.ring[:-1])
+
+
 def shapes_of_rings(names: list[str], rings: Rings, project: Projection) -> Shapes:
     """Project the rings of areas, and turn each so that what it bounds is counted, and what is in a hole is not.
 
@@ -61,7 +66,7 @@ def shapes_of_rings(names: list[str], rings: Rings, project: Projection) -> Shap
     >>> shapes_of_rings(["door"], rings, lambda points: points).sizes
     array([2.])
     """
-    begin = np.flatnonzero(rings.ring[1:] == rings.ring[:-1])
+    begin = edge_starts(rings)
     edges, ring = _cut(rings.points[begin], rings.points[begin + 1], rings.ring[begin], project)
     size = np.bincount(ring, _swept(edges), len(rings.area))
     turned = (size < 0) != (rings.hole[: len(size)] > 0)

@@ -38,12 +38,18 @@ def rings_of_geometries(geometries: Any) -> Rings:
     return Rings(points, ring, area[polygon], hole)
 
 
-def to_degrees(points: Floats, crs: Any) -> Floats:
-    """Longitudes and latitudes of points in a system, None for degrees, as far as Web Mercator reaches."""
+def converted(points: Floats, crs: Any) -> Floats:
+    """Longitudes and latitudes of points in a system, None for degrees; infinite where PROJ knows none."""
     x, y = points.T
     if crs is not None:
         pyproj = import_extra("pyproj", "geo", "Another system of coordinates")
         if not pyproj.CRS.from_user_input(crs).equals(pyproj.CRS.from_epsg(4326), ignore_axis_order=True):
             x, y = pyproj.Transformer.from_crs(crs, DEGREES, always_xy=True).transform(x, y)
-            x, y = np.nan_to_num(x, posinf=180.0), np.nan_to_num(y, posinf=90.0)
-    return np.stack([np.asarray(x, np.float64), np.clip(y, -NORTHERNMOST, NORTHERNMOST)], axis=1)
+    return np.stack([np.asarray(x, np.float64), np.asarray(y, np.float64)], axis=1)
+
+
+def to_degrees(points: Floats, crs: Any) -> Floats:
+    """Longitudes and latitudes of areas' points, as far as Web Mercator reaches; unknown ones are moved to its edge."""
+    x, y = converted(points, crs).T
+    x, y = np.nan_to_num(x, posinf=180.0, neginf=-180.0), np.nan_to_num(y, posinf=90.0, neginf=-90.0)
+    return np.stack([x, np.clip(y, -NORTHERNMOST, NORTHERNMOST)], axis=1)

@@ -161,7 +161,7 @@ def release_of(metadata: Mapping[str, Any], columns: Mapping[str, Ints], name: s
         )
     try:
         release = _from_metadata(metadata, columns)
-    except (LookupError, TypeError, ValueError, ArithmeticError, DpheatmapError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, MemoryError, DpheatmapError) as error:
         raise ReleaseFileError(f"{name} is damaged: its metadata can't be understood. Get a fresh copy.") from error
     problem = problem_of(release)
     if problem:

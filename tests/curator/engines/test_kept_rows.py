@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import decimal
+import os
+import subprocess
+import sys
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +22,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.curator.core import query
 from dpheatmap.curator.engines import duckdb as engine
+from dpheatmap.curator.read.coordinate_system import converting
 from dpheatmap.errors import DataError, DomainError
 from dpheatmap.place.mask import Runs
 from helpers import nasty
@@ -42,7 +48,9 @@ def given(events: pa.Table, kind: str, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("domain", [nasty.REGION, nasty.BEYOND], ids=["region", "beyond"])
+@pytest.mark.parametrize(
+    "domain", [nasty.REGION, nasty.BEYOND, nasty.UP_TO_GREENWICH[1]], ids=["region", "beyond", "to 360"]
+)
 @pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"user": None, "each_row_is_a_person": True}])
 def test_every_way_in_gives_the_same_integers(
     kind: str, domain: dph.Domain, options: dict[str, Any], tmp_path: Path
@@ -237,6 +245,50 @@ def test_the_network_of_proj_is_off_while_rows_are_read(monkeypatch: pytest.Monk
     finally:
         network.set_network_enabled(False)
     assert seen == [False]
+
+
+def test_the_network_of_proj_is_on_for_others_while_rows_are_read() -> None:
+    """It is a setting of the whole process, and others may read tables at the same time and end in any order."""
+    network: Any = import_module("pyproj.network")
+    network.set_network_enabled(True)
+    try:
+        with duckdb.connect() as con, duckdb.connect() as other, ExitStack() as first, ExitStack() as second:
+            first.enter_context(converting(con, "EPSG:2056"))
+            second.enter_context(converting(other, "EPSG:2056"))
+            assert network.is_network_enabled()
+            with ThreadPoolExecutor(1) as new:
+                assert new.submit(network.is_network_enabled).result()
+            first.close()
+            second.close()
+            with ThreadPoolExecutor(1) as new:
+                assert new.submit(network.is_network_enabled).result()
+    finally:
+        network.set_network_enabled(False)
+
+
+LOGGED = """
+import logging, sys
+logging.basicConfig(level=logging.DEBUG, stream=sys.stdout)
+import dpheatmap as dph, pyarrow as pa, pyproj
+table = pa.table({"u": ["a"], "x": [-100.0], "y": [40.0]})
+dph.aggregate(table, dph.Domain.bbox(-110, 30, -90, 50), user="u", x="x", y="y", crs="EPSG:4267")
+print("and others")
+pyproj.Transformer.from_crs("EPSG:4267", "EPSG:4326", always_xy=True).transform(-100.0, 40.0)
+"""
+
+
+def test_proj_logs_nothing_about_rows() -> None:
+    """Somebody who debugs it would read which operation was best where a person is."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOGGED],
+        env={**os.environ, "PROJ_DEBUG": "3"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ours, others = done.stdout.split("and others")
+    assert "Using coordinate operation" not in ours
+    assert "Using coordinate operation" in others
 
 
 def test_a_table_that_ends_early_is_refused_with_a_boundary_too(tmp_path: Path) -> None:

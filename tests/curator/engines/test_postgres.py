@@ -33,6 +33,7 @@ DOMAINS = [
     dph.Domain.bbox(-180, -85, 180, 85, depth=9),
     nasty.REGION,
     nasty.BEYOND,
+    *nasty.UP_TO_GREENWICH,
 ]
 COLUMNS: dict[str, Any] = {"user": "u", "x": "x", "y": "y"}
 TYPES = "u text, x float8, y float8, w bigint, d text"
@@ -62,7 +63,7 @@ def counted(database: str, domain: dph.Domain, table: str = "nasty", **options: 
     return without_nothing(outcome(database, domain, **{**COLUMNS, "table": table, **options}))
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=["unit", "image", "box", "region", "beyond"])
+@pytest.mark.parametrize("domain", DOMAINS, ids=["unit", "image", "box", "region", "beyond", "to 360", "region to 360"])
 def test_nasty_points_fall_into_the_same_cells(database: str, con: psycopg.Connection[Any], domain: dph.Domain) -> None:
     events = nasty.table(domain, 6000)
     fill(con, "nasty", events)

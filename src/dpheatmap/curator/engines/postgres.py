@@ -88,7 +88,7 @@ def _describe(con: Any, table: str, database: str) -> tuple[Table, str]:
     kept = "NOT MATERIALIZED" if is_steady else "MATERIALIZED"
     relation = f"{TABLE} AS {kept} (SELECT {', '.join(chosen)} FROM {name})"
     called = f"{table} of {database}"
-    return Table(TABLE, columns, called, geometries=systems, points=points, portable=True), relation
+    return Table(TABLE, columns, called, geometries=systems, points=points, portable=True, declared=True), relation
 
 
 def _of_point(at: str, base: str, postgis: str | None) -> tuple[str, str] | None:

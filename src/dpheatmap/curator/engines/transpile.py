@@ -3,8 +3,10 @@
 The changes beyond that alter no number:
 
 - ``/`` stays a plain ``/``: the statement is written so that the kind of division does not matter (see `query.py`).
-- PostgreSQL and its kin stop with an error when a float underflows. Coordinates nearer to 0 than `TINY` become 0 there,
-  which moves no point to another cell: 1/2 + x / 360 is 1/2 for both, and x times a side is in the first cell for both.
+- PostgreSQL and its kin stop with an error when a float underflows. Coordinates nearer to 0 than `TINY`, but not 0,
+  become `TINY` with their sign there. The projection multiplies at most two numbers of this size: nothing underflows.
+  No point moves to another cell: 1/2 + x / 360 is 1/2 for both, x times a side is in the first cell for both, and on a
+  turned world the sign tells the eastern edge, 360 + x = 360, from the western one. A 0 in its place would not.
 - PostgreSQL would inline the steps of the projection, each of which uses the one before several times, to one
   expression of thousands of terms. OFFSET 0 prevents that, without storing anything.
 """
@@ -50,5 +52,10 @@ def _fence(step: exp.Select) -> exp.Select:
 
 
 def _snap(column: exp.Column) -> exp.Case:
+    """The coordinate, away from 0 by at least `TINY` unless it is 0."""
     zero, low, high = (exp.cast(exp.Literal.string(text), "double") for text in ("0", f"-{TINY}", TINY))
-    return exp.Case().when(column.copy().between(low, high), zero).else_(column.copy())
+    between = [
+        exp.and_(exp.GT(this=column.copy(), expression=a.copy()), exp.LT(this=column.copy(), expression=b.copy()))
+        for a, b in ((low, zero), (zero, high))
+    ]
+    return exp.Case().when(between[0], low).when(between[1], high).else_(column.copy())

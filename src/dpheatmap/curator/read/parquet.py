@@ -83,7 +83,7 @@ def _together(parts: Sequence[Table], read: Sequence[Files]) -> Table:
     first = parts[0]
     columns = {column: kind for part in reversed(parts) for column, kind in part.columns.items()}
     return Table(
-        first.relation, columns, first.name, folders=first.folders, geometries=first.geometries,
+        first.relation, columns, first.name, folders=first.folders, geometries=first.geometries, declared=True,
         parts=tuple(parts) if len(parts) > 1 else (), again=again,
     )  # fmt: skip
 

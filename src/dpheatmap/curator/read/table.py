@@ -35,7 +35,7 @@ class Table:
     are columns in the names of folders. ``geometries`` are those that GeoParquet describes, the primary one first.
     ``ids`` are columns whose values are compared as people by another column. ``stream`` reads the records of text
     files. ``points`` are x and y, as SQL, of other engines' columns of points. ``portable`` relations are transpiled
-    from DuckDB's dialect to theirs.
+    from DuckDB's dialect to theirs. ``declared`` tells whether no row decides the types, as in Parquet and databases.
 
     Files of different schemas are the ``parts`` of a table, each with columns of its own. ``narrowed`` takes a question
     and a private folder, and returns the table with the question's columns alone. After a failed reading, ``again``
@@ -52,6 +52,7 @@ class Table:
     stream: RecordStream | None = None
     points: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     portable: bool = False
+    declared: bool = False
     parts: tuple[Table, ...] = ()
     narrowed: Callable[[Question | None, str], Table] | None = None
     again: Callable[[], bool] | None = None
