@@ -130,14 +130,14 @@ def boundary_of_edges(edges: NDArray[np.float64]) -> Boundary:
 @lru_cache(maxsize=8)
 def mask_of_boundary(packed: str, level: int, depth: int) -> RangeMask:
     """The cells that meet a boundary, which is given on the grid of the cells of a level, down to a depth above it."""
-    from dpheatmap.place.boundary_cells import cells_beside, cells_cut, cells_passed, rows_of_cells
+    from dpheatmap.place.boundary_cells import bound_of_cells, cells_beside, cells_cut, rows_of_cells
     from dpheatmap.place.cell_parts import parts_of_cells
 
     boundary, grid = Boundary.unpack(packed), GRID << (level - depth)
     finest = _rectangle(boundary, grid, depth)
     corner = np.array([finest.x0, finest.y0, finest.x0, finest.y0]) * grid
     edges = boundary.edges - corner  # small numbers: products of two fit into 64 bits
-    if cells_passed(edges, grid) > MOST_CELLS:  # before anything is as large as they are many
+    if bound_of_cells(edges, grid) > MOST_CELLS:  # before anything is as large as they are many
         raise DomainError(
             f"The boundary passes through more than {MOST_CELLS:,} finest cells. Give a coarser resolution."
         )

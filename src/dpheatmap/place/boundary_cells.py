@@ -11,10 +11,10 @@ from dpheatmap._util.jit import njit
 from dpheatmap.place.quadtree import Ints
 
 
-def cells_passed(edges: Ints, grid: int) -> int:
+def bound_of_cells(edges: Ints, grid: int) -> int:
     """At least as many as the cells that edges pass through or along: one each, and one at every border they cross.
 
-    >>> cells_passed(np.array([[0, 0, 10, 3], [10, 3, 0, 3]]), 4)
+    >>> bound_of_cells(np.array([[0, 0, 10, 3], [10, 3, 0, 3]]), 4)
     6
     """
     cells = edges // grid

@@ -27,7 +27,7 @@ from dpheatmap.place.geojson_shapes import polygons_of
 from dpheatmap.place.place import ON_ARRAYS, Bounds, Floats
 from dpheatmap.place.projection import NORTHERNMOST
 from dpheatmap.place.rings import Rings, edge_starts, shapes_of_rings
-from dpheatmap.place.vector_rings import converted, rings_of_geometries, valid_geometries
+from dpheatmap.place.vector_rings import degrees_of, rings_of_geometries, valid_geometries
 
 _NARROWER = 1e-6  # degrees, more than rounding changes
 _KINDS = "GeoJSON, a file (.geojson, .gpkg, .shp, .parquet) or a GeoDataFrame"
@@ -136,7 +136,7 @@ def _refuse_long_edges(rings: Rings) -> None:
 
 def _degrees(points: Floats, crs: Any) -> Floats:
     """Longitudes and latitudes, cut where Web Mercator ends; raises DomainError for points that are nowhere."""
-    found = converted(points, crs)
+    found = degrees_of(points, crs)
     if not np.isfinite(found).all():
         raise DomainError(
             "A point of the boundary has no longitude and latitude. Check its system of coordinates, or save it in "

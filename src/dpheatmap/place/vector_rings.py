@@ -38,7 +38,7 @@ def rings_of_geometries(geometries: Any) -> Rings:
     return Rings(points, ring, area[polygon], hole)
 
 
-def converted(points: Floats, crs: Any) -> Floats:
+def degrees_of(points: Floats, crs: Any) -> Floats:
     """Longitudes and latitudes of points in a system, None for degrees; infinite where PROJ knows none."""
     x, y = points.T
     if crs is not None:
@@ -50,6 +50,6 @@ def converted(points: Floats, crs: Any) -> Floats:
 
 def to_degrees(points: Floats, crs: Any) -> Floats:
     """Longitudes and latitudes of areas' points, as far as Web Mercator reaches; unknown ones are moved to its edge."""
-    x, y = converted(points, crs).T
+    x, y = degrees_of(points, crs).T
     x, y = np.nan_to_num(x, posinf=180.0, neginf=-180.0), np.nan_to_num(y, posinf=90.0, neginf=-90.0)
     return np.stack([x, np.clip(y, -NORTHERNMOST, NORTHERNMOST)], axis=1)
