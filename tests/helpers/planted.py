@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from dpheatmap.curator import aggregation, bounding_box, groups, publish
-from dpheatmap.curator.core import looks, measure, query
+from dpheatmap.curator.core import looks, measure, query, slices
 from dpheatmap.curator.core import walk as walks
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.noise import DiscreteLaplace, Source, discrete_laplace
@@ -31,6 +31,7 @@ from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.design.shares import SHARES, UNITS
+from dpheatmap.design.slices import LOOK, Blocks, SliceRule
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.slicing import axis
@@ -341,6 +342,35 @@ def _noise_shared_by_images(patch: pytest.MonkeyPatch, drawn_as: Callable[[int],
 
     patch.setattr(groups, "listed_names", starting)
     patch.setattr(groups, "measure_release", sharing)
+
+
+def a_person_weighs_one_in_every_slice(patch: pytest.MonkeyPatch) -> None:
+    """The aggregation shares a person's W units within each slice instead of over all of them."""
+    a_person_weighs_one_in_every_image(patch)
+
+
+def noise_shared_by_slices(patch: pytest.MonkeyPatch) -> None:
+    """All slices of a group are counted with the same draws."""
+    honest = slices._blocks_of
+
+    def sharing(counts: Counts, blocks: Blocks, loss: PureLoss, source: Source) -> Ints:
+        key = id(blocks.codes)
+        if sharing_seed.get("key") != key:
+            sharing_seed.update(key=key, seed=int.from_bytes(os.urandom(8), "big"))
+        return honest(counts, blocks, loss, SeededSource(sharing_seed["seed"]))
+
+    sharing_seed: dict[str, int] = {}
+    patch.setattr(slices, "_blocks_of", sharing)
+
+
+def pooled_part_charged_to_nobody(patch: pytest.MonkeyPatch) -> None:
+    """Slices get all that the look left, though the pooled map has had a part of it."""
+    patch.setattr(SliceRule, "loss_of_slices", lambda self, whole: PureLoss(whole.epsilon * (1 - LOOK)))
+
+
+def look_with_all_of_epsilon(patch: pytest.MonkeyPatch) -> None:
+    """The count of everybody is charged a hundredth of epsilon, and has the noise of all of it."""
+    patch.setattr(slices, "loss_of_look", lambda whole: PureLoss(whole.epsilon))
 
 
 def rings_with_a_quarter_of_the_noise(patch: pytest.MonkeyPatch) -> None:

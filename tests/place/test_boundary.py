@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from shapely.geometry import shape
 
 from dpheatmap.errors import DomainError
-from dpheatmap.place.boundary import GRID, MOST_CELLS, MOST_POINTS, Boundary, boundary_of_edges, mask_of_boundary
+from dpheatmap.place.boundary import (
+    GRID,
+    MOST_CELLS,
+    MOST_CUT,
+    MOST_POINTS,
+    Boundary,
+    boundary_of_edges,
+    mask_of_boundary,
+)
 from dpheatmap.place.boundary_cells import cells_cut
 from dpheatmap.place.box import Box
 from dpheatmap.place.cell_parts import parts_of_cells
@@ -206,7 +214,7 @@ def test_rings_along_too_many_cells_are_refused_before_anything_is_allocated(acr
     if across:
         tall = tall._replace(points=tall.points[:, ::-1])
     assert len(tall.pack()) < 500
-    with pytest.raises(DomainError, match=f"more than {MOST_CELLS:,} finest cells"):
+    with pytest.raises(DomainError, match=f"more than {MOST_CUT:,} finest cells"):
         mask_of_boundary(tall.pack(), 28, 28)
 
 
@@ -364,5 +372,5 @@ def test_a_region_that_a_file_would_change_is_refused(monkeypatch: pytest.Monkey
 
 def test_a_boundary_of_too_many_cells_is_refused() -> None:
     zigzag = [[0.0, 0.0], *([0.5 + 0.4 * (k % 2), 0.9 * k / 2000] for k in range(2000)), [0.0, 1.0]]
-    with pytest.raises(DomainError, match=f"more than {MOST_CELLS:,}"):
+    with pytest.raises(DomainError, match=f"more than {MOST_CUT:,}"):
         Domain.polygon({"type": "Polygon", "coordinates": [zigzag]}, depth=26)

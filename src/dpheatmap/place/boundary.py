@@ -33,8 +33,8 @@ from dpheatmap.place.quadtree import Ints, encode
 GRID = 64
 """Points of the grid on the side of a finest cell."""
 
-MOST_CELLS = 2**24
-"""The most finest cells that a boundary's edges may pass through or along, and the longest side of its rectangle."""
+MOST_CELLS, MOST_CUT = 2**24, 2**22
+"""The longest side of a boundary's rectangle in finest cells; the most of them that edges may pass through or along."""
 
 MOST_POINTS = 2**20
 """The most corners of a boundary."""
@@ -137,9 +137,9 @@ def mask_of_boundary(packed: str, level: int, depth: int) -> RangeMask:
     finest = _rectangle(boundary, grid, depth)
     corner = np.array([finest.x0, finest.y0, finest.x0, finest.y0]) * grid
     edges = boundary.edges - corner  # small numbers: products of two fit into 64 bits
-    if bound_of_cells(edges, grid) > MOST_CELLS:  # before anything is as large as they are many
+    if bound_of_cells(edges, grid) > MOST_CUT:  # before anything is as large as they are many
         raise DomainError(
-            f"The boundary passes through more than {MOST_CELLS:,} finest cells. Give a coarser resolution."
+            f"The boundary passes through more than {MOST_CUT:,} finest cells. Give a coarser resolution."
         )
     x, y = cells_cut(edges, grid)
     row, first, last = rows_of_cells(edges, grid, finest.rows, x, y)

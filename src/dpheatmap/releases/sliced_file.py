@@ -169,18 +169,20 @@ def _problem(release: SlicedRelease) -> str | None:
     for number, family in enumerate(release.families):
         if isinstance(family, SliceMeasurements) != alike:
             return "its slices were not measured as claimed"
+        if isinstance(family, SliceMeasurements) and family.rule != SliceRule.after_look(
+            family.look, release.epsilon, len(release.axis.times)
+        ):
+            return "its parts of epsilon are not those that its count of everybody leads to"
         for tree in release.trees(number):
             if problem := release_file.problem_of(tree):
                 return problem
-        if isinstance(family, SliceMeasurements) and (problem := _problem_of_rule(release, family)):
+        if isinstance(family, SliceMeasurements) and (problem := _problem_of_blocks(release, family)):
             return problem
     return None
 
 
-def _problem_of_rule(release: SlicedRelease, family: SliceMeasurements) -> str | None:
+def _problem_of_blocks(release: SlicedRelease, family: SliceMeasurements) -> str | None:
     slices = len(release.axis.times)
-    if SliceRule.after_look(family.look, release.epsilon, slices) != family.rule:
-        return "its parts of epsilon are not those that its count of everybody leads to"
     if family.blocks is None or family.counts is None:
         return None
     found, each = family.trees[0], family.rule.loss_of_slices(release.loss)

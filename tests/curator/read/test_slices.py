@@ -20,7 +20,8 @@ from dpheatmap.curator.read.slices import Slices
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.slicing.axis import Axis
-from dpheatmap.slicing.period import Period, reading_of
+from dpheatmap.slicing.period import Period
+from dpheatmap.slicing.zone import reading_of
 from helpers import timed
 
 PLACE = dph.Domain.unit(1)
@@ -43,9 +44,9 @@ def counted(times: Any, every: str, zone: str | None, start: Any = None, end: An
     found = count(table, PLACE, Reading(user="u", x="x", y="y"), slices=slices)
     report = found[0].report
     assert report is not None
-    here = {label: of.total // UNITS for label, of in zip(slices.axis.labels, found, strict=True) if of.total}
-    left = {None: report.outside, "invalid": report.invalid}
-    return Counter({**here, **{name: number for name, number in left.items() if number}})
+    people: dict[str | None, int] = {None: report.outside, "invalid": report.invalid}
+    people |= {label: of.total // UNITS for label, of in zip(slices.axis.labels, found, strict=True)}
+    return Counter({name: number for name, number in people.items() if number})
 
 
 def texts(form: Callable[[datetime], str]) -> Any:

@@ -36,6 +36,7 @@ from dpheatmap.evaluate.audit.file_shapes import file_shapes
 from dpheatmap.evaluate.audit.group_shapes import image_shapes
 from dpheatmap.evaluate.audit.look_shapes import look_shapes
 from dpheatmap.evaluate.audit.shapes import THRESHOLD, Sample, Shape, sampler_shape, shapes
+from dpheatmap.evaluate.audit.slice_shapes import slice_shapes
 from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.place.domain import Floats
 
@@ -146,7 +147,7 @@ def audit(
 
 
 def catalogue(designs: Sequence[str], epsilon: Fraction) -> list[tuple[str, Shape]]:
-    """All shapes: for each design single releases, files and images; and those without a design."""
+    """All shapes: for each design single releases, files and images; slices; and those without a design."""
     found = [
         (design, shape)
         for design in designs
@@ -154,6 +155,8 @@ def catalogue(designs: Sequence[str], epsilon: Fraction) -> list[tuple[str, Shap
             *shapes(design, epsilon), *look_shapes(design, epsilon), *file_shapes(design), *image_shapes(design),
         )
     ]  # fmt: skip
+    if "ladder" in designs:
+        found += [("ladder", shape) for shape in slice_shapes()]
     return found + [("any", shape) for shape in (*discovery_shapes(epsilon), sampler_shape())]
 
 
