@@ -60,3 +60,38 @@ BAD_TEXTS: list[Any] = [
     " 2024-06-03", "2024-06-03 08", "0000-01-01", "12345678901234", "1e9", "NaN", "infinity", "-infinity", "epoch",
     "2024-06-03 08:00:00 Europe/Zurich", "03.06.2024", "2024-6-3", "2024-06-03\n", None,
 ]  # fmt: skip
+
+
+def table() -> Any:
+    """A table with times of every type that engines share: a person for each row, and one who is in many slices."""
+    import pyarrow as pa
+
+    size = len(INSTANTS)
+    clocks = [one.replace(tzinfo=None) for one in INSTANTS]
+    people = [f"p{k // 3}" for k in range(size - 2)]
+    return pa.table(
+        {
+            "u": [*people, "late", None],
+            "x": [0.01 * (k % 90) for k in range(size)],
+            "y": [0.5] * size,
+            "instant": pa.array([*INSTANTS[:-2], None, INSTANTS[-1]], pa.timestamp("us", tz="UTC")),
+            "clock": pa.array([*clocks[:-2], None, clocks[-1]], pa.timestamp("us")),
+            "day": pa.array([one.date() for one in clocks]),
+            "seconds": pa.array([int(one.timestamp() // 1) for one in INSTANTS]),
+            "float_seconds": pa.array([one.timestamp() for one in INSTANTS[:-1]] + [float("nan")]),
+            "g": ["bike", "walk", None] * (size // 3) + ["bike"] * (size % 3),
+        }
+    )
+
+
+SLICED: list[tuple[str, str, str | None, date | None, date | None]] = [
+    ("instant", "hour-of-week", "Europe/Zurich", None, None),
+    ("instant", "month", "America/New_York", date(2023, 12, 15), date(2025, 1, 10)),
+    ("clock", "hour-of-day", "Australia/Lord_Howe", None, None),
+    ("clock", "5 hours", "UTC", date(2024, 1, 1), date(2024, 1, 31)),
+    ("day", "weekday", None, None, None),
+    ("day", "week", "Asia/Kolkata", date(2024, 1, 3), date(2024, 12, 31)),
+    ("seconds", "day", "Europe/Zurich", date(2024, 1, 1), date(2024, 4, 30)),
+    ("float_seconds", "hour-of-day", "Asia/Kolkata", None, None),
+]
+"""A column, what a slice is, the zone, and the public range."""

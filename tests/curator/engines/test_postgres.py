@@ -21,7 +21,8 @@ from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.slices import Slices
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.slicing.axis import Axis
-from helpers import nasty
+from dpheatmap.slicing.period import Period
+from helpers import nasty, timed
 from helpers.hostile_values import assert_no_more_than_one
 from helpers.postgres import compiling
 from helpers.served import until
@@ -98,6 +99,41 @@ def test_predicates_parts_and_images(database: str, con: psycopg.Connection[Any]
     for here, there in zip(counted_here, counted_there, strict=True):
         assert here.codes.tolist() == there.codes.tolist()
         assert here.sums.tolist() == there.sums.tolist()
+
+
+TIMED = """u text, x float8, y float8, instant timestamptz, clock timestamp, day date, seconds bigint,
+    float_seconds float8, g text"""
+
+
+@pytest.mark.parametrize(("column", "every", "zone", "start", "end"), timed.SLICED)
+def test_times_are_in_the_same_slices(
+    database: str, con: psycopg.Connection[Any], column: str, every: str, zone: Any, start: Any, end: Any
+) -> None:
+    events = timed.table()
+    fill(con, "timed", events, TIMED)
+    con.execute("ALTER DATABASE postgres SET timezone TO 'Pacific/Auckland'")
+    slices = Slices(Axis(Period.of(every, zone, start, end), ("bike", "walk")), time=column, group="g")
+    here = count(events, dph.Domain.unit(7), Reading(**COLUMNS), slices=slices)
+    there = count(database, dph.Domain.unit(7), Reading(**COLUMNS, table="timed"), slices=slices)
+    assert sum(one.total for one in here) > 0
+    for one, other in zip(here, there, strict=True):
+        assert one.codes.tolist() == other.codes.tolist()
+        assert one.sums.tolist() == other.sums.tolist()
+    assert (here[0].report.invalid, here[0].report.outside) == (there[0].report.invalid, there[0].report.outside)  # type: ignore[union-attr]
+
+
+def test_infinite_times_are_invalid(database: str, con: psycopg.Connection[Any]) -> None:
+    con.execute("DROP TABLE IF EXISTS forever")
+    con.execute("CREATE TABLE forever (u text, x float8, y float8, t timestamp, z timestamptz, d date)")
+    far = ("294276-12-31", "4713-01-01 BC", "20000-01-01")
+    for word in ("infinity", "-infinity", *far, "2024-06-03 08:00"):
+        day = "5874897-12-31" if word == far[0] else word.partition(" 0")[0]
+        con.execute("INSERT INTO forever VALUES ('a', 0.5, 0.5, %s, %s, %s)", [word, word, day])
+    for column in ("t", "z", "d"):
+        slices = Slices(Axis(Period.of("weekday", "UTC")), time=column)
+        found = count(database, dph.Domain.unit(3), Reading(**COLUMNS, table="forever"), slices=slices)
+        assert found[0].report is not None
+        assert (found[0].report.invalid, found[0].report.inside) == (5, 1)
 
 
 COORDINATES = st.one_of(st.sampled_from(nasty.NUMBERS), st.floats(0, 1), st.floats())

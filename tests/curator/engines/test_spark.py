@@ -18,11 +18,16 @@ import pytest
 from pyspark.sql.functions import udf
 
 import dpheatmap as dph
+from dpheatmap.curator.aggregation import count
 from dpheatmap.curator.core.query import aggregation
 from dpheatmap.curator.engines import spark as spark_engine
 from dpheatmap.curator.engines.spark import _type
+from dpheatmap.curator.read.reading import Reading
+from dpheatmap.curator.read.slices import Slices
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
-from helpers import nasty
+from dpheatmap.slicing.axis import Axis
+from dpheatmap.slicing.period import Period
+from helpers import nasty, timed
 from helpers.hostile_values import assert_no_more_than_one
 from helpers.spark import session
 from helpers.tables import W, outcome
@@ -93,6 +98,23 @@ def test_predicates_parts_and_ids_under_a_collation(spark: Any, tmp_path: Path) 
     here = plain(outcome(events, domain, **{**COLUMNS, **options}))
     assert plain(outcome(frame, domain, **{**COLUMNS, **options})) == here
     assert [table.name for table in spark.catalog.listTables()] == []
+
+
+@pytest.mark.parametrize("session_zone", ["America/Los_Angeles", "Europe/Zurich"])
+def test_times_are_in_the_same_slices(spark: Any, session_zone: str, tmp_path: Path) -> None:
+    events = timed.table()
+    pq.write_table(events, tmp_path / "timed.parquet")
+    spark.conf.set("spark.sql.session.timeZone", session_zone)
+    for column, every, zone, start, end in timed.SLICED:
+        slices = Slices(Axis(Period.of(every, zone, start, end), ("bike", "walk")), time=column, group="g")
+        here = count(events, dph.Domain.unit(7), Reading(**COLUMNS), slices=slices)
+        there = count(
+            str(tmp_path / "timed.parquet"), dph.Domain.unit(7), Reading(**COLUMNS, engine="spark"), slices=slices
+        )
+        assert sum(one.total for one in here) > 0
+        for one, other in zip(here, there, strict=True):
+            assert one.codes.tolist() == other.codes.tolist(), (column, every)
+            assert one.sums.tolist() == other.sums.tolist(), (column, every)
 
 
 def test_tables_by_name_and_files_of_either_format(spark: Any, tmp_path: Path) -> None:

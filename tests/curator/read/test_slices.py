@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -115,6 +116,32 @@ def test_numpy_and_sql_agree_with_the_calendar(clocks: list[datetime], given_: t
     assert labels == wanted
     # years below 1000 are written with four digits by isoformat
     assert counted(pa.array([one.isoformat() for one in clocks]), every, "UTC", start, end) == Counter(wanted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("TIMESTAMP", ["infinity", "-infinity", "290000-01-01", "2000-01-01 (BC)"]),
+        ("TIMESTAMPTZ", ["infinity", "-infinity", "290000-01-01 00:00:00+00"]),
+        ("TIMESTAMP_S", ["infinity", "290000-01-01"]),
+        ("TIMESTAMP_MS", ["-infinity", "290000-01-01"]),
+        ("TIMESTAMP_NS", ["infinity", "-infinity"]),
+        ("DATE", ["infinity", "-infinity", "5881580-07-10", "5877642-06-25 (BC)"]),
+        ("HUGEINT", [str(10**30), str(-(10**30))]),
+        ("UBIGINT", [str(2**64 - 1)]),
+        ("DOUBLE", ["nan", "inf", "-inf", "1e308"]),
+    ],
+)
+def test_times_far_off_are_invalid_for_their_rows_alone(kind: str, values: list[str]) -> None:
+    with duckdb.connect() as con:
+        rows = [*values, "2024-06-03" if "INT" not in kind and kind != "DOUBLE" else "1717372800"]
+        con.execute(f"CREATE TABLE t AS SELECT 'p' || k AS u, 0.1 AS x, 0.1 AS y, CAST(v AS {kind}) AS t FROM "
+                    "(SELECT unnest(?) AS v, unnest(range(?)) AS k)", [rows, len(rows)])  # fmt: skip
+        slices = Slices(Axis(Period.of("weekday", "UTC")), time="t")
+        found = count(con.table("t"), PLACE, Reading(user="u", x="x", y="y"), slices=slices)
+    report = found[0].report
+    assert report is not None
+    assert (report.invalid, report.inside, found[0].total) == (len(values), 1, UNITS)
 
 
 @settings(max_examples=60, deadline=None)

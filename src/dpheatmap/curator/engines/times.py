@@ -1,8 +1,8 @@
 """Microseconds since 1970 on other engines: of instants, and of what clocks showed, which is read as if it were UTC.
 
 No expression depends on a session's time zone. In Spark a clock's time becomes an instant only by way of that zone, so
-there the day and the fields of the time are taken apart. PostgreSQL's infinite times are null, since a cast of their
-seconds would fail.
+there the day and the fields of the time are taken apart. PostgreSQL's times that are infinite or far off are null,
+since a cast of their microseconds would fail.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ import sqlglot
 from sqlglot import exp
 
 MICROS = "EPOCH_US"
-_POSTGRES = "CASE WHEN ISFINITE({t}) THEN CAST(FLOOR(EXTRACT(EPOCH FROM {t}) * 1000000) AS BIGINT) END"
+_POSTGRES = (
+    "CASE WHEN EXTRACT(EPOCH FROM {t}) BETWEEN -100000000000 AND 300000000000 "
+    "THEN CAST(FLOOR(EXTRACT(EPOCH FROM {t}) * 1000000) AS BIGINT) END"
+)
 _FIELDS = (
-    "UNIX_DATE(CAST({t} AS DATE)) * 86400000000 + HOUR({t}) * 3600000000 + MINUTE({t}) * 60000000 "
-    "+ CAST(EXTRACT(SECOND FROM {t}) * 1000000 AS BIGINT)"
+    "CAST(UNIX_DATE(CAST({t} AS DATE)) AS BIGINT) * 86400000000 "
+    "+ CAST(HOUR({t}) * 60 + MINUTE({t}) AS BIGINT) * 60000000 + CAST(EXTRACT(SECOND FROM {t}) * 1000000 AS BIGINT)"
 )
 _INSTANTS = {"postgres": _POSTGRES, "spark": "UNIX_MICROS({t})", "databricks": "UNIX_MICROS({t})"}
 _CLOCKS = {"postgres": _POSTGRES, "spark": _FIELDS, "databricks": _FIELDS}

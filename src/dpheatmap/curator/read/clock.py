@@ -30,6 +30,7 @@ _CLOCK = rf"{_DAY}([ T]{_TIME}\d{{0,3}})?"
 _OFFSET = r"(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)"
 _INSTANT = rf"{_DAY}[ T]{_TIME}\d{{0,3}} ?{_OFFSET}"
 _SECONDS = r"-?\d{1,12}(\.\d{1,9})?"
+_FIRST_DAY, _LAST_DAY = "CAST('0001-01-01' AS DATE)", "CAST('9999-12-31' AS DATE)"
 _LEAST, _MOST = -SINCE_1970 // MICRO, (END - SINCE_1970) // MICRO - 1
 
 
@@ -48,17 +49,26 @@ def reading_of_column(column: str, kind: str, *, portable: bool) -> Reading | No
 
     Other engines, which are ``portable``, take no text. Their infinite times are the matter of `engines/times.py`.
     """
-    finite = "" if portable else f"CASE WHEN isfinite({column}) THEN "
-    if kind in (*DATES, *CLOCKS):
-        return Reading(_in_range(f"{finite}{MICROS}(CAST({column} AS TIMESTAMP)){' END' * bool(finite)}"), NEVER)
+    if kind in DATES:
+        shown = (
+            f"CASE WHEN {column} BETWEEN {_FIRST_DAY} AND {_LAST_DAY} THEN {MICROS}(CAST({column} AS TIMESTAMP)) END"
+        )
+        return Reading(_in_range(shown), NEVER)
+    if kind in CLOCKS:
+        return Reading(_in_range(_micros(f"{'' if portable else 'TRY_'}CAST({column} AS TIMESTAMP)", portable)), NEVER)
     if kind in INSTANTS:
-        return Reading(NEVER, _in_range(f"{finite}{MICROS}({column}){' END' * bool(finite)}"))
+        return Reading(NEVER, _in_range(_micros(column, portable)))
     if kind in (*WHOLE_NUMBERS, *FLOATS):
         return Reading(NEVER, _in_range(_seconds(column, kind in FLOATS)))
     if kind in TEXTS and not portable:
         text = f"CAST({column} AS VARCHAR)"
         return _of_text(f"regexp_replace({text}, '^\"(.*)\"$', '\\1')" if kind == "JSON" else text)
     return None
+
+
+def _micros(time: str, portable: bool) -> str:
+    """Microseconds since 1970 of a time; null if it is infinite, which `engines/times.py` sees to elsewhere."""
+    return f"{MICROS}({time})" if portable else f"CASE WHEN isfinite({time}) THEN {MICROS}({time}) END"
 
 
 def local_reading(shown: str, instant: str, zone: str | None) -> str:
