@@ -28,7 +28,8 @@ _RANGES, _CLARITY = 96, 128  # the same of its ranges and of its clarity, at mos
 _LEVELS, _COARSE_LEVELS = 2**12 - 1, 2**10 - 1  # of values, to half a percent; of the others, to two
 _PAGE, _SLICE = 1_500_000, 38_000  # bytes that a page may have, and may have more for each slice
 
-_OF_SLICE = ("takeaway", "values", "low", "high", "clarity", "hatch", "edges", "legend", "nothing", "busiest")
+OF_SLICE = ("takeaway", "values", "low", "high", "clarity", "hatch", "edges", "legend", "nothing", "busiest")
+"""What a slice has of its own; everything else is common to all."""
 
 
 def write(series: Series, path: Path, *, tiles: str | None = None, **choices: Any) -> None:
@@ -65,20 +66,28 @@ def limit_of(slices: int) -> int:
 
 
 def pictures_of(series: Series, look: Look) -> list[Picture]:
-    """The maps of all slices on one scale; if one of them has rough places, all legends tell what these are."""
+    """The maps of all slices on one scale, with coarse ranges; if one has rough places, all legends tell of them."""
     found = on_one_scale([series[label] for label in series.labels], [look] * len(series))
     rough = next((picture.words.legend.rough for picture in found if picture.hatch), "")
-    return [_with_rough(picture, rough) if picture.painted else picture for picture in found]
+    return [_coarse(_with_rough(picture, rough) if picture.painted else picture) for picture in found]
 
 
 def _with_rough(picture: Picture, rough: str) -> Picture:
     return replace(picture, words=replace(picture.words, legend=replace(picture.words.legend, rough=rough)))
 
 
+def _coarse(picture: Picture) -> Picture:
+    """A picture whose ranges and clarity are on coarser grids."""
+    ranges = picture.ranges()
+    known = None if ranges is None else (_at_most(ranges[0], _RANGES), _at_most(ranges[1], _RANGES))
+    clarity = None if picture.clarity is None else _at_most(picture.clarity, _CLARITY)
+    return replace(picture, ranges=lambda: known, clarity=clarity)
+
+
 def data_of(series: Series, pictures: Sequence[Picture], around: dict[str, Any], side: int) -> str:
     """The data of a series as JSON; ``SeriesData`` in web/src/data.ts lists its fields."""
-    listed = [map_data(_small(picture, side), _LEVELS, _COARSE_LEVELS) for picture in pictures]
-    common = {name: value for name, value in listed[0].items() if name not in _OF_SLICE}
+    listed = [map_data(picture.at_most(side), _LEVELS, _COARSE_LEVELS) for picture in pictures]
+    common = {name: value for name, value in listed[0].items() if name not in OF_SLICE}
     person = pictures[0].unit.subject.person
     axis, volumes = series.release.axis, series.volumes
     low, high = volumes.interval(0.9)
@@ -87,7 +96,7 @@ def data_of(series: Series, pictures: Sequence[Picture], around: dict[str, Any],
             "name": name,
             "label": label,
             "volume": _volume(float(volumes.people[k]), float(low[k]), float(high[k])),
-            **{part: listed[k][part] for part in _OF_SLICE},
+            **{part: listed[k][part] for part in OF_SLICE},
         }
         for k, (name, label) in enumerate(zip(series.labels, slices_in_words(axis), strict=True))
     ]
@@ -112,13 +121,6 @@ def _volume(people: float, low: float, high: float) -> dict[str, Any]:
     """How many people are in a slice, with the ends of the range."""
     numbers = {"people": round(people, 2), "low": round(low, 2), "high": round(high, 2)}
     return {**numbers, "words": f"{range_in_words(low, high)} people"}
-
-
-def _small(picture: Picture, side: int) -> Picture:
-    ranges = picture.ranges()
-    coarse = None if ranges is None else (_at_most(ranges[0], _RANGES), _at_most(ranges[1], _RANGES))
-    clarity = None if picture.clarity is None else _at_most(picture.clarity, _CLARITY)
-    return replace(picture.at_most(side), ranges=lambda: coarse, clarity=clarity)
 
 
 def _at_most(field: Floats, pixels: int) -> Floats:
