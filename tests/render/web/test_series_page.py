@@ -149,7 +149,16 @@ def test_options_are_checked(day: Series, tmp_path: Path) -> None:
         day.save(tmp_path / "day.html", speed=2)
     with pytest.raises(ParameterError, match="contour"):
         day.save(tmp_path / "day.html", style="contour")
+    with pytest.raises(ParameterError, match="title"):
+        day.save(tmp_path / "day.html", title=5)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_look_is_asked_for_as_for_a_map(day: Series, tmp_path: Path) -> None:
+    day.save(tmp_path / "day.html", title="Bern by hour", source="Counts", what=None, colours="dark", basemap=False)
+    data = data_in((tmp_path / "day.html").read_text(encoding="utf-8"))
+    assert (data["title"], data["colours"], data["basemap"]) == ("Bern by hour", "dark", None)
+    assert "Data: Counts." in data["facts"]
 
 
 def test_slices_are_called_as_people_call_them() -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dpheatmap._util.parameters import check
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.series import Series
 from dpheatmap.place.domain import Domain, Floats
@@ -135,5 +136,7 @@ def _look(choices: dict[str, Any]) -> Look:
     """The look that options ask for."""
     for name in sorted(choices.keys() - set(OPTIONS)):
         raise ParameterError(f"{name} is no option of the page of a series. Leave it out.")
-    context = choices.get("context") or ()
-    return Look(**{**choices, "context": (context,) if isinstance(context, str) else tuple(context)})
+    given = {name: value for name, value in choices.items() if value is not None}
+    check(**given)
+    context = given.get("context", ())
+    return Look(**{**given, "context": (context,) if isinstance(context, str) else tuple(context)})

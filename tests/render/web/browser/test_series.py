@@ -119,6 +119,7 @@ def test_it_plays_only_when_it_is_asked_to(make_data: MakeData, open_data: OpenD
     page, slider = opened.page, opened.page.get_by_role("slider")
     page.wait_for_timeout(1200)
     assert now(page) == "00:00"
+    assert page.evaluate("dpheatmap.fade.keep() === null") == (motion == "reduce")  # nothing to fade from
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     for label in LABELS[1:]:
