@@ -18,6 +18,7 @@ export function stateOf(hash: string, start: State): State {
     theme: theme ?? start.theme,
     smooth: style === "smooth" || (style !== "bands" && start.smooth),
     view: known ? { zoom, lat, lng } : start.view,
+    slice: start.slice === null ? null : (asked.get("slice") ?? start.slice),
   };
 }
 
@@ -31,6 +32,7 @@ export function hashOf(state: State, start: State, embed = false): string {
   if (state.show !== start.show) parts.push(`show=${state.show}`);
   if (state.theme !== start.theme) parts.push(`theme=${state.theme}`);
   if (state.smooth !== start.smooth) parts.push(`style=${state.smooth ? "smooth" : "bands"}`);
+  if (state.slice !== null && state.slice !== start.slice) parts.push(`slice=${encodeURIComponent(state.slice)}`);
   return parts.length ? `#${parts.join("&")}` : "";
 }
 

@@ -3,30 +3,32 @@
  * settings and its promise; `state` is what a reader chose, `set` changes it, `destroy` takes everything away again.
  */
 import { asksToEmbed, hashOf, pageAddress, stateOf } from "./address";
-import { Areas, areasTable, withAreas } from "./areas";
-import type { Context } from "./basemap";
-import { type AreaData, type Basemap, type City, decodeLayer, inflateJson, type MapData } from "./data";
-import { button, el } from "./dom";
+import { type Areas, areasTable, withAreas } from "./areas";
+import type { AreaData, City, MapData } from "./data";
+import { button, el, part } from "./dom";
 import { geoJson, save } from "./download";
 import { snippet, snippetField } from "./embed";
+import { Fade } from "./fade";
 import { Frame } from "./frame";
 import { groundOf } from "./ground";
-import { type Fields, Heat } from "./heat";
+import { Heat } from "./heat";
 import type { Ink } from "./inks";
 import { type Layout, watchLayout } from "./layout";
 import { Legend, type LegendParts, legendParts } from "./legend";
 import { HeatMap } from "./map";
-import { Outline } from "./outline";
 import { pictureOf } from "./picture";
 import { atFractions, atOwn, type LngLat, WHOLE } from "./place";
-import { placesTable } from "./places";
+import { Places } from "./places";
 import { onPrint } from "./print";
 import { readingAt } from "./reading";
 import { Readout } from "./readout";
 import { find, searchField } from "./search";
 import { Settings } from "./settings";
+import { Slices, withSlice } from "./slices";
+import { Slider } from "./slider";
 import { snapshot } from "./snapshot";
 import { isDark, startOf, type State } from "./state";
+import { unpack, type Unpacked } from "./unpack";
 import { waterOver } from "./water";
 
 export type { State } from "./state";
@@ -36,23 +38,15 @@ export interface Options {
   page?: boolean;
 }
 
-/** What was unpacked. */
-interface Unpacked {
-  fields: Fields;
-  basemap: Basemap | null;
-  outline: Outline | null;
-  areas: Areas | null;
-  background: HTMLCanvasElement | null;
-  context: Context[];
-}
-
 const SHARP = 2; // pixels of pictures and prints for each of the screen's
 const [AROUND, AROUND_SMALL] = [16, 10]; // pixels around the map when all of it is shown
+const REST = 250; // milliseconds without another slice, after which the address tells it
 const FEW = 0.03; // of what is painted: may be out of sight at first where a page embeds the map
 
 export class HeatmapView {
   private readonly start: State;
   private chosen: State;
+  private data: MapData;
   private layout: Layout = "wide";
   private printing = false;
   private nearest = 0; // the zoom that shows all of it
@@ -63,39 +57,38 @@ export class HeatmapView {
   private readonly readout = new Readout();
   private readonly settings: Settings;
   private readonly cities: City[];
+  private readonly places = new Places((data, { lon, lat }) => this.go(atOwn(data, lon, lat)));
+  private readonly slices: Slices | null;
+  private readonly slider: Slider | null;
+  private readonly fade: Fade;
+  private pointedAt: Parameters<HeatmapView["point"]> | null = null;
+  private addressDue: ReturnType<typeof setTimeout> | undefined;
   private readonly scheme = matchMedia("(prefers-color-scheme: dark)");
   private readonly ends: (() => void)[] = [];
 
   private constructor(
     private readonly root: HTMLElement,
-    private readonly data: MapData,
+    given: MapData,
     private readonly unpacked: Unpacked,
     private readonly options: Options,
   ) {
     const { basemap, fields } = unpacked;
+    const data = (this.data = withSlice(given, 0));
     this.start = this.chosen = startOf(data);
+    this.slices = given.series ? new Slices(given, given.series) : null;
+    this.slider = given.series ? new Slider(given.series, (slice) => this.set({ slice })) : null;
     const ground = basemap && groundOf(basemap);
     this.cities = basemap?.cities ?? [];
     this.heat = new Heat(data, fields, ground && !data.tiles ? waterOver(data, ground) : null, unpacked.outline, unpacked.areas);
-    this.settings = new Settings(data, (part) => this.set(part));
+    this.fade = new Fade(this.heat.canvas, () => this.map?.repaint(this.heat.part));
+    this.settings = new Settings(this.slices?.fullest ?? data, (part) => this.set(part));
     const onMap = [this.zoomButtons(), this.readout.tip, this.readout.cross, this.readout.spoken];
     const areas = data.areas && part("Areas and their ranges", areasTable(data.areas, (area) => this.goToArea(area)));
-    this.frame = new Frame(root, { data, legend: this.legend.element, areas, more: this.more(), onMap });
+    this.frame = new Frame(root, { data, legend: this.legend.element, areas, slider: this.slider?.element ?? null, more: this.more(), onMap });
   }
 
-  static async mount(root: HTMLElement, data: MapData, options: Options = {}): Promise<HeatmapView> {
-    const [values, low, high, clarity, basemap, outline, background, context] = await Promise.all([
-      decodeLayer(data.values),
-      data.low && decodeLayer(data.low),
-      data.high && decodeLayer(data.high),
-      data.clarity && decodeLayer(data.clarity),
-      data.basemap ? inflateJson<Basemap>(data.basemap) : null,
-      data.outline ? inflateJson<number[][]>(data.outline).then((steps) => new Outline(steps)) : null,
-      data.background ? canvasOf(data.background) : null,
-      Promise.all(data.context.map(async ({ name, kind, data: packed }) => ({ name, kind, features: await inflateJson<GeoJSON.FeatureCollection>(packed) }))),
-      ...["400", "600"].map((weight) => document.fonts.load(`${weight} 16px Inter`).catch(() => [])),
-    ]);
-    const view = new HeatmapView(root, data, { fields: { values, low, high, clarity }, basemap, outline, areas: data.areas && new Areas(data.areas), background, context }, options);
+  static async mount(root: HTMLElement, given: MapData, options: Options = {}): Promise<HeatmapView> {
+    const view = new HeatmapView(root, given, await unpack(withSlice(given, 0)), options);
     await view.build();
     return view;
   }
@@ -107,7 +100,10 @@ export class HeatmapView {
 
   /** Change what is shown. */
   set(part: Partial<State>): void {
+    const before = this.chosen.slice;
     this.chosen = { ...this.chosen, ...part };
+    if (this.chosen.slice !== before) void this.showSlice();
+    if (Object.keys(part).every((name) => name === "slice")) return;
     if (this.chosen.show === "areas" && !this.unpacked.areas) this.chosen.show = "heat";
     if (part.view !== undefined) this.showView();
     this.showTheme();
@@ -125,6 +121,9 @@ export class HeatmapView {
 
   destroy(): void {
     this.ends.forEach((end) => end());
+    this.slider?.pause();
+    this.fade.stop();
+    clearTimeout(this.addressDue);
     this.map?.map.remove();
     this.root.replaceChildren();
     this.root.removeAttribute("data-layout");
@@ -140,6 +139,7 @@ export class HeatmapView {
     this.ends.push(() => this.scheme.removeEventListener("change", rethemed));
     this.ends.push(onPrint(() => this.beforePrint(), () => this.afterPrint()));
     if (this.options.page) this.followAddress();
+    if (this.chosen.slice !== this.start.slice) await this.showSlice();
     try {
       await this.addMap();
     } catch (error) {
@@ -176,6 +176,27 @@ export class HeatmapView {
     this.frame.stage.replaceChildren(this.heat.canvas, el("p", { class: "note" }, "This browser can’t draw the map itself."));
   }
 
+  /** The slice that was chosen, as soon as it is unpacked. */
+  private async showSlice(): Promise<void> {
+    const { slices, slider } = this;
+    if (!slices || !slider) return;
+    const number = slices.numberOf(this.chosen.slice);
+    slider.tell(number);
+    const fields = await slices.fieldsOf(number);
+    if (slices.numberOf(this.chosen.slice) !== number) return; // the reader went on
+    this.data = slices.dataOf(number);
+    this.unpacked.fields = fields;
+    this.heat.take(this.data, fields);
+    const before = this.printing ? null : this.fade.keep();
+    this.showTheme();
+    this.fade.from(before);
+    this.places.show(this.data);
+    if (this.pointedAt) this.point(...this.pointedAt);
+    clearTimeout(this.addressDue);
+    this.addressDue = setTimeout(() => this.tellAddress(), REST);
+    slider.shown();
+  }
+
   private arrange(layout: Layout): void {
     if (this.printing) return;
     const changed = layout !== this.layout;
@@ -195,7 +216,7 @@ export class HeatmapView {
   private showView(): void {
     if (!this.map || this.printing) return;
     const around = this.layout === "wide" ? AROUND : AROUND_SMALL;
-    const first = this.layout === "wide" ? WHOLE : this.heat.extent(this.layout === "embed" ? FEW : 0);
+    const first = this.layout === "wide" || this.slices ? WHOLE : this.heat.extent(this.layout === "embed" ? FEW : 0);
     this.map.fit(first, around);
     this.nearest = this.map.view.zoom;
     if (this.chosen.view) this.map.jump(this.chosen.view);
@@ -208,6 +229,7 @@ export class HeatmapView {
 
   private paintHeat(ratio = Math.min(window.devicePixelRatio, SHARP)): void {
     const { map, heat, frame } = this;
+    this.fade.stop();
     const [wide, high] = [frame.stage.clientWidth, (frame.stage.clientWidth * this.data.rows) / this.data.columns];
     heat.paint(this.chosen, this.ink, map?.seen ?? { part: WHOLE, wide, high }, ratio);
     map?.repaint(heat.part);
@@ -251,6 +273,7 @@ export class HeatmapView {
   }
 
   private point(at: LngLat | null, x: number, y: number): void {
+    this.pointedAt = at && [at, x, y];
     if (!at) return this.readout.hide();
     const { clientWidth, clientHeight } = this.frame.stage;
     this.readout.show(readingAt(this.data, this.heat, this.cities, at, this.areas), x, y, clientWidth, clientHeight);
@@ -296,6 +319,7 @@ export class HeatmapView {
 
   private more(): HTMLElement {
     const { data } = this;
+    this.places.show(data);
     const names = [...new Set(this.cities.map(([name]) => name))];
     const files = el(
       "div",
@@ -308,7 +332,7 @@ export class HeatmapView {
       "div",
       { class: "more" },
       ...(names.length ? [searchField(names, (query) => this.search(query))] : []),
-      ...(data.busiest.length ? [part("Places and their intervals", placesTable(data, ({ lon, lat }) => this.go(atOwn(data, lon, lat))))] : []),
+      this.places.element,
       part("Settings", this.settings.element),
       part("Download", files, snippetField(text)),
     );
@@ -346,6 +370,7 @@ export class HeatmapView {
   }
 
   private beforePrint(): void {
+    this.slider?.pause();
     this.printing = true;
     this.showTheme();
     this.frame.print(this.snapshot());
@@ -364,22 +389,9 @@ export class HeatmapView {
   }
 
   private saveGeoJson(): void {
-    const text = JSON.stringify(geoJson(this.data, this.unpacked.fields.values.values, this.heat));
+    const { title, subtitle, series } = this.data;
+    const named = series ? { ...this.data, title: `${title}, ${subtitle}` } : this.data;
+    const text = JSON.stringify(geoJson(named, this.unpacked.fields.values.values, this.heat));
     save(new Blob([text], { type: "application/geo+json" }), "map.geojson");
   }
-}
-
-/** What can be opened, by its name. */
-function part(name: string, ...content: HTMLElement[]): HTMLElement {
-  return el("details", { class: `part-${name.split(" ")[0].toLowerCase()}` }, el("summary", {}, name), ...content);
-}
-
-/** A picture that the page carries, as a canvas. */
-async function canvasOf(url: string): Promise<HTMLCanvasElement> {
-  const image = new Image();
-  image.src = url;
-  await image.decode();
-  const canvas = el("canvas", { width: String(image.naturalWidth), height: String(image.naturalHeight) });
-  canvas.getContext("2d")?.drawImage(image, 0, 0);
-  return canvas;
 }

@@ -52,11 +52,46 @@ export interface MapData {
   busiest: Busiest[];
   /** Areas with their numbers, deflated; what is shown at first. Null: none. */
   areas: AreasData | null;
+  /** Maps of several times or groups. What each has of its own is missing above until one is chosen. Null: one map. */
+  series?: SeriesData | null;
   basemap: string | null;
   background: string | null;
   tiles: { url: string; credit: string } | null;
   /** The user's own files. */
   context: ContextLayer[];
+}
+
+/** Several maps on one scale. */
+export interface SeriesData {
+  /** What tells slices apart: "Time". */
+  of: string;
+  /** The same in words: "by hour of the day, clocks of Europe/Zurich". */
+  words: string;
+  /** Whether the first slice follows the last. */
+  loops: boolean;
+  /** How many slices follow each other, before those of another group begin. */
+  run: number;
+  /** What stands under the chart of volumes. */
+  caption: string;
+  slices: SliceData[];
+}
+
+/** What a slice has of its own. */
+export interface SliceData extends Pick<MapData, "takeaway" | "values" | "low" | "high" | "clarity" | "hatch" | "edges" | "legend" | "nothing" | "busiest"> {
+  /** As in Python and in the address: "8". */
+  name: string;
+  /** As readers see it: "08:00". */
+  label: string;
+  volume: Volume;
+}
+
+/** How many people a slice has, and between which numbers 9 in 10 such ranges hold the truth. */
+export interface Volume {
+  people: number;
+  low: number;
+  high: number;
+  /** "190 to 230 people". */
+  words: string;
 }
 
 /** Areas on the map, by rank. */

@@ -24,6 +24,11 @@ export function field(name: string, input: HTMLElement): HTMLLabelElement {
   return el("label", { class: "field" }, el("span", {}, name), input);
 }
 
+/** What can be opened, by its name. */
+export function part(name: string, ...content: HTMLElement[]): HTMLElement {
+  return el("details", { class: `part-${name.split(" ")[0].toLowerCase()}` }, el("summary", {}, name), ...content);
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export function svg(tag: string, attributes: Record<string, string>): SVGElement {

@@ -10,6 +10,8 @@ export interface FrameParts {
   legend: HTMLElement;
   /** The areas and their numbers, which have a place of their own. */
   areas: HTMLElement | null;
+  /** What chooses between several maps. */
+  slider: HTMLElement | null;
   /** What can be opened: search, places, settings, downloads. */
   more: HTMLElement;
   /** What lies on the map: buttons, readout. */
@@ -27,6 +29,7 @@ export class Frame {
   private readonly promise = el("div", { class: "promise" });
   private printed: HTMLElement | null = null;
   private readonly title = el("h1", {});
+  private readonly subtitle = el("p", { class: "subtitle" });
   private readonly takeaway = el("p", { class: "takeaway" });
   private readonly facts = el("p", { class: "facts" });
   private readonly card = el("div", { class: "card" });
@@ -37,16 +40,14 @@ export class Frame {
     const { badge, open, dialog } = privacyLabel(data);
     this.credits = el("p", { class: "credits" }, [...data.credits, ...(data.tiles ? [data.tiles.credit] : [])].join(" · "));
     this.promise.append(badge, open, this.sheet.open);
-    const header = el("header", {}, this.title);
-    if (data.subtitle) header.append(el("p", { class: "subtitle" }, data.subtitle));
-    header.append(this.takeaway);
+    const header = el("header", {}, this.title, this.subtitle, this.takeaway);
     this.column.append(header, this.promise, parts.legend, ...(parts.areas ? [parts.areas] : []), this.facts);
     this.area.append(this.stage, this.card, ...parts.onMap, this.credits);
     this.say(data);
     root.classList.add("dpheatmap");
     root.replaceChildren(
       ...data.warnings.map((text) => el("p", { class: "warning" }, text)),
-      el("div", { class: "body" }, this.column, this.area),
+      el("div", { class: "body" }, this.column, this.area, ...(parts.slider ? [parts.slider] : [])),
       this.sheet.dialog,
       dialog,
     );
@@ -81,9 +82,11 @@ export class Frame {
     this.link.href = address;
   }
 
-  /** Say what is shown: its title, its sentence, its small print, and why there may be nothing. */
-  say({ title, takeaway, facts, nothing }: Pick<MapData, "title" | "takeaway" | "facts" | "nothing">): void {
+  /** Say what is shown: its titles, its sentence, its small print, and why there may be nothing. */
+  say({ title, subtitle, takeaway, facts, nothing }: Pick<MapData, "title" | "subtitle" | "takeaway" | "facts" | "nothing">): void {
     this.title.textContent = title;
+    this.subtitle.textContent = subtitle;
+    this.subtitle.hidden = !subtitle;
     this.takeaway.textContent = takeaway;
     this.takeaway.hidden = !takeaway;
     this.facts.textContent = facts.join(" ");

@@ -38,19 +38,31 @@ export class Heat {
   /** What is on the canvas. */
   part: Part = WHOLE;
   private painted = 0; // the width of the whole heat, in pixels of the screen, when it was painted
-  private readonly clarity: Grid | null;
-  private readonly sureness: Grid | null;
+  private clarity: Grid | null;
+  private knownSureness: Grid | null | undefined;
   private readonly extents = new Map<number, Part>();
 
   constructor(
-    private readonly data: MapData,
-    private readonly fields: Fields,
+    private data: MapData,
+    private fields: Fields,
     private readonly water: DrawWater | null,
     private readonly outline: Outline | null,
     private readonly areas: Areas | null,
   ) {
     this.clarity = fields.clarity && refined(fields.clarity);
-    this.sureness = surenessOf(data, fields);
+  }
+
+  /** Another map of the same place, to be painted next. */
+  take(data: MapData, fields: Fields): void {
+    this.data = data;
+    this.fields = fields;
+    this.clarity = fields.clarity && refined(fields.clarity);
+    this.knownSureness = undefined;
+    this.extents.clear();
+  }
+
+  private get sureness(): Grid | null {
+    return (this.knownSureness ??= surenessOf(this.data, this.fields));
   }
 
   /** Whether what is seen would look better if it were painted anew. */

@@ -17,10 +17,13 @@ export interface State {
   smooth: boolean;
   /** Null: the whole map. */
   view: View | null;
+  /** The name of a slice of a series; null: there is one map. */
+  slice: string | null;
 }
 
-export function startOf({ colours, style, areas }: Pick<MapData, "colours" | "style" | "areas">): State {
-  return { show: areas ? "areas" : "heat", theme: colours ?? "auto", smooth: style === "smooth", view: null };
+export function startOf({ colours, style, areas, series }: Pick<MapData, "colours" | "style" | "areas" | "series">): State {
+  const slice = series?.slices[0].name ?? null;
+  return { show: areas ? "areas" : "heat", theme: colours ?? "auto", smooth: style === "smooth", view: null, slice };
 }
 
 export function isDark(theme: ThemeChoice): boolean {

@@ -94,7 +94,7 @@ test("the layout goes by the room", () => {
 });
 
 test("an address tells what is seen, and nothing else", () => {
-  const state = { show: "sure", theme: "dark", smooth: true, view: { zoom: 12.345, lat: 40.71234567, lng: -74.01 } } as const;
+  const state = { show: "sure", theme: "dark", smooth: true, view: { zoom: 12.345, lat: 40.71234567, lng: -74.01 }, slice: null } as const;
   const hash = hashOf(state, START);
   assert.equal(hash, "#map=12.35/40.71235/-74.01&show=sure&theme=dark&style=smooth");
   assert.deepEqual(stateOf(hash, START), { ...state, view: { zoom: 12.35, lat: 40.71235, lng: -74.01 } });

@@ -134,6 +134,11 @@ class Series(Mapping[str, Heatmap]):
         volumes = self.volumes
         return joined.assign(volume=("slice", volumes.people), volume_std=("slice", volumes.std))
 
+    def _repr_html_(self) -> str:
+        from dpheatmap.render.web.notebook import output_of_series
+
+        return output_of_series(self)
+
     def __repr__(self) -> str:
         return (
             f"<Series of {len(self)} heatmaps, {self.release.axis.words}, {self.domain.kind} domain, "

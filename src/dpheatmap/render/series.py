@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dpheatmap.heatmap.series import Series
 
 FORMATS = {
+    ".html": "dpheatmap.render.web.series_page",
     ".csv": "dpheatmap.render.formats.series_table",
     ".nc": "dpheatmap.render.formats.series_netcdf",
 }

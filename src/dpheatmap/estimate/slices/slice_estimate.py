@@ -12,7 +12,7 @@ slices, believed as far as the evidence says (`posterior/public_measure.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -38,6 +38,7 @@ from dpheatmap.releases.sliced_release import SlicedRelease
 _WIDER = 1.2
 _VISIT = 0.1  # people: what a visit weighs at least
 _PIXELS = 256  # on the longer side of other slices' maps
+_KEPT = 5_000_000  # numbers of draws of the pooled map that are kept for other slices: 40 MB
 _DEEPER = 2  # levels below a block at which a slice's spread differs from the pooled map's
 
 
@@ -118,6 +119,20 @@ class Together:
         found = np.array([whole.variances[numbers[cell]] for cell in cells])
         return found + 1e-6 * self.in_blocks(self.masses) ** 2
 
+    def pooled_draws(self, count: int, rng: Randomness) -> Iterable[Floats]:
+        """Draw the pooled map's masses of the cells. As for :meth:`numbers`, they are made once for all slices."""
+        drawn = map(self.cells_of, self.pooled.draws(count, rng).masses)
+        if count * len(self.holder) > _KEPT:
+            return drawn
+        key = int(rng.random((1,))[0] * 2**53), count
+        if key not in self._drawn_pooled:
+            self._drawn_pooled[key] = list(drawn)
+        return self._drawn_pooled[key]
+
+    @cached_property
+    def _drawn_pooled(self) -> dict[tuple[int, int], list[Floats]]:
+        return {}
+
     def numbers(self, count: int, rng: Randomness) -> Floats:
         """Draw numbers of people: draws x slices x blocks, moved away from their mean by _WIDER.
 
@@ -188,12 +203,12 @@ class SliceEstimate:
         """Draw maps: the pooled map's, with numbers that were drawn for all slices together."""
         family = self.together
         of_pooled, of_numbers, own = rng.spawn(3)
-        pooled, numbers = family.pooled.draws(count, of_pooled), family.numbers(count, of_numbers)
+        pooled, numbers = family.pooled_draws(count, of_pooled), family.numbers(count, of_numbers)
         own.standard_normal(self.number)  # so that slices have factors of their own
 
         def masses() -> Iterator[Floats]:
-            for drawn, people in zip(pooled.masses, numbers[:, self.number], strict=True):
-                yield self._visited(self._spread(family.cells_of(drawn) * self._factors(own), people), people, own)
+            for drawn, people in zip(pooled, numbers[:, self.number], strict=True):
+                yield self._visited(self._spread(drawn * self._factors(own), people), people, own)
 
         return Draws(*family.overlay.cells, masses())
 

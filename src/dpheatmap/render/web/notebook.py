@@ -9,13 +9,16 @@ import sys
 from dataclasses import dataclass
 
 from dpheatmap.heatmap.heatmap import Heatmap
+from dpheatmap.heatmap.series import Series
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.figure.thumbnail import thumbnail
 from dpheatmap.render.formats.png import draw
+from dpheatmap.render.web import series_page
 from dpheatmap.render.web.page import around_heat, between_tags, data_of, frame, static
 
 _SIDE = 512  # pixels of a map's longer side: a notebook holds many maps
+_SIDE_OF_SLICE = 181  # the same of each map of a series
 _STILL = 400  # pixels of the longer side of the picture shown where scripts don't run
 
 
@@ -42,12 +45,21 @@ _carrier = _Carrier()
 
 def output(picture: Picture) -> str:
     """The output of a cell: the map, or a still picture where scripts don't run."""
+    return _output(picture, data_of(picture.at_most(_SIDE), around_heat(picture, Look())))
+
+
+def output_of_series(series: Series) -> str:
+    """The output of a cell: the maps with their slider, or a still picture of the first."""
+    pictures = series_page.pictures_of(series, Look())
+    around = around_heat(pictures[0], Look())
+    return _output(pictures[0], series_page.data_of(series, pictures, around, _SIDE_OF_SLICE))
+
+
+def _output(picture: Picture, data: str) -> str:
     program = ""
     if _carrier.carries(*_where()):
         page = between_tags(frame("Map"))
         program = f'<script type="application/json" class="dpheatmap-page">{page}</script>'
-    small = picture.at_most(_SIDE)
-    data = data_of(small, around_heat(picture, Look()))
     title = html.escape(picture.words.title)
     return (
         f'{program}<div class="dpheatmap-output" data-title="{title}">'

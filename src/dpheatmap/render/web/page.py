@@ -32,7 +32,7 @@ from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.inks import inks_of
 from dpheatmap.render.palette import DARK, LIGHT, Theme
-from dpheatmap.render.web.layers import deflate, layer
+from dpheatmap.render.web.layers import LEVELS, deflate, layer
 
 LIMIT = 1_500_000
 """The most bytes a page may have; larger maps are averaged to fewer pixels until they fit."""
@@ -97,11 +97,16 @@ def frame(title: str, tiles: str | None = None) -> tuple[str, str]:
 
 def data_of(picture: Picture, around: dict[str, Any]) -> str:
     """The data of a map as JSON that is safe between tags; ``MapData`` in web/src/data.ts lists its fields."""
+    return between_tags(map_data(picture) | around)
+
+
+def map_data(picture: Picture, levels: int = LEVELS, coarse_levels: int = LEVELS) -> dict[str, Any]:
+    """The data of a map without what surrounds it; values have so many ``levels``, and what is known of them others."""
     rows, columns = picture.values.shape
     words = keep_units(picture.words)
     legend, reading = words.legend, words.reading
     ranges = picture.ranges()
-    data = {
+    return {
         "title": words.title,
         "subtitle": words.subtitle,
         "takeaway": words.takeaway,
@@ -117,10 +122,10 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
         "rows": rows,
         "smooth": picture.smooth,
         "signed": picture.signed,
-        "values": layer(picture.values),
-        "low": None if ranges is None else layer(ranges[0]),
-        "high": None if ranges is None else layer(ranges[1]),
-        "clarity": None if picture.clarity is None else layer(picture.clarity),
+        "values": layer(picture.values, levels),
+        "low": None if ranges is None else layer(ranges[0], coarse_levels),
+        "high": None if ranges is None else layer(ranges[1], coarse_levels),
+        "clarity": None if picture.clarity is None else layer(picture.clarity, coarse_levels),
         "hatch": picture.hatch,
         "edges": picture.edges if picture.painted else [],
         "top": picture.top,
@@ -136,7 +141,6 @@ def data_of(picture: Picture, around: dict[str, Any]) -> str:
             for spot in picture.busiest
         ],
     }  # fmt: skip
-    return between_tags(data | around)
 
 
 def _theme(picture: Picture, theme: Theme, *, over_a_picture: bool) -> dict[str, list[str] | list[float]]:

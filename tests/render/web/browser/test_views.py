@@ -50,7 +50,7 @@ def test_the_look_can_be_carried_over(make_data: MakeData, open_data: OpenData) 
     opened.page.evaluate(f"dpheatmap.set({{ smooth: true, view: {json.dumps(view)} }})")
     opened.settle()
     state = opened.page.evaluate("dpheatmap.state")
-    assert state == {"show": "heat", "theme": "auto", "smooth": True, "view": view}
+    assert state == {"show": "heat", "theme": "auto", "smooth": True, "view": view, "slice": None}
     assert opened.page.evaluate("dpheatmap.map.map.getZoom()") == pytest.approx(9.5)
     opened.check()
 
