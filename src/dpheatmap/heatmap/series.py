@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from dpheatmap.estimate.posterior.map_estimate import MapEstimate
 
 
+_DRAWS = 80  # of each slice, where a map of its own has 200: there are many slices
+
+
 @dataclass(frozen=True, eq=False)
 class Series(Mapping[str, Heatmap]):
     """A heatmap for each slice of a release, by its name.
@@ -72,7 +75,8 @@ class Series(Mapping[str, Heatmap]):
     def _map(self, number: int) -> Heatmap:
         estimate = self._estimate(number)
         heat = smooth_estimate(estimate.distribution(), estimate, self.release, sigma=self.sigma, size=self.size)
-        return replace(heat, ledger=self.release.ledger, slice=self.labels[number])
+        known = heat.uncertainty and replace(heat.uncertainty, count=_DRAWS)
+        return replace(heat, ledger=self.release.ledger, slice=self.labels[number], uncertainty=known)
 
     def _estimate(self, number: int) -> MapEstimate:
         from dpheatmap.estimate.posterior.folding import finest_level

@@ -7,6 +7,8 @@ from functools import cached_property
 from dpheatmap.heatmap.differences import Difference
 from dpheatmap.place.domain import Floats
 
+_WIDER = 1.2  # of deviations, because hot spots that come and go inside of blocks are smoothed away
+
 
 class SliceDifference(Difference):
     """The map of one slice minus that of another of the same release.
@@ -21,4 +23,5 @@ class SliceDifference(Difference):
         before, after = self.before.uncertainty, self.after.uncertainty
         if before is None or after is None:
             return None
-        return after.std_of_change(before, self.before.values, self.after.values)
+        std: Floats = _WIDER * after.std_of_change(before, self.before.values, self.after.values)
+        return std

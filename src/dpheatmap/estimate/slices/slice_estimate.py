@@ -36,7 +36,7 @@ from dpheatmap.releases.release import Release
 from dpheatmap.releases.sliced_release import SlicedRelease
 
 _WIDER = 1.2
-_VISIT = 0.1  # people: what a visit weighs at least
+_VISIT = 0.2  # people: what a visit weighs at least
 _PIXELS = 256  # on the longer side of other slices' maps
 _KEPT = 5_000_000  # numbers of draws of the pooled map that are kept for other slices: 40 MB
 _DEEPER = 2  # levels below a block at which a slice's spread differs from the pooled map's
@@ -226,7 +226,8 @@ class SliceEstimate:
         expected = np.maximum(expected, 1e-12)
         visits = np.maximum(expected / max(self.together.slices.variation.scatter, _VISIT), 1e-9)
         root = 1.0 - 1.0 / (9.0 * visits) + rng.standard_normal(len(visits)) / (3.0 * np.sqrt(visits))
-        return self._spread(expected * np.maximum(root, 1e-3) ** 3, people)
+        root = np.maximum(root, 1e-3)
+        return self._spread(expected * (root * root * root), people)
 
     def _factors(self, rng: Randomness) -> Floats:
         """Random factors of the cells: one for each quarter of a block, and one for each of its quarters."""
