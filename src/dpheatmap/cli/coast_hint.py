@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpheatmap.cli.shared_options import MAPS, Files, look_for
+from dpheatmap.cli.output_files import MAPS, Files
+from dpheatmap.cli.shared_options import look_for
 from dpheatmap.cli.terminal import say
 from dpheatmap.place.domain import Domain
 from dpheatmap.render import is_release

@@ -10,9 +10,10 @@ import click
 
 from dpheatmap._util.parameters import check
 from dpheatmap.cli.coast_hint import hint_at_coast
+from dpheatmap.cli.output_files import MAPS, SERIES
 from dpheatmap.cli.release_command import save_maps, write_outputs
 from dpheatmap.cli.series_outputs import check_series, check_slice, map_from
-from dpheatmap.cli.shared_options import MAPS, SERIES, check_place, check_suffixes, json_option, look_from, map_options
+from dpheatmap.cli.shared_options import check_place, check_suffixes, json_option, look_from, map_options
 from dpheatmap.cli.terminal import answer, progress
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.differences import Difference, difference

@@ -16,12 +16,10 @@ from dpheatmap.cli import terminal
 from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.image_batch import Batch, batch_from, batch_in_words, files_for, image_options, looks_for
 from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charge_note, warn_of_other_names
+from dpheatmap.cli.output_files import MAPS, SERIES, Files
 from dpheatmap.cli.series_outputs import check_series, write_series
 from dpheatmap.cli.shared_options import (
-    MAPS,
     PLACE,
-    SERIES,
-    Files,
     check_maps,
     check_outputs,
     check_place,

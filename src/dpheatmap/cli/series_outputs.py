@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpheatmap.cli.shared_options import SERIES, look_for
+from dpheatmap.cli.output_files import SERIES
+from dpheatmap.cli.shared_options import look_for
 from dpheatmap.cli.terminal import say
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from dpheatmap._util.files import check_writable, matching
 from dpheatmap._util.parameters import check
+from dpheatmap.cli.output_files import MAPS, Files
 from dpheatmap.errors import DomainError, ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
-from dpheatmap.render import FORMATS, RELEASE_SUFFIX, is_release, options_of, refuse
-from dpheatmap.render import series as series_files
+from dpheatmap.render import FORMATS, RELEASE_SUFFIX, is_release
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -151,18 +151,6 @@ map_options = combine_options(
     ),
 )  # fmt: skip
 """-o, --sigma, --size and --method, and how maps are drawn."""
-
-
-class Files(NamedTuple):
-    """The files of a map or of a series: their suffixes, the options that one takes, and what refuses one early."""
-
-    formats: Sequence[str]
-    options_of: Callable[[str], set[str]]
-    refuse: Callable[..., None]
-
-
-MAPS = Files(tuple(FORMATS), options_of, refuse)
-SERIES = Files(tuple(series_files.FORMATS), series_files.options_of, series_files.refuse)
 
 
 def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any], files: Files = MAPS) -> None:
