@@ -214,7 +214,9 @@ def test_the_difference_of_two_slices_is_that_of_the_series(days: str) -> None:
     told = np.array([[float(row["change"]), float(row["std"])] for row in rows])
     assert np.allclose(told[:, 0], change.values.ravel())
     assert np.allclose(told[:, 1], change.std.ravel()), "slices share a map, so their variances don't add up"
-    assert "on Wednesday" in Path("change.html").read_text()
+    page = Path("change.html").read_text()
+    assert "on Wednesday" in page
+    assert "ε = 1 per person for both maps" in page, "slices of one release don't cost twice"
 
 
 def test_a_slice_is_compared_with_that_of_another_release(trips: list[str], days: str) -> None:

@@ -66,7 +66,7 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
         subtitle=look.subtitle if look else "",
         takeaway=_takeaway(change, subject, shown, painted),
         badge=badge_of(
-            change.before.loss + change.after.loss,
+            change.loss,
             "per person for both maps",
             seeded=change.before.seeded or change.after.seeded,
         ),
@@ -168,13 +168,14 @@ def _label(change: Difference) -> dict[str, str]:
     after, before = change.after, change.before
     both = tuple(zip(change.names, (before, after), strict=True))
     weaker = before if after.trust.who == "nobody" else after  # the promise is stronger where nobody is trusted
-    together = replace(weaker, loss=before.loss + after.loss, seeded=before.seeded or after.seeded)
+    together = replace(weaker, loss=change.loss, seeded=before.seeded or after.seeded)
     label = dict(privacy_label(together))
     epsilons = " and ".join(f"{name} with {promise_in_words(heat)}" for name, heat in both)
     for part in ("trusted", "not_promised"):
         if (before.trust, before.noise) != (after.trust, after.noise):
             label[part] = " ".join(f"{name}: {privacy_label(heat)[part]}" for name, heat in both)
-    label["how_strongly"] = (
-        f"Made from the maps {epsilons}; for people who are in both, they add up. {label['how_strongly']}"
+    adding = (
+        "for people who are in both, they add up" if change.loss != after.loss else "they are slices of one release"
     )
+    label["how_strongly"] = f"Made from the maps {epsilons}; {adding}. {label['how_strongly']}"
     return label
