@@ -50,7 +50,7 @@ def test_a_week_of_releases_and_no_day_more(trips: Path, capsys: pytest.CaptureF
 
 
 def test_the_week_of_the_page_costs_epsilon_once(trips: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Saturday lacks over a hundred of Monday's people, six standard deviations: a false alarm is below 1e-8."""
+    """Saturday lacks a thousand of Monday's people, over ten standard deviations of noise."""
     names: dict[str, Any] = {}
     exec(block("python", "generated_people"), names)
     week, volumes = names["week"], names["maps"].volumes
