@@ -62,8 +62,13 @@ class Difference:
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The privacy loss of both maps together, for people who are in both: that of two releases adds up."""
+        """The privacy loss of both maps together."""
         return self.before.loss + self.after.loss
+
+    @property
+    def of_one_release(self) -> bool:
+        """Whether both maps are slices of one release, which costs people once."""
+        return False
 
     @property
     def values(self) -> Floats:

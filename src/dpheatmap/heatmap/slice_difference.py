@@ -18,8 +18,13 @@ class SliceDifference(Difference):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The privacy loss of the release, which all of its slices cost together."""
+        """The privacy loss of the release, which both maps are slices of."""
         return self.after.loss
+
+    @property
+    def of_one_release(self) -> bool:
+        """Both maps are slices of one release, which costs people once."""
+        return True
 
     @cached_property
     def std(self) -> Floats | None:

@@ -149,10 +149,13 @@ def _takeaway(change: Difference, subject: Subject, shown: Floats, painted: np.n
 
 def _facts(change: Difference, source: str) -> tuple[str, ...]:
     before, after = change.names
-    promises = (
+    promises = [
         f"{name[:1].upper()}{name[1:]}: {promise_in_words(heat)} per person, {date_in_words(heat)}."
         for name, heat in ((before, change.before), (after, change.after))
-    )
+    ]
+    if change.of_one_release:
+        one = change.after
+        promises = [f"Both are slices of one release: {promise_in_words(one)} per person, {date_in_words(one)}."]
     told = "Coloured: changes larger than the noise; about 5 in 100 coloured places are noise all the same."
     return (
         *((told,) if change.std is not None else ()),
@@ -170,12 +173,13 @@ def _label(change: Difference) -> dict[str, str]:
     weaker = before if after.trust.who == "nobody" else after  # the promise is stronger where nobody is trusted
     together = replace(weaker, loss=change.loss, seeded=before.seeded or after.seeded)
     label = dict(privacy_label(together))
+    if change.of_one_release:
+        return label
     epsilons = " and ".join(f"{name} with {promise_in_words(heat)}" for name, heat in both)
     for part in ("trusted", "not_promised"):
         if (before.trust, before.noise) != (after.trust, after.noise):
             label[part] = " ".join(f"{name}: {privacy_label(heat)[part]}" for name, heat in both)
-    adding = (
-        "for people who are in both, they add up" if change.loss != after.loss else "they are slices of one release"
+    label["how_strongly"] = (
+        f"Made from the maps {epsilons}; for people who are in both, they add up. {label['how_strongly']}"
     )
-    label["how_strongly"] = f"Made from the maps {epsilons}; {adding}. {label['how_strongly']}"
     return label
