@@ -11,6 +11,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.cli import COMMANDS, cli
 from dpheatmap.evaluate.peers import PEERS
+from dpheatmap.releases import sliced_file
 from dpheatmap.releases.release_file import describe
 from dpheatmap.testing import generated_people
 from helpers import ROOT
@@ -73,6 +74,11 @@ def test_every_key_of_the_release_file_is_documented() -> None:
     for key in [*describe(paper), *paper.columns(), *describe(paper)["label"], *describe(paper)["levels"][0]]:
         assert f"`{key}`" in page, key
     for key in [*describe(adaptive), *describe(adaptive)["rule"], *describe(dense), *describe(dense)["rule"]]:
+        assert f"`{key}`" in page, key
+    slices = {"time": "person", "every": "weekday", "time_zone": "UTC", **columns}
+    sliced = dph.release(generated_people(20), dph.Domain.unit(3), epsilon=1, **slices)  # type: ignore[call-overload]
+    told = sliced_file.describe(sliced)
+    for key in [*told, *told["slices"], *told["slices"]["time"], *told["families"][0], *sliced_file.columns_of(sliced)]:
         assert f"`{key}`" in page, key
 
 

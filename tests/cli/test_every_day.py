@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,10 +29,14 @@ def trips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def block(language: str, word: str) -> str:
+    """The block of the page in a language that has a word in it."""
+    (found,) = [text for text in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if word in text]
+    return str(found)
+
+
 def test_a_week_of_releases_and_no_day_more(trips: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    block = re.search(r"```bash\n(.*?)```", PAGE, re.DOTALL)
-    assert block is not None
-    limit, loop, each, _, show, *_ = block.group(1).replace("\\\n", " ").splitlines()
+    limit, loop, each, _, show, *_ = block("bash", "for day in").replace("\\\n", " ").splitlines()
     assert re.findall(r"\S+-\d\d", loop) == DAYS
     assert run(shlex.split(limit)[1:]) == 0
     for day in [*DAYS, "2024-06-10"]:
@@ -44,11 +49,23 @@ def test_a_week_of_releases_and_no_day_more(trips: Path, capsys: pytest.CaptureF
     assert dph.load(trips / "2024-06-03.dph.parquet").epsilon == dph.load(trips / "2024-06-09.dph.parquet").epsilon
 
 
+def test_the_week_of_the_page_costs_epsilon_once(trips: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Saturday lacks a thousand of Monday's people, over ten standard deviations of noise."""
+    names: dict[str, Any] = {}
+    exec(block("python", "generated_people"), names)
+    week, volumes = names["week"], names["maps"].volumes
+    assert week.epsilon == 1
+    assert len(week.slices) == 7
+    assert dph.load("week.dph.parquet").label == week.label
+    people = dict(zip(volumes.labels, volumes.people, strict=True))
+    assert people["sat"] < people["mon"]
+    assert (trips / "weekend.png").exists()
+    assert "7 slices, by weekday, clocks of America/New_York." in capsys.readouterr().out
+
+
 def test_the_python_of_the_page_runs(trips: Path) -> None:
-    block = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert block is not None
     names: dict[str, object] = {}
-    exec(block.group(1), names)
+    exec(block("python", "aggregate"), names)
     june, release = names["june"], names["release"]
     assert isinstance(june, dph.Counts)
     assert isinstance(release, dph.Release)

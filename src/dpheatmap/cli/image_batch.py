@@ -12,9 +12,11 @@ import click
 
 from dpheatmap._util.parameters import check
 from dpheatmap.cli.shared_options import combine_options, pop_choices
+from dpheatmap.cli.slice_options import IMAGES, names_from
 from dpheatmap.errors import ParameterError
 from dpheatmap.releases.label import caution
 from dpheatmap.releases.release import Release
+from dpheatmap.releases.sliced_release import SlicedRelease
 
 MARK = "{image}"
 
@@ -34,30 +36,27 @@ image_options = combine_options(
     ),
     click.option("--images", metavar="NAMES", help="The public list of images, separated by commas."),
     click.option("--images-file", metavar="FILE", help="A file with the public list, one name a line."),
-    click.option(
-        "--split", default="weight", show_default=True,
-        help="Over images: weight (each gets all of epsilon, a person weighs 1 on all together) or epsilon.",
-    ),
 )  # fmt: skip
-"""--image-column, --images, --images-file and --split."""
+"""--image-column, --images and --images-file; --split is one of the options of slices."""
 
 
 def batch_from(choices: dict[str, Any]) -> Batch | None:
     """The images that the options name, or None; their options are removed from the others."""
-    column, listed, file, split = pop_choices(choices, ("image_column", "images", "images_file", "split")).values()
-    if column is None and listed is None and file is None and split == "weight":
+    column, listed, file, split = pop_choices(choices, (*IMAGES, "split")).values()
+    if column is None and listed is None and file is None:
+        check(split=split)
+        if split != "weight":
+            raise ParameterError(
+                "--split is about slices or images, and there are none. Leave it out, or give --time, --group or "
+                "--image-column."
+            )
         return None
     if column is None or (listed is None) == (file is None):
         raise ParameterError(
-            "Several images, and --split, need --image-column and the public list, --images or --images-file. "
+            "Several images need --image-column and the public list, --images or --images-file. "
             "The list is not read off the data: that would tell which images were looked at."
         )
-    if file is not None:
-        if not Path(file).is_file():
-            raise ParameterError(f"There is no list of images {file!r}. Check the path.")
-        names = [line for line in Path(file).read_text(encoding="utf-8").splitlines() if line]
-    else:
-        names = [name for name in listed.split(",") if name]
+    names = names_from(listed, file, "images")
     check(images=names, split=split)
     return Batch(column, names, split)
 
@@ -90,7 +89,7 @@ def _file_stem(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", Path(name).stem)
 
 
-def batch_in_words(batch: Batch, made: Mapping[str, Release]) -> str:
+def batch_in_words(batch: Batch, made: Mapping[str, Release | SlicedRelease]) -> str:
     """Describe the release of each image, for people."""
     whole = sum((release.epsilon for release in made.values()), Fraction(0))
     if batch.split == "weight":

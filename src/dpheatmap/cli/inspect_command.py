@@ -17,7 +17,7 @@ from dpheatmap.cli.terminal import answer, say, write_private
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, nulls, ranges) to this file.")
 @json_option
 def command(file: str, private_report: str | None, as_json: bool) -> None:
-    """Columns of FILE, guesses at user, x and y, and problems.
+    """Columns of FILE, guesses at user, x, y and time, and problems.
 
     Names and types go to stdout. Numbers that depend on people go to your terminal or the private report only.
     """
@@ -59,6 +59,8 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
             )
     if not as_json and (found.public or terminal):
         say(f"\nNext: {_release_of(file, found.guesses)}")
+        for name in found.guesses.get("time", ())[:1]:
+            say(f"For maps by time in one release, add: {_slices_of(name, found.columns[name])}")
 
 
 def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
@@ -67,6 +69,12 @@ def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
     columns = " ".join(f"--{role} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles)
     place = "--bbox=W,S,E,N (or --image WxH, or --unit)"
     return f"dpheatmap release {shlex.quote(file)} --epsilon 1 {columns} -o map.dph.parquet -o map.html {place}"
+
+
+def _slices_of(name: str, kind: str) -> str:
+    """The options of a release by time; dates have no hours, and need no zone."""
+    every = "weekday" if kind == "DATE" else "hour-of-day --time-zone ZONE"
+    return f"--time {shlex.quote(name)} --every {every}"
 
 
 def _number_text(value: float | None) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpheatmap.curator import Ledger
     from dpheatmap.releases.discovery import Discovery
     from dpheatmap.releases.release import Release
+    from dpheatmap.releases.sliced_release import SlicedRelease
 
 
 budget_options = combine_options(
@@ -94,7 +95,9 @@ def warn_of_other_names(file: str, ledger: Ledger | None = None, population: str
         say(f"Warning: {told}")
 
 
-def charge_note(release: Release | Discovery, ledger: Ledger | None = None, population: str = "", **_: Any) -> str:
+def charge_note(
+    release: Release | SlicedRelease | Discovery, ledger: Ledger | None = None, population: str = "", **_: Any
+) -> str:
     """The note to the data holder about the budget after a release."""
     if ledger is None:
         return release.label["budget"]

@@ -17,6 +17,8 @@ from dpheatmap.cli import terminal
 from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.image_batch import Batch, batch_from, batch_in_words, files_for, image_options, looks_for
 from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charge_note, warn_of_other_names
+from dpheatmap.cli.output_files import MAPS, SERIES, Files
+from dpheatmap.cli.series_outputs import check_series, write_series
 from dpheatmap.cli.shared_options import (
     PLACE,
     check_maps,
@@ -33,12 +35,15 @@ from dpheatmap.cli.shared_options import (
     pop_choices,
     table_options,
 )
+from dpheatmap.cli.slice_options import slice_options, slices_from, slices_in_words
 from dpheatmap.design.registry import DESIGNS, check_method
 from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import DpheatmapError, ParameterError
+from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.region import Region
 from dpheatmap.releases.release import Release
+from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.render import RELEASE_SUFFIX, is_release
 
 
@@ -47,6 +52,7 @@ from dpheatmap.render import RELEASE_SUFFIX, is_release
 @click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
 @table_options
 @place_options
+@slice_options
 @image_options
 @map_options
 @budget_options
@@ -89,6 +95,8 @@ def command(
     \b
     dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 \\
       -o trips.dph.parquet -o map.html
+
+    With --time or --group it is one release of several slices, each with a map of its own, and FILE is read once.
     """
     from dpheatmap.curator import RowReport
     from dpheatmap.design.shares import PAPER_DECAY
@@ -99,44 +107,59 @@ def command(
     check_method(method, design)
     if (file is None) == (counts is None):
         raise click.UsageError("Give a FILE, or the answer of a warehouse by --counts: one of them.")
-    inputs = (file, counts, inside, rest["ledger"], rest["images_file"])
+    inputs = (file, counts, inside, rest["ledger"], rest["images_file"], rest["groups_file"])
     budget = budget_from(file or str(counts), **pop_choices(rest, BUDGET))
-    batch = batch_from(rest)
-    if counts is not None and batch is not None:
+    slices = slices_from(rest)
+    batch = batch_from(rest) if slices is None else None
+    if counts is not None and (slices or batch) is not None:
         raise ParameterError(
-            "--counts are about one place, and --image-column is about several. Leave one of them out."
+            "--counts are about one place, and --time, --group and --image-column are about several maps. Leave one of "
+            "them out."
         )
+    kind = MAPS if slices is None else SERIES
     files = {"": outputs} if batch is None else files_for(outputs, batch.names)
-    _check_files(files, inputs, rest["background"], private_report)
-    look = look_from(rest, outputs)
+    _check_files(files, kind, inputs, rest["background"], private_report)
+    look = look_from(rest, outputs, kind)
+    if slices is not None:
+        check_series(outputs, method=method, values=values)
     looks = looks_for(look, files)
     for name, paths in files.items():
-        check_maps(domain, paths, looks[name])
+        check_maps(domain, paths, looks[name], kind)
     _tell_place(domain)
     warn_of_other_names(file or str(counts), **budget)
     rest |= budget
     rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
     seen: list[RowReport] = []
     with terminal.progress("Releasing") as tick:
-        made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest)
+        made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest, **(slices or {}))
     with terminal.progress("Drawing"):
         written = write_all(made, files, looks, sigma=sigma, size=size, method=method, values=values)
     terminal.tell_private_reports(seen, private_report)
     first = next(iter(made.values()))
-    terminal.say(batch_in_words(batch, made) if batch else first.label["how_strongly"])
+    terminal.say(_in_words(batch, made))
     terminal.say(charge_note(first, **budget))
     if not any(map(is_release, outputs)):
         terminal.say(
             f"The release itself was not saved, so another map would cost again. Keep it by -o NAME{RELEASE_SUFFIX}."
         )
-    hint_at_coast(domain, outputs, look)
+    hint_at_coast(domain, outputs, look, kind)
     of_images = {name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()}
     told = {
         "epsilon": str(read_epsilon(epsilon)),
         "label": dict(first.label),
+        **({"slices": list(first.slices), "split": first.split} if isinstance(first, SlicedRelease) else {}),
         **({"images": of_images} if batch else {"outputs": written[""]}),
     }
     terminal.answer(as_json, told, "\n".join(path for paths in written.values() for path in paths))
+
+
+def _in_words(batch: Batch | None, made: Mapping[str, Release | SlicedRelease]) -> str:
+    """Describe what was released and what it cost, for people."""
+    if batch is not None:
+        return batch_in_words(batch, made)
+    (one,) = made.values()
+    told = [slices_in_words(one)] if isinstance(one, SlicedRelease) else []
+    return "\n".join([one.label["how_strongly"], *told])
 
 
 def _tell_place(domain: Domain) -> None:
@@ -156,6 +179,7 @@ def _tell_place(domain: Domain) -> None:
 
 def _check_files(
     files: Mapping[str, tuple[str, ...]],
+    kind: Files,
     inputs: tuple[str | None, ...],
     background: str | None,
     private_report: str | None,
@@ -164,14 +188,14 @@ def _check_files(
     under = looks_for({"background": background}, files)
     for name, paths in files.items():
         read = (*inputs, under[name]["background"])
-        check_outputs(paths, read=read)
+        check_outputs(paths, (RELEASE_SUFFIX, *kind.formats), read=read)
         if private_report is not None:
             check_place(private_report, read=(*read, *paths))
 
 
 def _releases(
     file: str | None, counts: str | None, domain: Domain, batch: Batch | None, **options: Any
-) -> Mapping[str, Release]:
+) -> Mapping[str, Release | SlicedRelease]:
     """Make the releases of a table's images by name; or, under an empty name, that of a table or of counts."""
     from dpheatmap.curator import read_counts, release, release_images
 
@@ -186,7 +210,7 @@ def _releases(
 
 
 def write_all(
-    made: Mapping[str, Release],
+    made: Mapping[str, Release | SlicedRelease],
     files: Mapping[str, Sequence[str]],
     looks: Mapping[str, dict[str, Any]],
     **settings: Any,
@@ -208,7 +232,7 @@ def write_all(
     return written
 
 
-def _rescue(release: Release, output: str) -> list[str]:
+def _rescue(release: Release | SlicedRelease, output: str) -> list[str]:
     """Save a release without an output of its own: beside its map, else in the data folder."""
     name = f"{Path(output).stem}-{secrets.token_hex(4)}{RELEASE_SUFFIX}"
     path = Path(output).with_name(name)
@@ -221,14 +245,16 @@ def _rescue(release: Release, output: str) -> list[str]:
     return [str(path)]
 
 
-def write_outputs(release: Release, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> list[str]:
+def write_outputs(
+    release: Release | SlicedRelease, outputs: Sequence[str], look: dict[str, Any], **settings: Any
+) -> list[str]:
     """Write the files of one release; returns them in the order of writing."""
     written = [*save_release(release, outputs), *write_maps(release, outputs, look, **settings)]
-    hint_at_coast(release.domain, outputs, look)
+    hint_at_coast(release.domain, outputs, look, SERIES if isinstance(release, SlicedRelease) else MAPS)
     return written
 
 
-def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
+def save_release(release: Release | SlicedRelease, outputs: Sequence[str]) -> list[str]:
     """Write the outputs that are the release itself."""
     wanted = [output for output in outputs if is_release(output)]
     for output in wanted:
@@ -237,12 +263,24 @@ def save_release(release: Release, outputs: Sequence[str]) -> list[str]:
 
 
 def write_maps(
-    release: Release, outputs: Sequence[str], look: dict[str, Any], *, values: str = "share", **settings: Any
+    release: Release | SlicedRelease,
+    outputs: Sequence[str],
+    look: dict[str, Any],
+    *,
+    values: str = "share",
+    **settings: Any,
 ) -> list[str]:
     """Write the outputs that are maps, each with the options that it takes."""
     wanted = [output for output in outputs if not is_release(output)]
-    if wanted:
-        heat = release.heatmap(**settings)
-        for output in wanted:
-            heat.save(output, values=values, **look_for(output, look))
+    if isinstance(release, SlicedRelease):
+        write_series(release, wanted, look | {"values": values}, sigma=settings["sigma"], size=settings["size"])
+    elif wanted:
+        save_maps(release.heatmap(**settings), wanted, look, values=values)
     return wanted
+
+
+def save_maps(heat: Heatmap, outputs: Sequence[str], look: dict[str, Any], *, values: str) -> list[str]:
+    """Write one map to each output, with the options that it takes."""
+    for output in outputs:
+        heat.save(output, values=values, **look_for(output, look))
+    return list(outputs)

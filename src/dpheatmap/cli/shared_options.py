@@ -11,9 +11,10 @@ import click
 
 from dpheatmap._util.files import check_writable, matching
 from dpheatmap._util.parameters import check
+from dpheatmap.cli.output_files import MAPS, Files
 from dpheatmap.errors import DomainError, ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
-from dpheatmap.render import FORMATS, RELEASE_SUFFIX, is_release, options_of, refuse
+from dpheatmap.render import FORMATS, RELEASE_SUFFIX, is_release
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -152,19 +153,19 @@ map_options = combine_options(
 """-o, --sigma, --size and --method, and how maps are drawn."""
 
 
-def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any]) -> None:
+def check_maps(domain: Domain, outputs: tuple[str, ...], look: dict[str, Any], files: Files = MAPS) -> None:
     """Refuse maps of a place that can't be written, before data is read or budget spent."""
     for output in outputs:
         if not is_release(output):
-            refuse(domain, output, **look_for(output, look))
+            files.refuse(domain, output, **look_for(output, look, files))
 
 
-def look_for(output: str, look: Mapping[str, Any]) -> dict[str, Any]:
+def look_for(output: str, look: Mapping[str, Any], files: Files = MAPS) -> dict[str, Any]:
     """The choices that an output takes."""
-    return {name: value for name, value in look.items() if name in options_of(output)}
+    return {name: value for name, value in look.items() if name in files.options_of(output)}
 
 
-def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, Any]:
+def look_from(choices: dict[str, Any], outputs: tuple[str, ...], files: Files = MAPS) -> dict[str, Any]:
     """Remove the options of drawing from a command's options and return them; some output must take each."""
     plain = ("title", "subtitle", "source", "what", "style", "colours", "background", "context_credit", "h3", "tiles")
     look = {name: choices.pop(name) for name in plain}
@@ -174,7 +175,7 @@ def look_from(choices: dict[str, Any], outputs: tuple[str, ...]) -> dict[str, An
     look |= {"basemap": False if choices.pop("no_basemap") else None}
     look = {name: value for name, value in look.items() if value is not None}
     check(**look)
-    taken = set[str]().union(*(options_of(output) for output in outputs if not is_release(output)))
+    taken = set[str]().union(*(files.options_of(output) for output in outputs if not is_release(output)))
     for name in sorted(look.keys() - taken):
         option = "--no-basemap" if name == "basemap" else f"--{name.replace('_', '-')}"
         raise ParameterError(f"None of the outputs takes {option}. Leave it out; --help tells what it is for.")
@@ -238,11 +239,17 @@ def check_outputs(
     outputs: Sequence[str], formats: Sequence[str] = (RELEASE_SUFFIX, *FORMATS), *, read: Sequence[str | None] = ()
 ) -> None:
     """Refuse unknown suffixes, and paths that `check_place` refuses."""
+    check_suffixes(outputs, formats)
+    for output in outputs:
+        check_place(output, read=read)
+
+
+def check_suffixes(outputs: Sequence[str], formats: Sequence[str]) -> None:
+    """Refuse unknown suffixes."""
     for output in outputs:
         if not Path(output).name.lower().endswith(tuple(formats)):
             known = ", ".join(formats)
             raise ParameterError(f"An output must end in one of {known}; it was {output!r}. Choose one of these.")
-        check_place(output, read=read)
 
 
 def check_place(output: str, *, read: Sequence[str | None]) -> None:

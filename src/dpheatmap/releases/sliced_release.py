@@ -210,8 +210,6 @@ def _words_of(family: Family) -> str:
     if not isinstance(family, SliceMeasurements) or family.rule.apart:
         return "Each slice was measured by itself."
     assert family.blocks is not None
-    part = round(100 * float(family.rule.pooled))
-    return (
-        f"A map of all slices together got {part} % of epsilon, and {len(family.blocks.codes)} blocks of it were "
-        "counted slice by slice with the rest."
-    )
+    part, many = round(100 * float(family.rule.pooled)), len(family.blocks.codes)
+    blocks = f"{many} blocks of it were" if many > 1 else "the whole place was"
+    return f"A map of all slices together got {part} % of epsilon, and {blocks} counted slice by slice with the rest."

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.slicing.zone import BEGINNING, MICRO, read_zone, reading_of
+from dpheatmap.slicing.zone import BEGINNING, MICRO, offsets, read_zone, reading_of
 
 HOUR = 3600 * MICRO
 DAY = 24 * HOUR
@@ -31,6 +32,9 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 CYCLES = {"hour-of-day": (HOUR, DAY), "weekday": (DAY, WEEK), "hour-of-week": (HOUR, WEEK)}
 """The step and the length of each cycle."""
 STEPS = {"day": DAY, "week": WEEK}
+MOST_CHANGES = 4
+"""The most changes of clocks that are told one by one."""
+_TWICE = "what they show twice is in one slice."
 EVERY = (*CYCLES, *STEPS, "month")
 
 
@@ -138,6 +142,17 @@ class Period:
         what = {"hour-of-day": "hour of the day", "hour-of-week": "hour of the week"}.get(self.every, self.every)
         return f"by {what}" if self.zone is None else f"by {what}, clocks of {self.zone}"
 
+    @property
+    def clock_changes(self) -> tuple[str, ...]:
+        """Sentences about the days of the public range on which clocks are set; none without a range."""
+        if self.zone is None or self.start is None or self.end is None:
+            return ()
+        changes = [(new.since + old.ahead, new.ahead - old.ahead) for old, new in pairwise(offsets(self.zone))]
+        found = [_change_in_words(shown, ahead) for shown, ahead in changes if self.start <= shown < self.end]
+        if len(found) > MOST_CHANGES:
+            return (f"Clocks of {self.zone} are set {len(found)} times in this range: {_TWICE}",)
+        return tuple(f"Clocks of {self.zone} are set {words}" for words in found)
+
     def to_dict(self) -> dict[str, Any]:
         """A description that :meth:`from_dict` reads back."""
         return {"every": self.every, "time_zone": self.zone, "start": self.start, "end": self.end}
@@ -179,6 +194,13 @@ def _reading(name: str, given: object, *, last: bool) -> int:
             f"{name} must be a date or a time on the zone's clocks, such as 2024-06-03 or '2024-06-03 08:00'; it was "
             f"{given!r}. Write it so."
         ) from None
+
+
+def _change_in_words(shown: int, ahead: int) -> str:
+    """When clocks are set, by how much, and what that does to slices."""
+    hours = abs(ahead) / HOUR
+    much = f"{hours:g} hour{'s' * (hours != 1)} on {_moment(shown):%Y-%m-%d}"
+    return f"forward by {much}: no event is then." if ahead > 0 else f"back by {much}: {_TWICE}"
 
 
 def _moment(reading: int) -> datetime:

@@ -42,6 +42,7 @@ from dpheatmap.curator.ledger.known_files import KnownFiles, marks_of
 from dpheatmap.design.shares import exact_text, read_epsilon
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
 from dpheatmap.releases.release import LedgerEntry, Release
+from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.slicing.part import Part
 
 
@@ -281,13 +282,13 @@ class Ledger:
                 spent.setdefault(row.population, []).append((row.made, account.spent))
         return spent
 
-    def verify(self, against: Mapping[str, Release] | Iterable[Release] = ()) -> int:
+    def verify(self, against: Mapping[str, Release | SlicedRelease] | Iterable[Release | SlicedRelease] = ()) -> int:
         """Check that the chain is whole and holds the charges of releases.
 
         Parameters
         ----------
         against : iterable of Release or mapping of str to Release, default ()
-            The releases, by the names that errors call them.
+            The releases, by the names that errors call them. All slices of a sliced one are one charge.
 
         Returns
         -------
@@ -411,7 +412,7 @@ def _list_names(names: list[str], most: int = 3) -> str:
     return ", ".join(map(repr, names[:most])) + more
 
 
-def _check_release(ledger: str, rows: list[Row], name: str, release: Release) -> None:
+def _check_release(ledger: str, rows: list[Row], name: str, release: Release | SlicedRelease) -> None:
     entry = release.ledger
     if entry is None:
         raise LedgerError(f"{name} was made without a ledger, so nothing can be checked against it. Leave it out.")

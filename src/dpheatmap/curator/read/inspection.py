@@ -11,6 +11,7 @@ import duckdb
 
 from dpheatmap.curator.engines.duckdb import connection, quietly, readably
 from dpheatmap.curator.read.canonical import is_number, read_events
+from dpheatmap.curator.read.clock import CLOCKS, DATES, INSTANTS, reading_of_column
 from dpheatmap.curator.read.record_stream import own_problem
 from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import FLOATS, Table
@@ -23,7 +24,10 @@ _WORDS = {
              "viewer", "observer", "patient", "passenger", "driver", "player", "device", "account", "uid", "pid", "id"),
     "x": ("lon", "lng", "long", "longitude", "x", "easting"),
     "y": ("lat", "latitude", "y", "northing"),
+    "time": ("time", "timestamp", "datetime", "date", "started", "ts", "utc", "epoch"),
 }  # fmt: skip
+_ALWAYS = ("user", "x", "y")
+_LAST = 99  # the rank of a column that holds times by its type, whatever its name
 
 _NOT_FINITE = "not finite numbers"
 
@@ -52,7 +56,8 @@ def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
             raise DataError(
                 f"The first line of {table.name} looks like a row, not like names. Put a header line first."
             )
-        guesses = {role: _candidates(role, table) for role in _WORDS}
+        found = {role: _candidates(role, table) for role in _WORDS}
+        guesses = {role: names for role, names in found.items() if role in _ALWAYS or names}
         if table.geometries:
             guesses["geometry"] = tuple(table.geometries)
         private = readably(table, lambda: _numbers(con, table, guesses)) if read_rows else {}
@@ -67,9 +72,19 @@ def _candidates(role: str, table: Table) -> tuple[str, ...]:
     for name, kind in table.columns.items():
         parts = [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)]
         rank = min((words.index(part) for part in parts if part in words), default=None)
-        if rank is not None and (role == "user" or is_number(kind)):
+        if role == "time":
+            rank = _rank_of_time(rank, kind, table)
+        if rank is not None and (role in ("user", "time") or is_number(kind)):
             ranked.append((rank, name))
     return tuple(name for _, name in sorted(ranked))
+
+
+def _rank_of_time(rank: int | None, kind: str, table: Table) -> int | None:
+    """The rank of a column for time: those of times by their type, and those of other types that are named so."""
+    if kind in (*DATES, *CLOCKS, *INSTANTS):
+        return _LAST if rank is None else rank
+    held = reading_of_column("time", kind, portable=table.portable) is not None
+    return _LAST + 1 + rank if rank is not None and held else None
 
 
 def _problems(columns: Mapping[str, str], guesses: Mapping[str, tuple[str, ...]]) -> list[str]:

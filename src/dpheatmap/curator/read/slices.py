@@ -95,7 +95,10 @@ class Slices:
                 "time_zone (--time-zone), such as Europe/Zurich."
             )
         if kind in DATES and (period.hours is not None or CYCLES.get(period.every, (DAY,))[0] < DAY):
-            raise DataError(f"The time column {self.time!r} has dates alone, and slices of hours were asked for.")
+            raise DataError(
+                f"The time column {self.time!r} has dates alone, and slices of hours were asked for. Name a column "
+                "with times, or choose day, week, month or weekday (--every)."
+            )
         return found
 
     def _group(self, table: Table) -> str:
