@@ -24,7 +24,7 @@ from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.slices import measure_slices, pool
 from dpheatmap.curator.publish import design_for
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
+from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.settings import Settings

@@ -13,7 +13,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.curator.ledger.ledger import Ledger
-from dpheatmap.curator.slices import release_slices, slices_of
+from dpheatmap.curator.sliced_publish import release_slices, slices_of
 from dpheatmap.planning.slice_plans import plan_slices
 from dpheatmap.releases.measurements import SliceMeasurements
 from dpheatmap.releases.sliced_release import SlicedRelease

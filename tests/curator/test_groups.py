@@ -22,7 +22,7 @@ from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.query import COUNTERS, aggregation
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
+from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import PAPER_DECAY, SHARES, UNITS

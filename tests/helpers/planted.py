@@ -31,7 +31,7 @@ from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.slices import LOOK, Blocks, SliceRule
+from dpheatmap.design.slice_rule import LOOK, Blocks, SliceRule
 from dpheatmap.place.domain import CellRange, Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.slicing import axis

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from dpheatmap._util.options import shows_options, take_options
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
-from dpheatmap.curator.read.slices import Slices
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.slice_numbers import Slices
 
 Progress = Callable[[float, float], None]
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from dpheatmap._util.options import shows_options
 from dpheatmap._util.parameters import check
@@ -37,13 +37,15 @@ from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.publish import ReleaseOptions, design_for, measure_release, split_options
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
 from dpheatmap.curator.remarks import tell_on_terminal
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.settings import Settings
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.release import Release
 from dpheatmap.slicing.axis import Axis, listed_names
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.slice_numbers import Slices
 
 
 @shows_options(Settings, Reading)
@@ -103,6 +105,8 @@ def release_images(
     >>> {name: str(release.epsilon) for name, release in made.items()}
     {'a.jpg': '1', 'b.jpg': '1'}
     """
+    from dpheatmap.curator.read.slice_numbers import Slices
+
     check(image=image)
     slices = Slices(Axis(None, listed_names(images, "images")), group=image)
     return release_groups(
@@ -125,6 +129,8 @@ def release_groups(
     **options: Unpack[ReleaseOptions],
 ) -> dict[str, Release]:
     """Make a release for each group. See the contract above."""
+    from dpheatmap.curator.read.slice_numbers import Slices
+
     check(split=split)
     names, whole = slices.axis.groups, PureLoss.read(epsilon)
     # This refuses an epsilon that the release's file could not hold.

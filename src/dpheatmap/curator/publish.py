@@ -139,7 +139,7 @@ def release(
     """
     sliced = (time, every, time_zone, start, end, group, groups)
     if any(option is not None for option in sliced):
-        from dpheatmap.curator.slices import release_slices, slices_of
+        from dpheatmap.curator.sliced_publish import release_slices, slices_of
 
         return release_slices(
             os.urandom, events, domain, slices_of(*sliced), epsilon=epsilon, split=split, ledger=ledger,

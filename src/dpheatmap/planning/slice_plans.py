@@ -12,7 +12,7 @@ from dpheatmap._util.parameters import check
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import UNITS, read_epsilon
-from dpheatmap.design.slices import CUTTING, MOST_CELLS, POOLED, SliceRule
+from dpheatmap.design.slice_rule import CUTTING, MOST_CELLS, POOLED, SliceRule
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.planning.plans import Plan, plan
@@ -134,7 +134,7 @@ def plan_slices(domain: Domain, *, epsilon: Any, users: int, slices: int, **opti
     if rule.apart:
         found = plan(domain, epsilon=each, users=max(1, users // slices), **options)
         return SlicePlan(slices, users * float(exact) / slices, "apart", rule, None, None, found, exact)
-    found = plan(domain, epsilon=rule.loss_of_pooled(whole).epsilon, users=users, **options)
+    found = plan(domain, epsilon=rule.loss_of_map(whole).epsilon, users=users, **options)
     blocks = round(_BLOCKS_PER_CUTTING * users * each / (CUTTING * slices))
     return SlicePlan(
         slices=slices, signal=users * float(exact) / slices, how="weak" if rule.pooled == POOLED["weak"] else "blocks",

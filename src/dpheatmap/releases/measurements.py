@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpheatmap.design.design import Question
-from dpheatmap.design.slices import Blocks, SliceRule
+from dpheatmap.design.slice_rule import Blocks, SliceRule
 from dpheatmap.place.quadtree import Ints
 
 

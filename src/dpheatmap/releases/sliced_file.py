@@ -20,7 +20,7 @@ from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.registry import read_design
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
-from dpheatmap.design.slices import Blocks, SliceRule, choose_blocks
+from dpheatmap.design.slice_rule import Blocks, SliceRule, choose_blocks
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode

@@ -128,7 +128,7 @@ class SlicedRelease:
             parts = len(self.slices) if self.split == "epsilon" else 1
             return family, PureLoss(self.loss.epsilon / parts)
         rule = family.rule
-        return family.trees, rule.loss_of_slices(self.loss) if rule.apart else rule.loss_of_pooled(self.loss)
+        return family.trees, rule.loss_of_slices(self.loss) if rule.apart else rule.loss_of_map(self.loss)
 
     def _tree(self, measured: Measurements, loss: PureLoss) -> Release:
         return Release(

@@ -18,7 +18,7 @@ from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.settings import Settings
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.slices import Blocks, SliceRule, loss_of_look
+from dpheatmap.design.slice_rule import Blocks, SliceRule, loss_of_look
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.measurements import Measurements, SliceMeasurements
 from dpheatmap.testing import SeededSource
@@ -70,7 +70,7 @@ def test_parts_add_up_to_epsilon_on_every_pair(domain: Domain, number: int, peop
     assert found.blocks is not None
     assert found.counts is not None
     assert found.counts.shape == (number, len(found.blocks.codes))
-    pooled = spent(domain, found.trees[0], rule.loss_of_pooled(loss))
+    pooled = spent(domain, found.trees[0], rule.loss_of_map(loss))
     every = Measurements(*found.blocks, found.counts[0], np.full(len(found.blocks.codes), SHARES))
     of_block = spent(domain, every, each)  # of one slice: each pair lies in exactly one block
     assert {look + pooled[code] + of_block[code] for code in pooled} == {epsilon}
@@ -122,5 +122,5 @@ def test_every_rule_was_foreseen_and_spends_all(noisy: int, epsilon: Fraction, n
     rule, whole = SliceRule.after_look(noisy, epsilon, number), PureLoss(epsilon)
     assert rule in SliceRule.every()
     parts = [loss_of_look(whole).epsilon, rule.loss_of_slices(whole).epsilon]
-    parts += [] if rule.apart else [rule.loss_of_pooled(whole).epsilon]
+    parts += [] if rule.apart else [rule.loss_of_map(whole).epsilon]
     assert sum(parts) == epsilon

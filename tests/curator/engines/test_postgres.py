@@ -18,7 +18,7 @@ import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.curator.aggregation import count
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
+from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.slicing.axis import Axis
 from dpheatmap.slicing.period import Period

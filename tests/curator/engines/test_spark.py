@@ -23,7 +23,7 @@ from dpheatmap.curator.core.query import aggregation
 from dpheatmap.curator.engines import spark as spark_engine
 from dpheatmap.curator.engines.spark import _type
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
+from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.slicing.axis import Axis
 from dpheatmap.slicing.period import Period

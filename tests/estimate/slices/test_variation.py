@@ -124,7 +124,7 @@ def test_nothing_is_negative_or_not_finite(slices: int, blocks: int, deviation: 
 
 def test_joined_blocks_keep_sums() -> None:
     known, _ = measured(3, 8, 6)
-    joined = known.joined(12)
+    joined = known.join(12)
     assert joined.noisy.shape == (3, 4)
     assert np.allclose(joined.noisy.sum(axis=1), known.noisy.sum(axis=1))
     assert joined.pooled.sum() == pytest.approx(known.pooled.sum())

@@ -32,7 +32,7 @@ from dpheatmap.curator.core.publishing import count_with_noise
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.design.shares import SHARES
-from dpheatmap.design.slices import Blocks, SliceRule, choose_blocks, loss_of_look
+from dpheatmap.design.slice_rule import Blocks, SliceRule, choose_blocks, loss_of_look
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.measurements import SliceMeasurements
@@ -49,7 +49,7 @@ def measure_slices(
     each = rule.loss_of_slices(loss)
     if rule.apart:
         return SliceMeasurements(int(look[0]), rule, tuple(measure_counts(one, each, design, source) for one in counts))
-    found = measure_counts(everybody, rule.loss_of_pooled(loss), design, source)
+    found = measure_counts(everybody, rule.loss_of_map(loss), design, source)
     blocks = choose_blocks(domain, found.levels, found.codes, found.counts, each, len(counts))
     check_blocks(domain, blocks)
     noisy = np.stack([_blocks_of(one, blocks, each, source) for one in counts])

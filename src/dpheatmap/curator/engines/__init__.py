@@ -19,7 +19,7 @@ from dpheatmap.errors import ParameterError
 if TYPE_CHECKING:
     from dpheatmap.curator.engines.answer import Answer
     from dpheatmap.curator.read.reading import Reading
-    from dpheatmap.curator.read.slices import Slices
+    from dpheatmap.curator.read.slice_numbers import Slices
     from dpheatmap.curator.read.table import Table
     from dpheatmap.place.mask import Runs
 

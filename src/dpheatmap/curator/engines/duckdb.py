@@ -24,7 +24,7 @@ from dpheatmap.place.quadtree import Ints
 
 if TYPE_CHECKING:
     from dpheatmap.curator.read.reading import Reading
-    from dpheatmap.curator.read.slices import Slices
+    from dpheatmap.curator.read.slice_numbers import Slices
     from dpheatmap.curator.read.table import Table
     from dpheatmap.place.mask import Runs
 

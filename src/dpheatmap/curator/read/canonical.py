@@ -22,7 +22,7 @@ from dpheatmap.curator.read.portable_predicate import float_of_decimal
 from dpheatmap.curator.read.predicate import row_predicate
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
+from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import FLOATS, WHOLE_NUMBERS, Table, is_id, missing_column, type_of
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpheatmap.curator.read.predicate import columns_of
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
+from dpheatmap.curator.read.slice_numbers import Slices
 
 
 @dataclass(frozen=True)

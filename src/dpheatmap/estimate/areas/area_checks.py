@@ -62,7 +62,7 @@ def check_coordinates(read: NamedAreas, domain: Domain) -> None:
         )
 
 
-def mended(read: NamedAreas) -> NamedAreas:
+def mend_crossings(read: NamedAreas) -> NamedAreas:
     """Make every geometry valid, and note which were not."""
     import shapely
 

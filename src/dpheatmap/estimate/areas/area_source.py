@@ -17,7 +17,7 @@ from dpheatmap._util.extras import import_extra
 from dpheatmap._util.parameters import check
 from dpheatmap._util.vector_file import SUFFIXES, is_geojson, read_only_layer
 from dpheatmap.errors import DataError, ParameterError
-from dpheatmap.estimate.areas.area_checks import check_coordinates, mended, only_polygons, with_overlaps
+from dpheatmap.estimate.areas.area_checks import check_coordinates, mend_crossings, only_polygons, with_overlaps
 from dpheatmap.estimate.areas.area_codes import MOST_AREAS, all_cells, areas_of_codes, codes_in, is_all_cells
 from dpheatmap.estimate.areas.area_mask import MASKS, areas_of_colours
 from dpheatmap.estimate.areas.area_names import names_of, told_apart
@@ -44,14 +44,14 @@ def read_areas(
     check(**{key: value for key, value in given.items() if value is not None})
     geopandas = import_extra("geopandas", "geo", "Numbers of people in areas")
     found = _find(areas, domain, geopandas, layer)
-    read = found if isinstance(found, NamedAreas) else _named(found, name)
+    read = found if isinstance(found, NamedAreas) else _name_areas(found, name)
     if not 0 < len(read.names) <= MOST_AREAS:
         raise ParameterError(
             f"There must be 1 to {MOST_AREAS:,} areas; there were {len(read.names):,}. Check the source of the areas."
         )
     read = only_polygons(_with_system(read, domain, areas_crs))
     check_coordinates(read, domain)
-    return with_overlaps(mended(read))
+    return with_overlaps(mend_crossings(read))
 
 
 def _with_system(read: NamedAreas, domain: Domain, areas_crs: str | None) -> NamedAreas:
@@ -85,7 +85,7 @@ def _with_system(read: NamedAreas, domain: Domain, areas_crs: str | None) -> Nam
     return read
 
 
-def _named(frame: Any, name: str | None) -> NamedAreas:
+def _name_areas(frame: Any, name: str | None) -> NamedAreas:
     """The areas of a frame, and the columns that came with them."""
     names, line = names_of(frame, name)
     own = [column for column in frame.columns if str(frame[column].dtype) != "geometry"]

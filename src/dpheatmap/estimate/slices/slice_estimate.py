@@ -208,7 +208,7 @@ class SliceEstimate:
 
         def masses() -> Iterator[Floats]:
             for drawn, people in zip(pooled, numbers[:, self.number], strict=True):
-                yield self._visited(self._spread(drawn * self._factors(own), people), people, own)
+                yield self._scatter(self._spread(drawn * self._factors(own), people), people, own)
 
         return Draws(*family.overlay.cells, masses())
 
@@ -218,7 +218,7 @@ class SliceEstimate:
         spread: Floats = masses * (people / self.together.in_blocks(masses))[holder]
         return spread
 
-    def _visited(self, expected: Floats, people: Floats, rng: Randomness) -> Floats:
+    def _scatter(self, expected: Floats, people: Floats, rng: Randomness) -> Floats:
         """Scatter the people of blocks over their cells by few visits: gamma laws of the expected numbers.
 
         By Wilson and Hilferty, the cube root of a gamma variable is nearly normal.

@@ -79,16 +79,16 @@ class Measured:
         expected: Floats = volumes[:, None] * (self.pooled / self.pooled.sum())
         return expected
 
-    def joined(self, most: int) -> Measured:
+    def join(self, most: int) -> Measured:
         """The same with blocks joined until there are at most so many numbers, or one block."""
         found = self
         for parent in self.parents:
             if found.noisy.size <= most:
                 break
-            found = self._join(parent)
+            found = self._join_in(parent)
         return found
 
-    def _join(self, parent: Ints) -> Measured:
+    def _join_in(self, parent: Ints) -> Measured:
         size = int(parent.max()) + 1
 
         def add(values: Floats) -> Floats:
@@ -143,7 +143,7 @@ class SlicesPosterior:
     def means(self) -> Floats:
         """The posterior mean: a row for each slice."""
         expected = self.measured.expected
-        return self._held(expected + (self._gain @ (self.measured.noisy - expected).ravel()).reshape(expected.shape))
+        return self._hold(expected + (self._gain @ (self.measured.noisy - expected).ravel()).reshape(expected.shape))
 
     @cached_property
     def deviations(self) -> Floats:
@@ -159,9 +159,9 @@ class SlicesPosterior:
         drawn = self._prior_draw(rng)
         noise = rng.standard_normal(drawn.size).reshape(drawn.shape) * known.deviations
         missing = (known.noisy - drawn - noise).ravel()
-        return self._held(drawn + (self._gain @ missing).reshape(drawn.shape))
+        return self._hold(drawn + (self._gain @ missing).reshape(drawn.shape))
 
-    def _held(self, people: Floats) -> Floats:
+    def _hold(self, people: Floats) -> Floats:
         return np.maximum(people, _LEAST * self.measured.expected)
 
     @cached_property
@@ -213,7 +213,7 @@ class SlicesPosterior:
 def infer_slices(measured: Measured, period: Period | None) -> SlicesPosterior:
     """Find how slices differ, and the posterior given that."""
     time = in_time(period, len(measured.noisy))
-    few = measured.joined(_FEW)
+    few = measured.join(_FEW)
     return SlicesPosterior(measured, time, _likeliest(few, time, period is not None))
 
 

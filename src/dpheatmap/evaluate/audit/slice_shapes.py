@@ -12,7 +12,7 @@ import numpy as np
 
 from dpheatmap.curator import release
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.design.slices import LOOK
+from dpheatmap.design.slice_rule import LOOK
 from dpheatmap.evaluate.audit.shapes import Sample, Shape, first_place, hash_of, likelihood_and_sum
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints

@@ -137,7 +137,7 @@ def content_of_areas(release: Release, table: Any, look: Look | None = None, *, 
     unit, edges = _bands(subject, areas, look, people=people)
     base = 1 if people else unit.base or _base(areas)
     areas = [area.times(base) for area in areas]
-    counted = _counted(subject, None if people else base)
+    counted = _counting(subject, None if people else base)
     number = _numbers(domain, areas)
     density = np.append([area.density for area in areas], 0.0)[number]
     clarity = np.append([area.clarity for area in areas], 0.0)[number]
@@ -187,7 +187,7 @@ def _areas(table: Any, domain: Domain, *, people: bool) -> list[ShownArea]:
     return sorted(found, key=lambda each: (not each.is_told, -each.value if each.is_told else 0.0))
 
 
-def _counted(subject: Subject, base: int | None) -> str:
+def _counting(subject: Subject, base: int | None) -> str:
     """What the numbers of areas are: people, or of every so many."""
     if base is not None:
         return f"Of every {plain(base)} {subject.things}"

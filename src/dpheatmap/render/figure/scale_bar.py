@@ -56,11 +56,11 @@ def room_of_bar(bar: ScaleBar, width: int, height: int, inside: Singles | None) 
     right, bottom = max(width - wide, 0.0), max(height - high, 0.0)
     corners = [(0.0, bottom), (right, bottom), (right, 0.0), (0.0, 0.0)]
 
-    def covered(corner: tuple[float, float]) -> float:
+    def cover(corner: tuple[float, float]) -> float:
         x, y = corner
         return 0.0 if inside is None else float(inside[int(y) : int(y + high), int(x) : int(x + wide)].mean())
 
-    x, y = min(corners, key=covered)
+    x, y = min(corners, key=cover)
     return x, y, x + wide, y + high
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import dpheatmap as dph
 from dpheatmap.curator.aggregation import count
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
+from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.slicing.axis import Axis

@@ -30,12 +30,12 @@ from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.publish import ReleaseOptions, design_for, split_options
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slices import Slices
+from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.curator.remarks import tell_on_terminal
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES
-from dpheatmap.design.slices import SliceRule, loss_of_look
+from dpheatmap.design.slice_rule import SliceRule, loss_of_look
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.measurements import Measurements, SliceMeasurements
@@ -123,7 +123,7 @@ def check_slices(loss: PureLoss, design: LadderDesign, domain: Domain) -> None:
     noise_of_shares(loss_of_look(loss), (SHARES,))
     for rule in SliceRule.every():
         noise_of_shares(rule.loss_of_slices(loss), (SHARES,))
-        check_noise(rule.loss_of_slices(loss) if rule.apart else rule.loss_of_pooled(loss), design, domain)
+        check_noise(rule.loss_of_slices(loss) if rule.apart else rule.loss_of_map(loss), design, domain)
 
 
 def _count_all(

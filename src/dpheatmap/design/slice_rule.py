@@ -74,7 +74,7 @@ class SliceRule:
         """Whether each slice is measured by itself."""
         return self.pooled == 0
 
-    def loss_of_pooled(self, whole: PrivacyLoss) -> PureLoss:
+    def loss_of_map(self, whole: PrivacyLoss) -> PureLoss:
         """The part of the pooled map."""
         return PureLoss(whole.epsilon * (1 - LOOK) * self.pooled)
 
