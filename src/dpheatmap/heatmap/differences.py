@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpheatmap._util.parameters import check
+from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain, Floats
@@ -58,6 +59,16 @@ class Difference:
     def sigma(self) -> float:
         """The smoothing of both maps, in ground metres, pixels or fractions of the side, as the domain is."""
         return self.after.sigma
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The privacy loss of both maps together."""
+        return self.before.loss + self.after.loss
+
+    @property
+    def of_one_release(self) -> bool:
+        """Whether both maps are slices of one release, which costs people once."""
+        return False
 
     @property
     def values(self) -> Floats:

@@ -116,7 +116,11 @@ class Series(Mapping[str, Heatmap]):
         """
         if before == after:
             raise ParameterError(f"A difference needs two slices, and was given {before!r} twice. Name another one.")
-        return SliceDifference(self[before], self[after], (before, after))
+        from dpheatmap.render.content.slice_names import SliceNames
+
+        phrases = SliceNames(self.release.axis).phrases
+        names = phrases[self.release.number_of(before)], phrases[self.release.number_of(after)]
+        return SliceDifference(self[before], self[after], names)
 
     def save(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.heatmap.differences import Difference
 from dpheatmap.place.domain import Floats
 
@@ -14,6 +15,16 @@ class SliceDifference(Difference):
     Slices share the pooled map, so their errors are related, and the variances don't add up. The standard deviation is
     that of the differences of draws that belong together.
     """
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The privacy loss of the release, which both maps are slices of."""
+        return self.after.loss
+
+    @property
+    def of_one_release(self) -> bool:
+        """Both maps are slices of one release, which costs people once."""
+        return True
 
     @cached_property
     def std(self) -> Floats | None:

@@ -66,7 +66,7 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
         subtitle=look.subtitle if look else "",
         takeaway=_takeaway(change, subject, shown, painted),
         badge=badge_of(
-            change.before.loss + change.after.loss,
+            change.loss,
             "per person for both maps",
             seeded=change.before.seeded or change.after.seeded,
         ),
@@ -149,10 +149,13 @@ def _takeaway(change: Difference, subject: Subject, shown: Floats, painted: np.n
 
 def _facts(change: Difference, source: str) -> tuple[str, ...]:
     before, after = change.names
-    promises = (
+    promises = [
         f"{name[:1].upper()}{name[1:]}: {promise_in_words(heat)} per person, {date_in_words(heat)}."
         for name, heat in ((before, change.before), (after, change.after))
-    )
+    ]
+    if change.of_one_release:
+        one = change.after
+        promises = [f"Both are slices of one release: {promise_in_words(one)} per person, {date_in_words(one)}."]
     told = "Coloured: changes larger than the noise; about 5 in 100 coloured places are noise all the same."
     return (
         *((told,) if change.std is not None else ()),
@@ -168,8 +171,10 @@ def _label(change: Difference) -> dict[str, str]:
     after, before = change.after, change.before
     both = tuple(zip(change.names, (before, after), strict=True))
     weaker = before if after.trust.who == "nobody" else after  # the promise is stronger where nobody is trusted
-    together = replace(weaker, loss=before.loss + after.loss, seeded=before.seeded or after.seeded)
+    together = replace(weaker, loss=change.loss, seeded=before.seeded or after.seeded)
     label = dict(privacy_label(together))
+    if change.of_one_release:
+        return label
     epsilons = " and ".join(f"{name} with {promise_in_words(heat)}" for name, heat in both)
     for part in ("trusted", "not_promised"):
         if (before.trust, before.noise) != (after.trust, after.noise):

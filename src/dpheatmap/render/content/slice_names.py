@@ -10,7 +10,11 @@ from dpheatmap.slicing.axis import Axis
 _ON = {"hour-of-day": "at", "weekday": "on", "hour-of-week": "on", "day": "on", "week": "in the week of", "month": "in"}
 _KINDS = {"hour-of-day": "hours", "weekday": "days", "hour-of-week": "hours", "day": "days", "week": "weeks",
           "month": "months"}  # fmt: skip
-_WIDEST_CYCLE = 8  # maps: a longer cycle has more than one row
+_WIDEST_CYCLE, _WIDE, _FEW = (
+    8,
+    6,
+    12,
+)  # maps: of the longest cycle in a row, in a row of many, and that are no more than few
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,11 @@ class SliceNames:
         return next((step for step in range(least, cycle // 2 + 1) if cycle % step == 0), least)
 
     def columns(self, most: int) -> int:
-        """In how many columns the maps of so many slices at most stand: a row is a cycle if that is short."""
+        """In how many columns the maps of so many slices at most stand: a row is a cycle, or some, if that is short."""
         step, many = self._step(most), len(self.shown(most))
         if self.cycle and self.cycle % step == 0 and 1 < self.cycle // step <= _WIDEST_CYCLE:
-            return self.cycle // step
+            cycle = self.cycle // step
+            return cycle if many <= _FEW else cycle * max(1, _WIDE // cycle)
         if many <= 3:
             return many
-        return 2 if many == 4 else 3 if many in (5, 6, 9) else 4 if many <= 12 else 6
+        return 2 if many == 4 else 3 if many in (5, 6, 9) else 4 if many <= _FEW else _WIDE

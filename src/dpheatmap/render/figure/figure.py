@@ -21,8 +21,8 @@ from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.content.words import Words, keep_units
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.lettering import SEMIBOLD, text_width
-from dpheatmap.render.figure.map_drawing import DASH, GAP, MapDrawing, Marks
 from dpheatmap.render.figure.map_ground import MapGround
+from dpheatmap.render.figure.map_on_page import DASH, GAP, MapDrawing, Marks
 from dpheatmap.render.figure.page_layout import (
     BAR_HEIGHT,
     BAR_WIDTH,

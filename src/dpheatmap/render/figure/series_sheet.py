@@ -12,8 +12,8 @@ from dpheatmap.render.content.series_picture import SeriesPicture, picture_of_se
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
 from dpheatmap.render.figure.figure import Figure
 from dpheatmap.render.figure.lettering import SEMIBOLD, short, text_width
-from dpheatmap.render.figure.map_drawing import MapDrawing
 from dpheatmap.render.figure.map_ground import MapGround
+from dpheatmap.render.figure.map_on_page import MapDrawing
 from dpheatmap.render.figure.page_layout import SCALE, SIDE, WIDTH, PageLayout
 from dpheatmap.render.figure.volume_chart import VolumeChart
 from dpheatmap.render.palette import Theme, rgb_of

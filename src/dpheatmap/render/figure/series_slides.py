@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
+from dpheatmap.place.quadtree import Ints
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.content.series_picture import SeriesPicture, words_on
 from dpheatmap.render.figure.canvas import Area, Box, Canvas, PillowCanvas
 from dpheatmap.render.figure.figure import Figure
 from dpheatmap.render.figure.lettering import SEMIBOLD, text_width
-from dpheatmap.render.figure.map_drawing import MapDrawing
 from dpheatmap.render.figure.map_ground import MapGround
+from dpheatmap.render.figure.map_on_page import MapDrawing
 from dpheatmap.render.figure.page_layout import SCALE
 from dpheatmap.render.figure.volume_chart import VolumeChart
 from dpheatmap.render.palette import THEMES, Theme, rgb_of
@@ -30,6 +32,7 @@ MILLISECONDS = 800
 _LABEL, _HEIGHT, _INSET, _TOP = 17.0, 32.0, 14.0, 10.0  # of the name on the map
 _SAMPLES = 6  # slides whose colours make the palette
 _COLOURS = 128
+_PACKED = np.array([1 << 16, 1 << 8, 1])  # red, green and blue as one number
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +99,7 @@ def write_animation(content: SeriesPicture, look: Look, path: Path, suffix: str)
 
     def frames() -> Iterator[Image.Image]:
         for slide in slides_of(content, look):
-            yield _frame(slide).quantize(palette=palette, dither=Image.Dither.NONE)
+            yield _in_colours(_frame(slide), palette)
 
     first, *others = frames()
     if suffix == ".gif":
@@ -112,8 +115,8 @@ def _frame(slide: Slide) -> Image.Image:
     return slide.draw(PillowCanvas).picture.reduce(SCALE)
 
 
-def _palette(content: SeriesPicture, look: Look) -> Image.Image:
-    """The colours of a few slides, among them the one with the most heat."""
+def _palette(content: SeriesPicture, look: Look) -> Ints:
+    """The colours of a few slides, with the most heat among them, and exactly those of paper and ink."""
     many = len(content.pictures)
     hottest = max(range(many), key=lambda k: float(content.pictures[k].values.max()) * content.pictures[k].painted)
     chosen = sorted({hottest, *range(0, many, -(-many // _SAMPLES))})
@@ -122,4 +125,17 @@ def _palette(content: SeriesPicture, look: Look) -> Image.Image:
     sheet = Image.new("RGB", (drawn[0].width, sum(frame.height for frame in drawn)))
     for k, frame in enumerate(drawn):
         sheet.paste(frame, (0, k * frame.height))
-    return sheet.quantize(_COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    found = sheet.quantize(_COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).getpalette() or []
+    theme = THEMES[look.colours or "light"]
+    exactly = [rgb_of(colour) for colour in (theme.page, theme.land, theme.water, theme.ink)]
+    return np.concatenate([np.array(exactly), np.array(found).reshape(-1, 3)])
+
+
+def _in_colours(frame: Image.Image, palette: Ints) -> Image.Image:
+    """A frame in the nearest colours of a palette; Pillow takes neighbours for one, such as a page and its water."""
+    colours, at = np.unique(np.asarray(frame).reshape(-1, 3) @ _PACKED, return_inverse=True)
+    found = np.stack([colours // step % 256 for step in _PACKED.tolist()], axis=1)
+    nearest = ((found[:, None] - palette[None]) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
+    shown = Image.fromarray(nearest[at].reshape(frame.height, frame.width), "P")
+    shown.putpalette(palette.ravel().tolist())
+    return shown

@@ -63,9 +63,8 @@ def facts_of_difference(change: Difference) -> dict[str, Any]:
     """Everything public about how both maps of a difference were made."""
     sides = {"before": change.before, "after": change.after}
     told = {f"{side}_{name}": value for side, heat in sides.items() for name, value in facts(heat).items()}
-    loss = change.before.loss + change.after.loss
     both = {"title": "What changed: after minus before", "software": told.pop("after_software")}
-    together = {"epsilon_of_both_together": str(loss.epsilon), "delta_of_both_together": str(loss.delta)}
+    together = {"epsilon_of_both_together": str(change.loss.epsilon), "delta_of_both_together": str(change.loss.delta)}
     return both | together | {name: value for name, value in told.items() if not name.endswith("software")}
 
 
