@@ -57,15 +57,15 @@ def test_slices_are_called_as_people_write_them(axis: Axis, number: int, name: s
 )
 def test_a_page_shows_at_most_24_slices_evenly_spaced(axis: Axis, shown: int, columns: int) -> None:
     names = SliceNames(axis)
-    numbers = names.shown(24)
+    numbers = names.choice(24)
     assert (len(numbers), names.columns(24)) == (shown, columns)
     assert len(set(np.diff(numbers).tolist())) <= 1
-    assert names.shown(len(axis.labels)) == list(range(len(axis.labels)))
+    assert names.choice(len(axis.labels)) == list(range(len(axis.labels)))
 
 
 def test_a_week_of_hours_shows_the_same_hours_of_each_day() -> None:
     names = SliceNames(WEEK)
-    assert {names.words[number].split()[1] for number in names.shown(24)} == {"00:00", "08:00", "16:00"}
+    assert {names.words[number].split()[1] for number in names.choice(24)} == {"00:00", "08:00", "16:00"}
 
 
 def test_a_slice_is_the_busiest_only_if_no_other_range_reaches_its_own() -> None:

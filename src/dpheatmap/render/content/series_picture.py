@@ -41,7 +41,7 @@ class SeriesPicture:
 def picture_of_series(series: Series, look: Look, most: int) -> SeriesPicture:
     """A series as it is shown, by at most so many of its maps."""
     names = SliceNames(series.release.axis)
-    numbers = names.shown(most)
+    numbers = names.choice(most)
     heats = [series[series.labels[number]] for number in numbers]
     pictures = on_one_scale(heats, [look] * len(heats))
     subject = subject_of(series.domain, look.background)

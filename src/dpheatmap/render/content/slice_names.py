@@ -66,7 +66,7 @@ class SliceNames:
             return None
         return len(self.axis.times) if self.axis.groups else self.axis.period.rhythm
 
-    def shown(self, most: int) -> list[int]:
+    def choice(self, most: int) -> list[int]:
         """The numbers of at most so many slices, evenly spaced; if it can be, the same ones of each cycle."""
         return list(range(0, len(self.axis.labels), self._step(most)))
 
@@ -76,7 +76,7 @@ class SliceNames:
 
     def columns(self, most: int) -> int:
         """In how many columns the maps of so many slices at most stand: a row is a cycle, or some, if that is short."""
-        step, many = self._step(most), len(self.shown(most))
+        step, many = self._step(most), len(self.choice(most))
         if self.cycle and self.cycle % step == 0 and 1 < self.cycle // step <= _WIDEST_CYCLE:
             cycle = self.cycle // step
             return cycle if many <= _FEW else cycle * max(1, _WIDE // cycle)

@@ -84,10 +84,10 @@ class Figure:
     def map(self) -> MapDrawing:
         """The map with what lies over it."""
         box = self._without_credits.map
-        ground = MapGround(self.picture.domain, self.look, box.width, box.height, self._taken(box))
+        ground = MapGround(self.picture.domain, self.look, box.width, box.height, self._areas_without_names(box))
         return MapDrawing(ground, self.picture, box, self.marks)
 
-    def _taken(self, box: Box) -> list[Area]:
+    def _areas_without_names(self, box: Box) -> list[Area]:
         """The areas that names avoid, in pixels of the map."""
         found = list(self.marks.areas(box)) if self.marks else []
         if self.picture.words.nothing is not None:

@@ -76,10 +76,10 @@ def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None, cr
 def write_bands(raster: Raster, path: Path, bands: tuple[str, ...], about: dict[str, Any], **overviews: int) -> None:
     """Write the bands of a raster; ``about`` says how it was made."""
     units = UNITS if raster.third is None else (*UNITS, "1")
-    write_arranged(raster, path, bands, units, about, lambda file: _fill(raster, file), **overviews)
+    write_cog(raster, path, bands, units, about, lambda file: _fill(raster, file), **overviews)
 
 
-def write_arranged(
+def write_cog(
     raster: Raster, path: Path, bands: tuple[str, ...], units: tuple[str, ...], about: dict[str, Any],
     fill: Callable[[Any], None], **overviews: int,
 ) -> None:  # fmt: skip

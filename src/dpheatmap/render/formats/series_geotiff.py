@@ -11,7 +11,7 @@ from dpheatmap._util.extras import import_extra
 from dpheatmap.heatmap.series import Series
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.words import NO_SIGNAL
-from dpheatmap.render.formats.geotiff import on_mercator, write_arranged
+from dpheatmap.render.formats.geotiff import on_mercator, write_cog
 from dpheatmap.render.formats.metadata import facts_of_series, refuse_without_ground
 
 _VALUES = {
@@ -37,7 +37,7 @@ def write(series: Series, path: Path) -> None:
                 file.update_tags(band, WARNING=NO_SIGNAL)
 
     about = facts_of_series(series) | {"values": _VALUES[series.quantity]}
-    write_arranged(raster, path, series.labels, ("1",) * len(series), about, fill)
+    write_cog(raster, path, series.labels, ("1",) * len(series), about, fill)
 
 
 def refuse(domain: Domain) -> None:
