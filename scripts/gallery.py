@@ -83,6 +83,23 @@ def new_yorkers(people: int, *, night: bool = False, seed: int = 4) -> pa.Table:
     return pa.table({"person": person[dry], "x": points[dry, 0], "y": points[dry, 1]})
 
 
+def a_day(extent: tuple[float, ...], people: int, seed: int = 6) -> pa.Table:
+    """People who sleep about real towns and work in the three largest, with the second of the day of each sight."""
+    rng = np.random.default_rng(seed)
+    towns = basemap.cities(Bounds(*extent), 600)
+    at = np.array([(town.lon, town.lat) for town in towns])
+    home = at[rng.choice(len(at), people)] + rng.normal(0.0, 0.012, (people, 2))
+    work = at[rng.choice(3, people, p=[0.6, 0.25, 0.15])] + rng.normal(0.0, 0.004, (people, 2))
+    sights = rng.poisson(12, people) + 1
+    person = np.repeat(np.arange(people), sights)
+    pull = np.array([2, 1, 1, 1, 1, 2, 6, 12, 14, 9, 8, 9, 12, 10, 9, 9, 11, 15, 16, 11, 8, 6, 5, 3], float)
+    hour = rng.choice(24, len(person), p=pull / pull.sum())
+    busy = (rng.random(len(person)) < np.where((hour >= 8) & (hour < 18), 0.8, 0.05))[:, None]
+    points = np.where(busy, work[person], home[person]) + rng.normal(0.0, 0.002, (len(person), 2))
+    second = 3600 * hour + rng.integers(0, 3600, len(person))
+    return pa.table({"person": person, "x": points[:, 0], "y": points[:, 1], "second": second})
+
+
 @cache
 def land_of_new_york() -> Any:
     """The land, as a geometry of shapely."""
@@ -184,7 +201,7 @@ def map_of(
 
 
 def draw(folder: Path) -> None:
-    """All fourteen, of generated people."""
+    """All fifteen, of generated people."""
     folder.mkdir(parents=True, exist_ok=True)
     invented = {"source": "invented people at real places"}
     place = Domain.bbox(*NEW_YORK, resolution=50)
@@ -206,6 +223,7 @@ def draw(folder: Path) -> None:
     change = dph.difference(night, day, sigma=600, size=SIZE, names=("by day", "at night"))
     change.save(folder / "change.png", title="Where New York goes at night", **invented)
     city = Domain.bbox(*BERN, resolution=50)
+    draw_hours(city, folder / "hours.png", **invented)
     few = map_of(around_towns(BERN, 400, 0.01), city, "1/2", 600)
     few.save(folder / "few.png", title="400 invented people in Bern", **invented)
     nothing = map_of(around_towns(BERN, 12, 0.01), city, "1/10", 600)
@@ -229,6 +247,16 @@ def draw(folder: Path) -> None:
         source="440 invented players",
     )  # fmt: skip
     draw_cells(map_of(generated_people(20_000, extent=BERN), city, 1, 250), folder / "cells.png")
+
+
+def draw_hours(place: Domain, path: Path, **words: str) -> None:
+    """A day in small maps on one scale, and how many people are about at each hour."""
+    made = dph.release(
+        a_day(BERN, 20_000), place, epsilon=1, time="second", every="hour-of-day", time_zone="UTC", user="person",
+        x="x", y="y",
+    )  # fmt: skip
+    series = made.heatmap(sigma=500, size=320)
+    series.save(path, values="people", title="A day of 20,000 invented people in Bern", **words)
 
 
 def draw_cells(heat: dph.Heatmap, path: Path) -> None:

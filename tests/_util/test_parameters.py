@@ -21,6 +21,7 @@ from dpheatmap.errors import DataError, DomainError, ParameterError, PrivacyRefu
 from dpheatmap.heatmap.smoothing import gaussian_filter
 from dpheatmap.releases.noise_law import LaplaceNoise
 from dpheatmap.releases.trust import Trust
+from dpheatmap.testing import generated_people
 
 DOMAIN = dph.Domain.unit(4)
 NOWHERE = "/nonexistent/events.csv"
@@ -106,6 +107,12 @@ def change() -> dph.Difference:
 
 
 @cache
+def sliced() -> dph.SlicedRelease:
+    table = generated_people(20).project("*, 'bike' AS mode")
+    return dph.release(table, DOMAIN, epsilon=1, user="person", x="x", y="y", group="mode", groups=["bike"])
+
+
+@cache
 def places() -> dph.Places:
     return dph.kmedian(release(), 3)
 
@@ -151,6 +158,8 @@ CALLS: dict[str, Callable[..., object]] = {
     "Release.save_areas": lambda **k: release().save_areas({"all": (0, 0, 1, 1)}, "/nonexistent/map.png", **k),
     "Release.heatmap": lambda **k: release().heatmap(**k),
     "Heatmap.save": lambda **k: heat().save(f"/nonexistent/map.{suffix_for(k)}", **k),
+    "SlicedRelease.heatmap": lambda **k: sliced().heatmap(**k),
+    "Series.save": lambda **k: sliced().heatmap(size=4).save("/nonexistent/map.png", **k),
     "Difference.save": lambda **k: change().save("/nonexistent/map.html", **k),
     "Heatmap.to_h3": lambda **k: heat().to_h3(**k),
     "kmedian": lambda **k: dph.kmedian(release(), **{"k": 3, **k}),

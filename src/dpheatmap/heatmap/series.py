@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpheatmap._util.extras import import_extra
 from dpheatmap._util.parameters import check
 from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
@@ -40,11 +39,14 @@ class Series(Mapping[str, Heatmap]):
         The smoothing of all maps.
     size : int or None
         The number of pixels on the longer side.
+    quantity : {"share", "people"}
+        What the values of the maps are.
     """
 
     release: SlicedRelease
     sigma: float
     size: int | None = None
+    quantity: str = "share"
 
     @property
     def domain(self) -> Domain:
@@ -76,13 +78,24 @@ class Series(Mapping[str, Heatmap]):
         estimate = self._estimate(number)
         heat = smooth_estimate(estimate.distribution(), estimate, self.release, sigma=self.sigma, size=self.size)
         known = heat.uncertainty and replace(heat.uncertainty, count=_DRAWS)
-        return replace(heat, ledger=self.release.ledger, slice=self.labels[number], uncertainty=known)
+        heat = replace(heat, ledger=self.release.ledger, slice=self.labels[number], uncertainty=known)
+        return heat.in_people() if self.quantity == "people" else heat
 
     def _estimate(self, number: int) -> MapEstimate:
         from dpheatmap.estimate.posterior.folding import finest_level
         from dpheatmap.estimate.slices.slice_estimate import estimate_of_slice
 
         return estimate_of_slice(self.release, number, finest_level(self.domain, self.sigma))
+
+    def in_people(self) -> Series:
+        """Convert the shares of all maps to numbers of people, as :meth:`Heatmap.in_people` does.
+
+        Returns
+        -------
+        Series
+            The same maps with numbers of people as values, which add up to the number of people in each slice.
+        """
+        return replace(self, quantity="people")
 
     @cached_property
     def volumes(self) -> Volumes:
@@ -107,22 +120,84 @@ class Series(Mapping[str, Heatmap]):
         """
         if before == after:
             raise ParameterError(f"A difference needs two slices, and was given {before!r} twice. Name another one.")
-        return SliceDifference(self[before], self[after], (before, after))
+        from dpheatmap.render.content.slice_names import SliceNames
 
-    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        phrases = SliceNames(self.release.axis).phrases
+        names = phrases[self.release.number_of(before)], phrases[self.release.number_of(after)]
+        return SliceDifference(self[before], self[after], names)
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str | None = None,
+        subtitle: str | None = None,
+        source: str | None = None,
+        what: str | None = None,
+        style: str = "bands",
+        colours: str | None = None,
+        limits: tuple[float, float] | None = None,
+        background: str | PathLike[str] | None = None,
+        basemap: bool = True,
+        context: str | Sequence[str] | None = None,
+        context_credit: str | None = None,
+        values: str | None = None,
+        tiles: str | None = None,
+    ) -> None:
         """Write all maps to a file in the format of its suffix, whole or not at all.
 
         Parameters
         ----------
         path : path
-            The file: .png, .svg or .pdf for small maps on one scale, with a chart of the volumes; .html for an
-            interactive map with a slider; .gif or .webp for an animation; .tif, .nc, .csv or .parquet for numbers.
-        **options
-            Words and looks, as for :meth:`Heatmap.save`.
-        """
-        from dpheatmap.render.series import save
+            The file: .png, .svg or .pdf for small maps on one scale, with a chart of the volumes; .gif or .webp for an
+            animation; .html for an interactive map with a slider; .tif, .nc, .csv or .parquet for numbers. A sheet of
+            small maps shows at most 24 slices, and an animation 200, evenly spaced.
+        title : str, optional
+            The title. By default it says what the place tells: where people are, or looked. This and the other texts
+            have up to 300 characters, none of them a line break or control character.
+        subtitle : str, optional
+            A line below the title. By default it says what the slices are.
+        source : str, optional
+            Whose data it is, for the small print.
+        what : str, optional
+            What people did there, such as "check-ins", for the title and the words.
+        style : {"bands", "smooth", "contour"}, default "bands"
+            How the values are drawn: at most six bands, a gradient, or lines.
+        colours : {"light", "dark"}, optional
+            The ground of a picture or a page. A picture is light by default; a page follows its reader's device.
+        limits : tuple of two float, optional
+            The first and the last edge of the bands of all maps, as for :meth:`Heatmap.save`.
+        background : path, optional
+            The image that people looked at or clicked, drawn below the heat; or "pitch", a football pitch.
+        basemap : bool, default True
+            Whether maps of a box show coast, borders and names.
+        context : str or sequence of str, optional
+            Files with your own map, as for :meth:`Heatmap.save`.
+        context_credit : str, optional
+            Whose map that is, for the small print.
+        values : {"share", "people"}, optional
+            What numbers are shown in: shares of the people of each slice, or people, as :meth:`in_people` has them. By
+            default they are what the series has.
+        tiles : str, optional
+            An address of map tiles with {z}, {x} and {y}, for the background of an .html, as for :meth:`Heatmap.save`.
 
-        save(self, path, **options)
+        Raises
+        ------
+        ParameterError
+            If a value lies outside its rule, or if the format does not take an option.
+        MissingDependency
+            If the format needs an optional package that is not installed.
+        """
+        from dpheatmap.render.series_files import save
+
+        if values is not None:
+            check(values=values)
+        save(
+            self if values in (None, self.quantity) else replace(self, quantity=str(values)), path, title=title,
+            subtitle=subtitle, source=source, what=what, style=style, colours=colours, limits=limits,
+            background=background, basemap=basemap, context=context, context_credit=context_credit,
+            tiles=tiles,
+        )  # fmt: skip
 
     def to_xarray(self) -> Any:
         """Convert the maps to a data set of xarray with a dimension for slices.
@@ -130,13 +205,11 @@ class Series(Mapping[str, Heatmap]):
         Returns
         -------
         xarray.Dataset
-            The shares, by slice, row and column; and the volumes, by slice.
+            The values and their standard deviations, by slice, row and column; and the volumes, by slice.
         """
-        xarray = import_extra("xarray", "geo", "A data set of xarray")
-        each = [self[label].to_xarray() for label in self.labels]
-        joined = xarray.concat(each, dim=xarray.IndexVariable("slice", list(self.labels)))
-        volumes = self.volumes
-        return joined.assign(volume=("slice", volumes.people), volume_std=("slice", volumes.std))
+        from dpheatmap.render.formats.series_netcdf import to_xarray
+
+        return to_xarray(self)
 
     def _repr_html_(self) -> str:
         from dpheatmap.render.web.notebook import output_of_series

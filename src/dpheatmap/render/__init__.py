@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -39,6 +40,9 @@ FORMATS = {
 }
 """Suffixes of the files a heatmap can be saved as, and the modules that write them."""
 
+Writer = Callable[..., None]
+"""A function that writes a map to a path, with options of its format."""
+
 RELEASE_SUFFIX = ".dph.parquet"
 """The suffix of a release file, which is not a map."""
 
@@ -66,31 +70,46 @@ _USUAL = {"style": "bands", "basemap": True, "bare": False}  # values of options
 
 def save(heat: Heatmap, path: str | PathLike[str], **choices: Any) -> None:
     """Write a heatmap to the format that the suffix of ``path`` names; any format takes the usual choices."""
-    check(**{name: value for name, value in choices.items() if name in _USUAL or value is not None})
-    options = {name: value for name, value in choices.items() if value != _USUAL.get(name)}
+    options = options_among(choices)
     refuse_release(path)
-    for name in sorted(options.keys() - options_of(path)):
-        raise ParameterError(
-            f"{name} is no option of {Path(path).suffix} files; the file was {os.fspath(path)!r}. Leave it out."
-        )
-    refuse(heat.domain, path, **options)
     write = _module(path).write
+    refuse_options(path, options, write)
+    refuse(heat.domain, path, **options)
     with replace_whole(path) as temporary:
-        write(heat, temporary, **_with_look(path, options))
+        write(heat, temporary, **with_look(write, options))
     for companion, text in companions(heat, path, **options).items():
         with replace_whole(companion) as temporary:
             temporary.write_text(text, encoding="ascii")
 
 
+def options_among(choices: dict[str, Any]) -> dict[str, Any]:
+    """The choices that are not the usual ones, checked."""
+    check(**{name: value for name, value in choices.items() if name in _USUAL or value is not None})
+    return {name: value for name, value in choices.items() if value != _USUAL.get(name)}
+
+
+def refuse_options(path: str | PathLike[str], options: dict[str, Any], write: Writer) -> None:
+    """Refuse an option that the function which writes a format does not take."""
+    for name in sorted(options.keys() - options_taken_by(write)):
+        raise ParameterError(
+            f"{name} is no option of {Path(path).suffix} files; the file was {os.fspath(path)!r}. Leave it out."
+        )
+
+
 def options_of(path: str | PathLike[str]) -> set[str]:
     """The names of the options that the format of a file takes."""
-    taken = set(inspect.signature(_module(path).write).parameters) - {"heat", "path"}
-    return taken - {"look"} | set(OPTIONS) if "look" in taken else taken
+    return options_taken_by(_module(path).write)
 
 
-def _with_look(path: str | PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
-    """Options with those of the look put together, if the format has a look."""
-    if "look" not in inspect.signature(_module(path).write).parameters:
+def options_taken_by(write: Writer) -> set[str]:
+    """The names of the options that the function which writes a format takes."""
+    _, _, *taken = inspect.signature(write).parameters
+    return set(taken) - {"look"} | set(OPTIONS) if "look" in taken else set(taken)
+
+
+def with_look(write: Writer, options: dict[str, Any]) -> dict[str, Any]:
+    """Options with those of the look put together, if a format has a look."""
+    if "look" not in inspect.signature(write).parameters:
         return options
     look = {name: value for name, value in options.items() if name in OPTIONS}
     if "context" in look:
@@ -100,9 +119,14 @@ def _with_look(path: str | PathLike[str], options: dict[str, Any]) -> dict[str, 
 
 def refuse(domain: Domain, path: str | PathLike[str], **options: Any) -> None:
     """Refuse a file that no map of a domain can be written to, before data is read or budget spent."""
-    refusal = getattr(_module(path), "refuse", None)
+    refuse_by(_module(path), domain, options)
+
+
+def refuse_by(module: ModuleType, domain: Domain, options: dict[str, Any]) -> None:
+    """Refuse what the module of a format refuses, and limits without steps between them."""
+    refusal = getattr(module, "refuse", None)
     if refusal is not None:
-        refusal(domain, **_with_look(path, options))
+        refusal(domain, **with_look(module.write, options))
     if options.get("limits") is not None:
         from dpheatmap.render.content.bands import limited_bands
         from dpheatmap.render.content.subject import subject_of

@@ -110,14 +110,15 @@ class Picture:
 
 
 def on_one_scale(heats: Sequence[Heatmap], looks: Sequence[Look]) -> list[Picture]:
-    """Maps with the bands of the one with the highest value; each is bare and hatched by its own noise.
+    """Maps with the bands of the highest value that can be told; each is bare and hatched by its own noise.
 
     Maps of places of different kinds, as of a city and of an image, keep their own bands.
     """
     alone = [picture_of(heat, look) for heat, look in zip(heats, looks, strict=True)]
     if len({picture.unit.subject.title for picture in alone}) > 1:
         return alone
-    highest = max(alone, key=lambda picture: max(picture.edges) / picture.unit.factor)
+    told = [picture for picture in alone if picture.painted]
+    highest = max(told or alone, key=lambda picture: max(picture.edges) / picture.unit.factor)
     scale = highest.unit, list(highest.edges)
     return [picture_of(heat, look, scale) for heat, look in zip(heats, looks, strict=True)]
 

@@ -15,14 +15,14 @@ import numpy as np
 
 from dpheatmap._util.number_words import MINUS, plain
 from dpheatmap.place.domain import Floats
-from dpheatmap.render.basemap.ground import NO_GROUND, Ground, ground_of, pixels_of
+from dpheatmap.render.basemap.ground import Ground
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.content.words import Words, keep_units
-from dpheatmap.render.figure.background import background_of, chalk, lines_over
 from dpheatmap.render.figure.canvas import Area, Box, Canvas
-from dpheatmap.render.figure.context_drawing import ContextDrawing, layers_of
-from dpheatmap.render.figure.lettering import REGULAR, SEMIBOLD, text_width
+from dpheatmap.render.figure.lettering import SEMIBOLD, text_width
+from dpheatmap.render.figure.map_ground import MapGround
+from dpheatmap.render.figure.map_on_page import DASH, GAP, MapDrawing, Marks
 from dpheatmap.render.figure.page_layout import (
     BAR_HEIGHT,
     BAR_WIDTH,
@@ -34,27 +34,13 @@ from dpheatmap.render.figure.page_layout import (
     Line,
     PageLayout,
 )
-from dpheatmap.render.figure.painting import (
-    VEIL,
-    WATER_OVER_HEAT,
-    Pixels,
-    Singles,
-    dashes,
-    diagonals,
-    mask_of,
-    mask_of_rings,
-    mix,
-    paint,
-    stripes,
-)
-from dpheatmap.render.figure.scale_bar import ScaleBar, room_of_bar, scale_bar_of
-from dpheatmap.render.inks import Inks, inks_of
+from dpheatmap.render.figure.painting import Pixels, dashes, diagonals, mix, stripes
+from dpheatmap.render.figure.scale_bar import ScaleBar
+from dpheatmap.render.inks import Inks
 from dpheatmap.render.palette import THEMES, WARNING, Rgb, Theme, rgb_of
 
 C = TypeVar("C", bound=Canvas)
 
-_BIG = 15.0  # from this size on, names are semi-bold
-_DASH, _GAP = 2.5, 3.0  # of the line around a place, in pixels of the page
 _SHIELD = np.array(
     [
         (6.5, 0.7), (12.0, 2.6), (12.0, 6.7), (11.2, 9.6), (9.3, 11.7), (6.5, 13.3),
@@ -62,19 +48,6 @@ _SHIELD = np.array(
     ]
 )  # fmt: skip
 _TICKED = np.array([(4.0, 6.8), (5.9, 8.7), (9.1, 5.1)])
-
-
-class Marks(Protocol):
-    """Marks drawn over a map's colours."""
-
-    def areas(self, box: Box) -> list[Area]:
-        """The areas that names avoid, in pixels of the picture."""
-
-    def draw_under_names(self, canvas: Canvas, box: Box) -> None:
-        """Draw what lies under the names."""
-
-    def draw_over_names(self, canvas: Canvas, box: Box) -> None:
-        """Draw what lies over everything on the map."""
 
 
 class Chart(Protocol):
@@ -108,51 +81,34 @@ class Figure:
         return self._without_credits.map
 
     @cached_property
+    def map(self) -> MapDrawing:
+        """The map with what lies over it."""
+        box = self._without_credits.map
+        ground = MapGround(self.picture.domain, self.look, box.width, box.height, self._areas_without_names(box))
+        return MapDrawing(ground, self.picture, box, self.marks)
+
+    def _areas_without_names(self, box: Box) -> list[Area]:
+        """The areas that names avoid, in pixels of the map."""
+        found = list(self.marks.areas(box)) if self.marks else []
+        if self.picture.words.nothing is not None:
+            found.append(self._without_credits.card)
+        return [(left - box.left, top - box.top, right - box.left, bottom - box.top)
+                for left, top, right, bottom in found]  # fmt: skip
+
+    @property
     def scale_bar(self) -> ScaleBar | None:
         """A round length, in a corner of the map."""
-        return scale_bar_of(self.picture.domain, self._without_credits.map.width, self.look.background)
+        return self.map.ground.scale_bar
 
-    @cached_property
+    @property
     def ground(self) -> Ground:
         """Land, lines and names in pixels of the map; nothing without a basemap."""
-        if not self.look.basemap:
-            return NO_GROUND
-        box = self._without_credits.map
-        taken = [(left - box.left, top - box.top, right - box.left, bottom - box.top)
-                 for left, top, right, bottom in (self.marks.areas(box) if self.marks else [])]  # fmt: skip
-        bar = self.scale_bar
-        if bar is not None:
-            taken.append(room_of_bar(bar, box.width, box.height, self._inside))
-        if self.picture.words.nothing is not None:
-            card = self._without_credits.card
-            taken.append((card.left - box.left, card.top - box.top, card.right - box.left, card.bottom - box.top))
+        return self.map.ground.ground
 
-        def width_of(name: str, size: float) -> float:
-            return text_width(name, size, SEMIBOLD if size >= _BIG else REGULAR)
-
-        return ground_of(self.picture.domain, box.width, box.height, width_of, scale=SCALE, taken=taken)
-
-    @cached_property
+    @property
     def outline(self) -> list[Floats]:
         """The boundary of the place, in pixels of the map; nothing around a rectangle."""
-        domain, box = self.picture.domain, self._without_credits.map
-        finest, whole = domain.cells(domain.depth), 2.0**domain.depth
-        corner, size = np.array([finest.x0, finest.y0]), np.array([finest.columns, finest.rows])
-        scale = np.array([box.width, box.height]) / size
-        return [(ring * whole - corner) * scale for ring in domain.place.outline]
-
-    @cached_property
-    def _inside(self) -> Singles | None:
-        """The part of each pixel of the map inside the boundary."""
-        box = self._without_credits.map
-        return mask_of_rings(self.outline, box.width, box.height) if self.outline else None
-
-    @cached_property
-    def context(self) -> ContextDrawing:
-        """The maker's own map."""
-        domain, box = self.picture.domain, self._without_credits.map
-        layers = layers_of(domain, self.look.context, box.width)
-        return ContextDrawing(layers, lambda line: pixels_of(domain, line, box.width, box.height), SCALE)
+        return self.map.ground.outline
 
     @cached_property
     def layout(self) -> PageLayout:
@@ -163,6 +119,9 @@ class Figure:
     @cached_property
     def _without_credits(self) -> PageLayout:
         """The layout as far as the map, which does not depend on credits."""
+        return self._new_layout()
+
+    def _new_layout(self) -> PageLayout:
         outlined, chart = bool(self.picture.domain.place.outline), self.chart.height if self.chart else 0.0
         return PageLayout(self._words, self._shape, outlined=outlined, chart=chart)
 
@@ -177,12 +136,7 @@ class Figure:
 
     @property
     def _inks(self) -> Inks:
-        return inks_of(
-            self.theme,
-            len(self.picture.edges),
-            signed=self.picture.signed,
-            over_a_picture=self.look.over_a_picture,
-        )
+        return self.map.inks
 
     @property
     def few_colours(self) -> bool:
@@ -197,16 +151,7 @@ class Figure:
             self._draw_warning(canvas)
         self._draw_lines(canvas, [*layout.head, *layout.legend_titles, *layout.below_bar])
         self._draw_legend(canvas)
-        canvas.image(self.map_pixels(), layout.map)
-        if self.marks:
-            self.marks.draw_under_names(canvas, layout.map)
-        self._draw_ground(canvas)
-        if self.marks:
-            self.marks.draw_over_names(canvas, layout.map)
-        if self.scale_bar is not None:
-            self._draw_scale_bar(canvas, self.scale_bar)
-        if self.picture.words.nothing is not None:
-            self._draw_card(canvas)
+        self._draw_maps(canvas)
         if self.chart is not None:
             self.chart.draw(canvas, layout.map.bottom / SCALE, self.theme, self._inks)
         self._draw_lines(canvas, layout.small_print)
@@ -215,41 +160,16 @@ class Figure:
 
     def map_pixels(self) -> Pixels:
         """The colours of the map: paper or picture, heat, hatching, and water over the heat."""
-        box, theme = self.layout.map, self.theme
-        columns, rows = box.width, box.height
-        land = None if self.ground.land is None else mask_of(self.ground.land, columns, rows)
-        if self.look.background is not None:
-            pixels = background_of(self.picture.domain, self.look.background, (columns, rows), theme)
-        else:
-            pixels = np.empty((rows, columns, 3), np.uint8)
-            pixels[:] = rgb_of(theme.land if land is None else theme.water)
-            if land is not None:
-                pixels = mix(pixels, rgb_of(theme.land), land)
-        pixels = self.context.under_heat(pixels, theme)
-        if self.picture.words.nothing is not None:
-            return self._veil(diagonals(pixels, rgb_of(theme.coast), SCALE, self._inside))
-        heat = paint(
-            self.picture, theme, columns, rows, over_a_picture=self.look.over_a_picture, style=self.look.style,
-            scale=SCALE,
-        )  # fmt: skip
-        pixels = heat.inside(self._inside).over(pixels, rgb_of(self._inks.paper))
-        if self.look.background is not None:
-            lines = lines_over(self.picture.domain, self.look.background, (columns, rows))
-            pixels = mix(pixels, rgb_of(chalk(theme)), lines)
-        own = self.context.water(columns, rows)
-        water = np.zeros((1, 1), np.float32) if land is None else 1.0 - land
-        water = water if own is None else np.maximum(water, own)
-        if land is not None or own is not None:
-            pixels = mix(pixels, rgb_of(theme.water), WATER_OVER_HEAT * water)
-        return self._veil(pixels)
-
-    def _veil(self, pixels: Pixels) -> Pixels:
-        """Lay a veil over what lies outside the boundary."""
-        if self._inside is None:
-            return pixels
-        return mix(pixels, rgb_of(self.theme.page), VEIL * (1.0 - self._inside))
+        return self.map.pixels()
 
     # Parts
+
+    def _draw_maps(self, canvas: Canvas) -> None:
+        """Draw the map, and the card across it if it shows nothing."""
+        canvas.image(self.map_pixels(), self.layout.map)
+        self.map.draw_over(canvas)
+        if self.picture.words.nothing is not None:
+            self._draw_card(canvas)
 
     def _draw_lines(self, canvas: Canvas, lines: list[Line]) -> None:
         for line in lines:
@@ -262,31 +182,6 @@ class Figure:
         canvas.fill(Box(0, 0, self.layout.width, SCALE * self.layout.warning), rgb_of(WARNING))
         text = " · ".join(self.picture.words.warnings)
         canvas.text(SCALE * SIDE, SCALE * 22, text, size=SCALE * 14, colour=(255, 255, 255), weight=SEMIBOLD)
-
-    def _draw_ground(self, canvas: Canvas) -> None:
-        """Draw coast, rivers, borders, the frame of a picture, and names."""
-        box, theme, corner = self.layout.map, self.theme, np.array([self.layout.map.left, self.layout.map.top])
-        for lines, width, colour, opacity in (
-            (self.ground.borders, 0.9, theme.border, 0.6),
-            (self.ground.rivers, 1.1, theme.coast, 1.0),
-            (self.ground.coast, 0.8, theme.coast, 1.0),
-        ):
-            canvas.lines(
-                [line + corner for line in lines], box, width=SCALE * width, colour=rgb_of(colour), opacity=opacity
-            )
-        self.context.over_heat(canvas, box, theme)
-        dots = [dot + corner for ring in self.outline for dot in dashes(ring, SCALE * _DASH, SCALE * _GAP)]
-        canvas.lines(dots, box, width=SCALE * 1.1, colour=rgb_of(theme.border))
-        if not self.picture.domain.geographic:
-            right, bottom = box.right - 1, box.bottom - 1
-            corners = ((box.left, box.top), (right, box.top), (right, bottom), (box.left, bottom), (box.left, box.top))
-            canvas.lines([np.array(corners, np.float64)], box, width=SCALE, colour=rgb_of(theme.faint))
-        for name in self.ground.names:
-            canvas.text(
-                box.left + SCALE * name.x, box.top + SCALE * name.baseline, name.text, size=SCALE * name.size,
-                colour=rgb_of(theme.names), align=0.5, weight=SEMIBOLD if name.size >= _BIG else REGULAR,
-                halo=rgb_of(theme.page),
-            )  # fmt: skip
 
     @cached_property
     def bar(self) -> list[tuple[float, float, str]]:
@@ -369,7 +264,7 @@ class Figure:
         elif kind == "outside":
             middle = np.array([(left, top + height / 2), (left + width, top + height / 2)])
             whole = Box(0, 0, self.layout.width, self.layout.height)
-            dots = dashes(SCALE * middle, SCALE * _DASH, SCALE * _GAP)
+            dots = dashes(SCALE * middle, SCALE * DASH, SCALE * GAP)
             canvas.lines(dots, whole, width=SCALE * 1.1, colour=rgb_of(self.theme.border))
         elif kind:
             box = _box(left, top, left + width, top + height)
@@ -379,21 +274,6 @@ class Figure:
                 return
             colour = self._inks.swatches[:2][-1]
             canvas.image(_hatch(box, rgb_of(colour), rgb_of(self._inks.paper)), box)
-
-    def _draw_scale_bar(self, canvas: Canvas, bar: ScaleBar) -> None:
-        """Draw a length on the ground: its label above a line with raised ends, with a halo."""
-        box, theme = self.layout.map, self.theme
-        left, _, _, bottom = room_of_bar(bar, box.width, box.height, self._inside)
-        x, y = (box.left + left) / SCALE + 16, (box.top + bottom) / SCALE - 16
-        shape = SCALE * np.array([(x, y - 5), (x, y), (x + bar.length, y), (x + bar.length, y - 5)])
-        canvas.lines([shape], box, width=SCALE * 4.0, colour=rgb_of(theme.page), opacity=0.8)
-        canvas.lines([shape], box, width=SCALE * 1.3, colour=rgb_of(theme.ink))
-        # A label that is longer than its line does not leave the map.
-        middle = max(x + bar.length / 2, x - 8 + text_width(bar.label, 11) / 2)
-        canvas.text(
-            SCALE * middle, SCALE * (y - 7), bar.label, size=SCALE * 11, colour=rgb_of(theme.ink),
-            align=0.5, halo=rgb_of(theme.page),
-        )  # fmt: skip
 
     def _draw_card(self, canvas: Canvas) -> None:
         """Draw the words across a map that shows nothing."""

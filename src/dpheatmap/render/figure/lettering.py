@@ -40,6 +40,15 @@ def lines_of(text: str, room: float, size: float, weight: int = REGULAR) -> list
     return lines
 
 
+def short(text: str, room: float, size: float, weight: int = REGULAR) -> str:
+    """A text that fits the room, cut with an ellipsis if need be."""
+    if text_width(text, size, weight) <= room:
+        return text
+    while text and text_width(f"{text}…", size, weight) > room:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
+
+
 def _pieces_of(word: str, room: float, size: float, weight: int) -> list[str]:
     """A word in pieces that fit the room, each of one letter at least."""
     pieces = [""]

@@ -187,12 +187,17 @@ class PageLayout:
             for k, (swatch, text) in enumerate(said)
         ]
 
+    @property
+    def map_top(self) -> int:
+        """Where the map begins, in pixels of the picture."""
+        ends = [self.bar + BAR_HEIGHT + 22 if self.has_bar else 0.0]
+        ends += [line.y + 4 for line in self.below_bar] + [note.line.y + 4 for note in self.notes]
+        return round(SCALE * (max(ends) + 14))
+
     @cached_property
     def map(self) -> Box:
         """The map's edges, in pixels of the picture."""
-        ends = [self.bar + BAR_HEIGHT + 22 if self.has_bar else 0.0]
-        ends += [line.y + 4 for line in self.below_bar] + [note.line.y + 4 for note in self.notes]
-        top = round(SCALE * (max(ends) + 14))
+        top = self.map_top
         rows, columns = self.shape
         width = SCALE * (WIDTH - 2 * SIDE)
         height = round(width * rows / columns)

@@ -12,8 +12,9 @@ from dpheatmap._util.number_words import plain
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.content.area_picture import AreaContent, ShownArea
 from dpheatmap.render.figure.canvas import Box, Canvas
-from dpheatmap.render.figure.lettering import SEMIBOLD, lines_of, text_width
+from dpheatmap.render.figure.lettering import SEMIBOLD, lines_of, short, text_width
 from dpheatmap.render.figure.page_layout import LEGEND, NUMBER, SCALE, SIDE, WIDTH
+from dpheatmap.render.figure.ticks import even_ticks
 from dpheatmap.render.inks import Inks
 from dpheatmap.render.palette import Theme, rgb_of
 
@@ -92,9 +93,7 @@ class RankChart:
             found = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
             found = [tick for tick in found if low <= tick <= high]
             return found if len(found) <= _MOST_TICKS else [tick for tick in found if math.log10(tick) % 1 < 1e-9]
-        step = 10.0 ** math.floor(math.log10(high / 2))
-        step = next((step * digit for digit in (1, 2, 5, 10) if high / (step * digit) <= 5), 10 * step)
-        return [step * k for k in range(int(high / step) + 1)]
+        return even_ticks(high)
 
     @property
     def _title(self) -> str:
@@ -140,13 +139,13 @@ class RankChart:
         told, baseline = area.is_told, SCALE * (y + 4.5)
         number = str(rank) if told else ""
         canvas.text(SCALE * (_NAME_LEFT - 9), baseline, number, size=SCALE * NUMBER, colour=soft, align=1.0)
-        name = _short(area.name, _NAME_WIDTHS[1], _NAME)
+        name = short(area.name, _NAME_WIDTHS[1], _NAME)
         canvas.text(SCALE * _NAME_LEFT, baseline, name, size=SCALE * _NAME, colour=ink if told else soft)
         if told:
             line = _line(self._at(area.low), y, max(self._at(area.high), self._at(area.low) + 1), y)
             canvas.lines([line], page, width=2.0 * SCALE, colour=soft)
             _draw_dot(canvas, SCALE * self._at(area.value), SCALE * y, ink, rgb_of(colour))
-        words = _short(area.range_in_words, _RANGE_WIDTH if told else WIDTH - SIDE - self._plot_left, NUMBER)
+        words = short(area.range_in_words, _RANGE_WIDTH if told else WIDTH - SIDE - self._plot_left, NUMBER)
         canvas.text(
             SCALE * (WIDTH - SIDE), baseline, words, size=SCALE * NUMBER, colour=ink if told else soft, align=1.0
         )
@@ -160,12 +159,3 @@ def _draw_dot(canvas: Canvas, x: float, y: float, rim: tuple[int, int, int], col
 
 def _line(x0: float, y0: float, x1: float, y1: float) -> Floats:
     return SCALE * np.array([(x0, y0), (x1, y1)])
-
-
-def _short(text: str, room: float, size: float) -> str:
-    """A text that fits, cut with an ellipsis if need be."""
-    if text_width(text, size) <= room:
-        return text
-    while text and text_width(f"{text}…", size) > room:
-        text = text[:-1]
-    return f"{text.rstrip()}…"

@@ -15,7 +15,7 @@ from dpheatmap.render.figure.lettering import text_width
 from dpheatmap.render.figure.page_layout import SCALE
 from dpheatmap.render.figure.painting import Singles
 
-_LONGEST = 90.0  # pixels of the page
+_LONGEST, _PART = 90.0, 0.45  # pixels of the page, and the most of a narrow map's width
 _LABEL = 11.0  # size of the letters
 
 
@@ -28,10 +28,11 @@ class ScaleBar(NamedTuple):
 
 def scale_bar_of(domain: Domain, width: int, background: str | PathLike[str] | None = None) -> ScaleBar | None:
     """The scale bar of a map ``width`` pixels of the picture wide; only boxes and pitches have one."""
+    longest = min(_LONGEST, _PART * width / SCALE)
     if is_pitch(background):
         across, down = domain.extent[2:]
         metre = (width / SCALE) / (PITCH_LENGTH if across >= down else PITCH_WIDTH)
-        metres = round_length(_LONGEST / metre)
+        metres = round_length(longest / metre)
         return ScaleBar(metres * metre, f"{plain(metres)} m")
     if not domain.geographic:
         return None
@@ -39,7 +40,7 @@ def scale_bar_of(domain: Domain, width: int, background: str | PathLike[str] | N
     middle = (finest.y0 + finest.y1) / 2
     cells = domain.lengths_of_cells(depth, [finest.y0, middle, finest.y1])
     metre = (width / SCALE) / (float(cells[1]) * finest.columns)
-    metres = round_length(_LONGEST / metre)
+    metres = round_length(longest / metre)
     label = length_in_words(metres, domain)
     if cells.max() > 1.05 * cells.min():
         latitude = round(projection.latitude_of_row(middle / 2**depth))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from dpheatmap._util.extras import import_extra
 from dpheatmap.heatmap.heatmap import Heatmap
@@ -13,7 +14,11 @@ from dpheatmap.render.formats.geodataframe import frame
 
 def write(heat: Heatmap, path: Path, *, h3: int | None = None) -> None:
     """Write one row an area, with a column of bounding boxes so that readers can skip areas elsewhere."""
-    table = frame(heat, areas_of(heat, h3))
+    write_frame(frame(heat, areas_of(heat, h3)), path)
+
+
+def write_frame(table: Any, path: Path) -> None:
+    """Write a data frame of GeoPandas."""
     table.to_parquet(path, schema_version="1.1.0", write_covering_bbox=True, compression="zstd")
 
 

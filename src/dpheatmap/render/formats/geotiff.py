@@ -7,7 +7,7 @@ It is written in pieces to a plain file first, which GDAL then arranges, with ov
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,12 +75,24 @@ def write(heat: Heatmap, path: Path, *, zooms: tuple[int, int] | None = None, cr
 
 def write_bands(raster: Raster, path: Path, bands: tuple[str, ...], about: dict[str, Any], **overviews: int) -> None:
     """Write the bands of a raster; ``about`` says how it was made."""
+    units = UNITS if raster.third is None else (*UNITS, "1")
+    write_cog(raster, path, bands, units, about, lambda file: _fill(raster, file), **overviews)
+
+
+def write_cog(
+    raster: Raster, path: Path, bands: tuple[str, ...], units: tuple[str, ...], about: dict[str, Any],
+    fill: Callable[[Any], None], **overviews: int,
+) -> None:  # fmt: skip
+    """Write a file without blocks, whose bands ``fill`` writes, and arrange it."""
     import rasterio
     import rasterio.shutil
 
     with TemporaryDirectory() as folder, rasterio.Env(GDAL_CACHEMAX=_CACHE, CPL_TMPDIR=folder):
         plain = Path(folder, "plain.tif")
-        _write_plain(raster, plain, bands, about)
+        with rasterio.open(plain, "w", **_profile(raster, len(bands))) as file:
+            file.descriptions, file.units = bands, units
+            file.update_tags(**{name.upper(): str(value) for name, value in about.items()})
+            fill(file)
         rasterio.shutil.copy(
             plain, path, driver="COG", compress="DEFLATE", predictor="YES", blocksize=_BLOCK, bigtiff="IF_SAFER",
             overview_resampling="average", num_threads="ALL_CPUS", **overviews,
@@ -138,28 +150,29 @@ def _cells(heat: Heatmap, zoom: int) -> Raster:
     return on_mercator(replace(heat.domain, depth=level), shape, pieces())
 
 
-def _write_plain(raster: Raster, path: Path, bands: tuple[str, ...], about: dict[str, Any]) -> None:
-    """Write a file without blocks, piece by piece."""
+def _profile(raster: Raster, bands: int) -> dict[str, Any]:
     import rasterio
 
     rows, columns = raster.shape
-    profile: dict[str, Any] = {
-        "driver": "GTiff", "width": columns, "height": rows, "count": len(bands), "dtype": "float32", "nodata": np.nan,
+    return {
+        "driver": "GTiff", "width": columns, "height": rows, "count": bands, "dtype": "float32", "nodata": np.nan,
         "crs": raster.crs, "bigtiff": "IF_SAFER",
         "transform": rasterio.transform.from_bounds(*raster.edges, columns, rows),
     }  # fmt: skip
-    with rasterio.open(path, "w", **profile) as file:
-        file.descriptions = bands
-        file.units = UNITS if raster.third is None else (*UNITS, "1")
-        file.update_tags(**{name.upper(): str(value) for name, value in about.items()})
-        for first, share, std in raster.pieces:
-            areas = np.where(raster.km2 > 0.0, raster.km2, np.nan)[first : first + len(share)]
-            unknown = np.full(share.shape, np.nan)
-            layers = [share / areas, unknown if std is None else std / areas, share + 0.0 * areas]
-            if raster.third is not None:
-                layers.insert(2, raster.third[first : first + len(share)] + 0.0 * areas)
-            window = rasterio.windows.Window(0, first, columns, len(share))
-            file.write(np.stack(layers).astype(np.float32), window=window)
+
+
+def _fill(raster: Raster, file: Any) -> None:
+    """Write the bands piece by piece."""
+    import rasterio
+
+    for first, share, std in raster.pieces:
+        areas = np.where(raster.km2 > 0.0, raster.km2, np.nan)[first : first + len(share)]
+        unknown = np.full(share.shape, np.nan)
+        layers = [share / areas, unknown if std is None else std / areas, share + 0.0 * areas]
+        if raster.third is not None:
+            layers.insert(2, raster.third[first : first + len(share)] + 0.0 * areas)
+        window = rasterio.windows.Window(0, first, raster.shape[1], len(share))
+        file.write(np.stack(layers).astype(np.float32), window=window)
 
 
 def mercator_bounds(domain: Domain) -> tuple[float, float, float, float]:

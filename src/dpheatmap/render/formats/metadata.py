@@ -18,6 +18,7 @@ from dpheatmap.render.content.words import (
 if TYPE_CHECKING:
     from dpheatmap.heatmap.differences import Difference
     from dpheatmap.heatmap.heatmap import Heatmap
+    from dpheatmap.heatmap.series import Series
     from dpheatmap.releases.release import Release
 
 
@@ -25,6 +26,15 @@ def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
     """Everything public about how a map was made, as text and numbers that any format can hold."""
     smoothing = {"sigma": heat.sigma, "sigma_unit": heat.domain.unit_name} if smoothed else {}
     return facts_of_release(heat, empty=heat.empty, **smoothing)
+
+
+def facts_of_series(series: Series, *, smoothed: bool = True) -> dict[str, Any]:
+    """Everything public about how the maps of a series were made, and the slices in which no place stands out."""
+    bare = [label for label in series.labels if series[label].empty]
+    smoothing = {"sigma": series.sigma, "sigma_unit": series.domain.unit_name} if smoothed else {}
+    told = facts_of_release(series[series.labels[0]], empty=len(bare) == len(series), **smoothing)
+    without = {"slices_without_signal": ", ".join(bare)} if bare else {}
+    return {**told, "slices": series.release.label["slices"], **without}
 
 
 def facts_of_release(made: Heatmap | Release, *, empty: bool, **more: Any) -> dict[str, Any]:

@@ -11,11 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpheatmap._util.parameters import check
-from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.series import Series
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.render.content.look import OPTIONS, Look
+from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import range_in_words
 from dpheatmap.render.content.picture import Picture, on_one_scale
 from dpheatmap.render.content.resampling import average
@@ -33,15 +31,14 @@ OF_SLICE = ("takeaway", "values", "low", "high", "clarity", "hatch", "edges", "l
 """What a slice has of its own; everything else is common to all."""
 
 
-def write(series: Series, path: Path, *, tiles: str | None = None, **choices: Any) -> None:
+def write(series: Series, path: Path, look: Look, *, tiles: str | None = None) -> None:
     """Write the page; it loads nothing from the network but ``tiles``, if they are given."""
-    refuse(series.domain, tiles=tiles, **choices)
-    path.write_text(page(series, _look(choices), tiles=tiles), encoding="utf-8", newline="\n")
+    path.write_text(page(series, look, tiles=tiles), encoding="utf-8", newline="\n")
 
 
-def refuse(domain: Domain, *, tiles: str | None = None, **choices: Any) -> None:
-    """Refuse what the page of a single map refuses, and options that it does not take."""
-    html.refuse(domain, _look(choices), tiles=tiles)
+def refuse(domain: Domain, look: Look, *, tiles: str | None = None) -> None:
+    """Refuse what the page of a single map refuses."""
+    html.refuse(domain, look, tiles=tiles)
 
 
 def page(series: Series, look: Look, *, tiles: str | None = None) -> str:
@@ -130,13 +127,3 @@ def _at_most(field: Floats, pixels: int) -> Floats:
         return field
     rows, columns = (max(1, round(side * pixels / longer)) for side in field.shape)
     return average(field, rows, columns)
-
-
-def _look(choices: dict[str, Any]) -> Look:
-    """The look that options ask for."""
-    for name in sorted(choices.keys() - set(OPTIONS)):
-        raise ParameterError(f"{name} is no option of the page of a series. Leave it out.")
-    given = {name: value for name, value in choices.items() if value is not None}
-    check(**given)
-    context = given.get("context", ())
-    return Look(**{**given, "context": (context,) if isinstance(context, str) else tuple(context)})
