@@ -65,7 +65,21 @@ GOOD: dict[str, list[Any]] = {
     "first_level": [0],
     **{
         name: ["x"]
-        for name in ("user", "x", "y", "geometry", "weight", "where", "image", "population", "part", "table", "layer")
+        for name in (
+            "user",
+            "x",
+            "y",
+            "geometry",
+            "weight",
+            "where",
+            "image",
+            "population",
+            "part",
+            "table",
+            "layer",
+            "time",
+            "group",
+        )
     },
     "crs": ["x"],
     "areas_crs": ["x"],

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpheatmap.curator.slices import release_slices, slices_of
+from dpheatmap.curator.sliced_publish import release_slices, slices_of
 from dpheatmap.heatmap.series import Series
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.sliced_release import SlicedRelease

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, Unpack, overload
 
 from dpheatmap._util.options import option_fields, shows_options, take_options
+from dpheatmap._util.parameters import check
 from dpheatmap.curator.aggregation import Progress, count, public_domain
 from dpheatmap.curator.core.counts import NOT_ADDED, Counts
 from dpheatmap.curator.core.measure import check_noise, measure_counts, rehearse
@@ -137,6 +138,7 @@ def release(
     >>> r.epsilon, r.design.name
     (Fraction(1, 1), 'ladder')
     """
+    check(split=split)
     sliced = (time, every, time_zone, start, end, group, groups)
     if any(option is not None for option in sliced):
         from dpheatmap.curator.sliced_publish import release_slices, slices_of

@@ -54,9 +54,11 @@ def slices_of(
     groups: Iterable[str] | None,
 ) -> Slices:
     """The slices that options name; refuse what is not public, and options that don't go together."""
+    given = {"time": time, "group": group}
+    check(**{name: column for name, column in given.items() if column is not None})
+    names = () if groups is None else listed_names(groups)
     period = None
     if time is not None:
-        check(time=time)
         if every is None:
             raise ParameterError("time needs every: what a slice is. Give one such as 'hour-of-day' (--every).")
         period = Period.of(every, time_zone, start, end)
@@ -64,15 +66,12 @@ def slices_of(
         raise ParameterError(
             "every, time_zone, start and end are about slices of time. Name its column: time (--time)."
         )
-    names: tuple[str, ...] = ()
     if group is not None:
-        check(group=group)
         if groups is None:
             raise PrivacyRefusal(
                 "A group column needs the public list of groups, and one taken from the data would tell which occur. "
                 "Give groups (--groups)."
             )
-        names = listed_names(groups)
     elif groups is not None:
         raise ParameterError("groups are the values of a column. Name it: group (--group).")
     return Slices(Axis(period, names), time=time, group=group)

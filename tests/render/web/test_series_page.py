@@ -145,12 +145,12 @@ def test_a_notebook_shows_the_slider(day: Series) -> None:
 
 
 def test_options_are_checked(day: Series, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="speed is no option"):
-        day.save(tmp_path / "day.html", speed=2)
+    with pytest.raises(ParameterError, match="title is no option of .csv files"):
+        day.save(tmp_path / "day.csv", title="Bern by hour")
     with pytest.raises(ParameterError, match="contour"):
         day.save(tmp_path / "day.html", style="contour")
     with pytest.raises(ParameterError, match="title"):
-        day.save(tmp_path / "day.html", title=5)
+        day.save(tmp_path / "day.html", title=5)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
 
