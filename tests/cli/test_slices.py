@@ -153,7 +153,6 @@ def test_clocks_that_are_set_in_the_range_are_told(
         (["--group", "mode", "--groups", "a", "--image-column", "mode"], 2, "Name the images' column by --group"),
         ([*DAYS, *RANGE, "--images", "a"], 2, "--images makes a release for each image"),
         ([*DAYS, *RANGE, "--design", "dense"], 2, "Slices have the design 'ladder'"),
-        ([*DAYS, *RANGE, "--values", "people"], 2, "None of the outputs takes --values people"),
         ([*DAYS, *RANGE, "--h3", "7"], 2, "None of the outputs takes --h3"),
     ],
 )

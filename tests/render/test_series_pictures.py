@@ -217,13 +217,6 @@ def test_pictures_hold_the_words(series: Series, tmp_path: Path, suffix: str) ->
         assert path.read_bytes().startswith(b"%PDF")
 
 
-def test_a_notebook_shows_the_sheet_with_its_words(series: Series) -> None:
-    shown = series._repr_html_()
-    assert shown.startswith('<img src="data:image/png;base64,')
-    assert "Busiest on fri" in shown
-    assert "Not private" in shown
-
-
 def test_a_difference_of_slices_costs_one_release_and_names_both(series: Series) -> None:
     change = series.difference("sat", "fri")
     assert change.names == ("on sat", "on fri")

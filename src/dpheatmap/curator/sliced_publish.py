@@ -40,7 +40,7 @@ from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.measurements import Measurements, SliceMeasurements
 from dpheatmap.releases.sliced_release import SlicedRelease
-from dpheatmap.slicing.axis import Axis, listed_names
+from dpheatmap.slicing.axis import MOST_SLICES, Axis, listed_names
 from dpheatmap.slicing.period import Period
 
 
@@ -74,6 +74,12 @@ def slices_of(
             )
     elif groups is not None:
         raise ParameterError("groups are the values of a column. Name it: group (--group).")
+    times = 1 if period is None else len(period.labels)
+    if max(len(names), 1) * times > MOST_SLICES:
+        raise ParameterError(
+            f"There may be at most {MOST_SLICES:,} slices, and {times:,} times in {len(names):,} groups are more. List "
+            "fewer groups, or choose longer slices."
+        )
     return Slices(Axis(period, names), time=time, group=group)
 
 
@@ -95,6 +101,8 @@ def release_slices(
     check(split=split)
     if isinstance(events, Counts):
         raise ParameterError("Counts are about one place, and slices are read from a table. Give the table.")
+    if split == "epsilon" and hasattr(events, "read_next_batch"):
+        raise ParameterError("split='epsilon' reads the table once for each slice; it was a stream. Give a table.")
     place, axis, whole = public_domain(domain), slices.axis, PureLoss.read(epsilon)
     parts = len(axis.labels) if split == "epsilon" else 1
     each = PureLoss.read(whole.epsilon / parts)  # this refuses an epsilon that a file could not hold

@@ -112,38 +112,53 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
     if not isinstance(design, LadderDesign) or metadata["split"] not in ("weight", "epsilon"):
         raise ValueError("a sliced release has the design 'ladder'")
     codes = release_file.codes_of(columns)
-    groups = max(len(axis.groups), 1)
+    groups, domain = max(len(axis.groups), 1), Domain.from_dict(metadata["domain"])
     if len(metadata["families"]) != groups or not np.isin(columns["family"], np.arange(groups)).all():
         raise ValueError("there are other groups than listed")
     families = []
     for number, rule in enumerate(metadata["families"]):
         here = np.flatnonzero(columns["family"] == number)
         mine = {name: column[here] for name, column in {**columns, "code": codes}.items()}
-        families.append(_family(mine, rule, len(axis.times)))
-    loss = privacy_loss.from_dict(metadata)
+        families.append(_family(mine, rule, len(axis.times), domain))
+    loss, made = privacy_loss.from_dict(metadata), datetime.fromisoformat(metadata["made"])
+    if loss.delta or made.tzinfo is None:
+        raise ValueError("a curator's release has no delta, and a time of making with a zone")
     return SlicedRelease(
-        domain=Domain.from_dict(metadata["domain"]), loss=PureLoss(loss.epsilon), axis=axis, split=metadata["split"],
+        domain=domain, loss=PureLoss(loss.epsilon), axis=axis, split=metadata["split"],
         design=design, families=tuple(families), seeded=bool(metadata["seeded"]),
-        made=datetime.fromisoformat(metadata["made"]), ledger=release_file.ledger_entry(metadata.get("ledger")),
+        made=made, ledger=release_file.ledger_entry(metadata.get("ledger")),
     )  # fmt: skip
 
 
-def _family(rows: Mapping[str, Ints], rule: Mapping[str, Any] | None, times: int) -> Family:
-    """What was measured of a group."""
-    if not np.isin(rows["slice"], np.arange(LOOK, times)).all():
+def _family(rows: Mapping[str, Ints], rule: Mapping[str, Any] | None, times: int, domain: Domain) -> Family:
+    """What was measured of a group; there may be no rows that are nothing of it."""
+    known = [*range(times)]
+    if rule is not None:
+        known += [LOOK] if SliceRule.from_dict(rule).apart else [LOOK, POOLED]
+    if not np.isin(rows["slice"], known).all():
         raise ValueError("there are other slices than listed")
     if rule is None:
         return tuple(_tree(rows, slice_) for slice_ in range(times))
     found = SliceRule.from_dict(rule)
-    look = rows["noisy_count"][rows["slice"] == LOOK]
-    if len(look) != 1:
-        raise ValueError("the count of everybody is missing")
+    look, level = _look(rows), domain.first_level(1)
+    everybody = level, domain.codes(level)[0], SHARES
+    if look is None or look[:3] != everybody or abs(look[3]) > FARTHEST:
+        raise ValueError("the count of everybody is missing, or another one")
     if found.apart:
-        return SliceMeasurements(int(look[0]), found, tuple(_tree(rows, slice_) for slice_ in range(times)))
+        return SliceMeasurements(look[3], found, tuple(_tree(rows, slice_) for slice_ in range(times)))
     first = rows["slice"] == 0
     blocks = Blocks(rows["level"][first], rows["code"][first])
     counts = np.stack([rows["noisy_count"][_same_cells(rows, slice_, blocks)] for slice_ in range(times)])
-    return SliceMeasurements(int(look[0]), found, (_tree(rows, POOLED),), blocks, counts)
+    return SliceMeasurements(look[3], found, (_tree(rows, POOLED),), blocks, counts)
+
+
+def _look(rows: Mapping[str, Ints]) -> tuple[int, int, int, int] | None:
+    """Level, cell, share and value of the count of everybody; None unless there is one."""
+    at = np.flatnonzero(rows["slice"] == LOOK)
+    if len(at) != 1:
+        return None
+    level, code, share, count = (int(rows[name][at[0]]) for name in ("level", "code", "budget_share", "noisy_count"))
+    return level, code, share, count
 
 
 def _same_cells(rows: Mapping[str, Ints], slice_: int, blocks: Blocks) -> Ints:
@@ -190,4 +205,5 @@ def _problem_of_blocks(release: SlicedRelease, family: SliceMeasurements) -> str
     same = np.array_equal(blocks.levels, family.blocks.levels) and np.array_equal(blocks.codes, family.blocks.codes)
     if not same:
         return "its blocks are not those that its pooled map leads to"
-    return "its counts are out of range" if np.any(np.abs(family.counts) > FARTHEST) else None
+    far = (family.counts > FARTHEST) | (family.counts < -FARTHEST)
+    return "its counts are out of range" if far.any() else None

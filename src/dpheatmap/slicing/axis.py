@@ -11,6 +11,7 @@ from dpheatmap._util.parameters import check
 from dpheatmap.slicing.period import Period
 
 MOST_SLICES = 5000
+_LARGEST = 2**27  # letters of all labels together, about
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,11 @@ class Axis:
     def __post_init__(self) -> None:
         if self.period is None and not self.groups:
             raise ValueError("an axis has slices of time, or groups")
-        if len(set(self.groups)) != len(self.groups) or len(self.labels) > MOST_SLICES:
+        size = max(len(self.groups), 1) * (1 if self.period is None else self.period.size)
+        if len(set(self.groups)) != len(self.groups) or size > MOST_SLICES:
             raise ValueError("a group is listed twice, or there are too many slices")
+        if sum(map(len, self.groups)) * size > _LARGEST:
+            raise ValueError("the names of groups are too long")
 
     @property
     def times(self) -> tuple[str, ...]:

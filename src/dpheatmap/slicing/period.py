@@ -76,6 +76,11 @@ class Period:
         return found
 
     @property
+    def size(self) -> int:
+        """The number of slices."""
+        return len(self.labels) if self.cyclic else self._number_of_slices
+
+    @property
     def hours(self) -> int | None:
         """The hours of a step, where that is what slices are."""
         found = re.fullmatch(r"(\d+) hours?", self.every)
@@ -163,7 +168,9 @@ class Period:
         zone, ends = description["time_zone"], (description["start"], description["end"])
         if any(end is not None and (type(end) is not int or not 0 <= end <= END) for end in ends):
             raise ValueError("the range of times is not one of clocks")
-        found = cls(_every(description["every"]), None if zone is None else str(zone), *ends)
+        found = cls(_every(description["every"]), None if zone is None else read_zone(zone), *ends)
+        if None not in ends and ends[0] >= ends[1]:
+            raise ValueError("the range of times ends before it begins")
         calendar = found.every not in CYCLES
         if calendar and (None in ends or not 0 < found._number_of_slices <= MOST):
             raise ValueError("there are too few slices of time, or too many")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
@@ -115,6 +116,25 @@ def test_times_are_in_the_same_slices(spark: Any, session_zone: str, tmp_path: P
         for one, other in zip(here, there, strict=True):
             assert one.codes.tolist() == other.codes.tolist(), (column, every)
             assert one.sums.tolist() == other.sums.tolist(), (column, every)
+
+
+@pytest.mark.parametrize("session_zone", ["America/Los_Angeles", "UTC", "Pacific/Apia"])
+def test_times_far_off_are_invalid_and_no_zone_moves_a_day(spark: Any, session_zone: str, tmp_path: Path) -> None:
+    """Apia had no 30th of December in 2011; the ends of time are beyond any day."""
+    spark.conf.set("spark.sql.session.timeZone", session_zone)
+    ends = np.array([-(2**63) + 1, 2**63 - 1, 0, 1325203200_000_000], np.int64)
+    days = pa.array([-(2**31), 2**31 - 1, 0, 15338], pa.int32()).cast(pa.date32())
+    rows = {"u": ["a", "b", "c", "d"], "x": [0.5] * 4, "y": [0.5] * 4}
+    table = pa.table({**rows, "clock": pa.array(ends).cast(pa.timestamp("us")), "day": days})
+    pq.write_table(table, tmp_path / "far.parquet")
+    for column in ("clock", "day"):
+        slices = Slices(Axis(Period.of("weekday", "UTC")), time=column)
+        reading = Reading(**COLUMNS, engine="spark")
+        found = count(str(tmp_path / "far.parquet"), dph.Domain.unit(2), reading, slices=slices)
+        people = {label: one.total // W for label, one in zip(slices.axis.labels, found, strict=True) if one.total}
+        assert people == {"thu": 1, "fri": 1}, column
+        assert found[0].report is not None
+        assert found[0].report.invalid == 2
 
 
 def test_tables_by_name_and_files_of_either_format(spark: Any, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import duckdb
@@ -54,7 +54,14 @@ def texts(form: Callable[[datetime], str]) -> Any:
     return pa.array([form(one) for one in timed.INSTANTS])
 
 
+def offset_by(minutes: int) -> Any:
+    ahead = timezone(timedelta(minutes=minutes))
+    return texts(lambda one: one.astimezone(ahead).isoformat("T" if minutes % 2 else " "))
+
+
 FORMS: dict[str, Any] = {
+    **{f"{minutes} minutes ahead": offset_by(minutes) for minutes in (-1439, -240, -36, 35, 36, 60, 345, 1439)},
+    "nanoseconds with a zone": pa.array(timed.INSTANTS, pa.timestamp("ns", tz="UTC")),
     "timestamptz": pa.array(timed.INSTANTS, pa.timestamp("us", tz="UTC")),
     "timestamptz elsewhere": pa.array(timed.INSTANTS, pa.timestamp("us", tz="Asia/Tokyo")),
     "text in UTC": texts(lambda one: one.strftime("%Y-%m-%dT%H:%M:%S.%fZ")),

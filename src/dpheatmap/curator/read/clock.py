@@ -19,16 +19,17 @@ from dpheatmap.slicing.zone import MICRO, Offset, offsets, reading_of
 SINCE_1970 = reading_of(datetime(1970, 1, 1))
 """Microseconds between the beginning of readings and that of epoch seconds."""
 DATES, CLOCKS = ("DATE",), ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
-INSTANTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
+INSTANTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ", "TIMESTAMPTZ_NS")
 TEXTS = ("VARCHAR", "JSON", '"NULL"')
 MICROS = "EPOCH_US"
 """The function of microseconds since 1970, which `engines/times.py` writes for other engines."""
 
 _DAY = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
-_TIME = r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?"
-_CLOCK = rf"{_DAY}([ T]{_TIME}\d{{0,3}})?"
+_TO_THE_SECOND = r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d"
+_TIME, _TO_THE_MICROSECOND = (rf"{_TO_THE_SECOND}(\.\d{{1,{digits}}})?)?" for digits in (9, 6))
+_CLOCK = rf"{_DAY}([ T]{_TIME})?"
 _OFFSET = r"(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)"
-_INSTANT = rf"{_DAY}[ T]{_TIME}\d{{0,3}} ?{_OFFSET}"
+_INSTANT = rf"{_DAY}[ T]{_TIME} ?{_OFFSET}"
 _SECONDS = r"-?\d{1,12}(\.\d{1,9})?"
 _FIRST_DAY, _LAST_DAY = "CAST('0001-01-01' AS DATE)", "CAST('9999-12-31' AS DATE)"
 _LEAST, _MOST = -SINCE_1970 // MICRO, (END - SINCE_1970) // MICRO - 1
@@ -57,7 +58,8 @@ def reading_of_column(column: str, kind: str, *, portable: bool) -> Reading | No
     if kind in CLOCKS:
         return Reading(_in_range(_micros(f"{'' if portable else 'TRY_'}CAST({column} AS TIMESTAMP)", portable)), NEVER)
     if kind in INSTANTS:
-        return Reading(NEVER, _in_range(_micros(column, portable)))
+        time = column if portable or kind != "TIMESTAMPTZ_NS" else f"TRY_CAST({column} AS TIMESTAMPTZ)"
+        return Reading(NEVER, _in_range(_micros(time, portable)))
     if kind in (*WHOLE_NUMBERS, *FLOATS):
         return Reading(NEVER, _in_range(_seconds(column, kind in FLOATS)))
     if kind in TEXTS and not portable:
@@ -103,9 +105,11 @@ def _of_text(text: str) -> Reading:
     def matches(pattern: str) -> str:
         return f"regexp_full_match({text}, {literal(pattern)})"
 
-    shown = f"{MICROS}(TRY_CAST(regexp_extract({text}, {literal(f'^{_DAY}([ T]{_TIME})?')}) AS TIMESTAMP))"
+    shown = (
+        f"{MICROS}(TRY_CAST(regexp_extract({text}, {literal(f'^{_DAY}([ T]{_TO_THE_MICROSECOND})?')}) AS TIMESTAMP))"
+    )
     offset = f"regexp_extract({text}, {literal(_OFFSET + '$')})"
-    hours, rest = f"CAST({offset}[2:3] AS INTEGER)", f"CAST({offset}[-2:] AS INTEGER)"
+    hours, rest = f"CAST({offset}[2:3] AS BIGINT)", f"CAST({offset}[-2:] AS BIGINT)"
     minutes = f"(60 * {hours} + CASE WHEN length({offset}) > 3 THEN {rest} ELSE 0 END)"
     ahead = f"CASE {offset}[1] WHEN '-' THEN -{minutes} WHEN '+' THEN {minutes} ELSE 0 END"
     seconds = f"CAST(FLOOR(CAST({text} AS DECIMAL(24, 9)) * {MICRO}) AS BIGINT)"
