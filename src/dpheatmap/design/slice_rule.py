@@ -35,8 +35,8 @@ WEAK, FAINT, FEW = 200, 1500, 16
 """Signals of a slice, and of all slices, below which the pooled map gets most; and how many slices are not few."""
 POOLED = {"weak": Fraction(4, 5), "few": Fraction(13, 20), "many": Fraction(1, 2)}
 """The pooled map's part of what the look left."""
-APART, STRONG = 300, 2500
-"""Slices are measured apart if the signal of each is APART times their number, or STRONG."""
+APART, STRONG = 40, 2500
+"""Slices are measured apart if the signal of each is APART times the square of their number, or STRONG."""
 CUTTING = 10
 MOST_CELLS = 3000
 
@@ -58,7 +58,7 @@ class SliceRule:
     def after_look(cls, noisy: int, epsilon: Fraction, slices: int) -> Self:
         """Choose by the noisy count of everybody, in units."""
         signal = Fraction(noisy, UNITS) * epsilon
-        if signal >= slices * min(APART * slices, STRONG):
+        if signal >= slices * min(APART * slices**2, STRONG):
             return cls(Fraction(0))
         if signal < max(WEAK * slices, FAINT):
             return cls(POOLED["weak"])
