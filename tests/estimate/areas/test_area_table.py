@@ -140,6 +140,6 @@ def test_a_place_without_anybody_has_nobody_in_its_areas() -> None:
 def test_depth_follows_the_areas_and_not_their_slivers() -> None:
     domain = dph.Domain.unit(12)
     large = np.full(100, 512.0**2)
-    assert finest_level_for(domain, large) == 12 - 6, "512 finest cells across, of which 64 make a cell"
-    assert finest_level_for(domain, np.append(large, 0.01)) == 12 - 6
+    assert finest_level_for(domain, large) == 8, "6 would do for 512 finest cells across: it is that of the default map"
+    assert finest_level_for(domain, np.append(large, 0.01)) == 8
     assert finest_level_for(domain, np.full(9, 4.0)) == 12

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -22,11 +22,13 @@ from dpheatmap.curator.read.portable_predicate import float_of_decimal
 from dpheatmap.curator.read.predicate import row_predicate
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import FLOATS, WHOLE_NUMBERS, Table, is_id, missing_column, type_of
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.slicing.part import Part
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.slice_numbers import Slices
 
 
 def read_events(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dpheatmap.curator.read.predicate import columns_of
 from dpheatmap.curator.read.reading import Reading
-from dpheatmap.curator.read.slice_numbers import Slices
+
+if TYPE_CHECKING:
+    from dpheatmap.curator.read.slice_numbers import Slices
 
 
 @dataclass(frozen=True)

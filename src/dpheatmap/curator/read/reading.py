@@ -99,7 +99,8 @@ class Reading:
             from dpheatmap.curator.read.coordinate_system import check_system
 
             check_system(self.crs)
-        object.__setattr__(self, "people", Part.of(self.partition, self.part))
+        if self.partition is not None or self.part is not None:
+            object.__setattr__(self, "people", Part.of(self.partition, self.part))
 
     @property
     def columns(self) -> list[str]:
