@@ -158,14 +158,15 @@ def test_types_that_one_row_may_decide_raise_no_doubts(kind: str, tmp_path: Path
     frame = pd.DataFrame({"u": ["a", "b"], "lon": [7, 8], "lat": [46, 47]})
     frame.to_csv(tmp_path / "t.csv", index=False)
     frame.to_json(tmp_path / "t.json", orient="records", lines=True)
-    with duckdb.connect() as con, warnings.catch_warnings():
-        warnings.simplefilter("error", PlaceWarning)
+    with duckdb.connect() as con, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", PlaceWarning)
         events = {
             "pandas": frame, "dictionary": {name: frame[name].to_numpy() for name in frame},
             "relation": con.sql("SELECT 'a' AS u, 7 AS lon, 46 AS lat"), "csv": tmp_path / "t.csv",
             "json": tmp_path / "t.json",
         }  # fmt: skip
         dph.aggregate(events[kind], BOX, **COLUMNS)
+    assert told == []
 
 
 def test_whole_numbers_in_a_declared_schema_raise_doubts(tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ from dpheatmap.slicing.axis import Axis
 FORMAT = 3
 LOOK, POOLED = -2, -1
 COLUMNS = {"family": "INTEGER", "slice": "INTEGER"}
-_NOTHING = np.zeros(0, np.int64)
 
 
 def write(release: SlicedRelease, path: str | PathLike[str]) -> None:

@@ -21,6 +21,7 @@ from dpheatmap._util.extras import import_extra
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.geojson_shapes import polygons_of
 from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.releases.release import Release
 
@@ -221,9 +222,7 @@ def _of_geotiff(path: Path, domain: Domain) -> Density:
 
 def _in_polygons(shape: Mapping[str, Any]) -> Density:
     """1 inside of polygons, 0 outside, by the number of edges that a ray to the east crosses."""
-    rings = [np.asarray(ring, np.float64)[:, :2] for polygon in _polygons(shape) for ring in polygon]
-    if not rings:
-        raise ParameterError("A prior of polygons needs a Polygon or MultiPolygon, and has none. Give one.")
+    rings = [ring for polygon in polygons_of(shape, "prior") for ring in polygon]
 
     def density(x: Floats, y: Floats) -> Floats:
         inside = np.zeros(len(x), np.bool_)
@@ -235,14 +234,3 @@ def _in_polygons(shape: Mapping[str, Any]) -> Density:
         return inside.astype(np.float64)
 
     return density
-
-
-def _polygons(shape: Mapping[str, Any]) -> list[Any]:
-    """The polygons of a GeoJSON geometry, feature or collection, each a list of rings."""
-    kind = shape.get("type")
-    if kind == "Polygon":
-        return [shape["coordinates"]]
-    if kind == "MultiPolygon":
-        return list(shape["coordinates"])
-    inner = [shape["geometry"]] if kind == "Feature" else shape.get("features") or shape.get("geometries") or []
-    return [polygon for each in inner if each for polygon in _polygons(each)]
