@@ -254,6 +254,10 @@ def _entries_path() -> Path:
     for amount in ("1", "1/3"):
         books.charge("riders", amount)
     books.change_limit("riders", 12, was=10)
+    books.change_limit("riders", 12, delta="1e-6", was=12)
+    books.charge("riders", rho="1/50")
+    books.charge("riders", "1/40", series=books.reserve("riders", "1/40", releases=2).number)
+    books.limit("walkers", rho="1/50")
     sqlite3.connect(path).close()
     return path
 

@@ -8,6 +8,7 @@ back, an hour is shown twice, and both are in one slice; where they are set forw
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -83,7 +84,7 @@ class Period:
     @property
     def hours(self) -> int | None:
         """The hours of a step, where that is what slices are."""
-        found = re.fullmatch(r"(\d+) hours?", self.every)
+        found = re.fullmatch(r"([0-9]+) hours?", self.every)
         return int(found[1]) if found else None
 
     @property
@@ -146,6 +147,16 @@ class Period:
         """What the slices are, for titles and labels."""
         what = {"hour-of-day": "hour of the day", "hour-of-week": "hour of the week"}.get(self.every, self.every)
         return f"by {what}" if self.zone is None else f"by {what}, clocks of {self.zone}"
+
+    @property
+    def option(self) -> str:
+        """The options of the command line that make these slices."""
+        parts = [f"--every {shlex.quote(self.every)}", self.zone and f"--time-zone {self.zone}"]
+        if self.start is not None:
+            parts.append(f"--from {_iso(self.start)}")
+        if self.end is not None:
+            parts.append(f"--to {_iso(self.end) if self.end % DAY else _iso(self.end - DAY)}")
+        return " ".join(filter(None, parts))
 
     @property
     def clock_changes(self) -> tuple[str, ...]:
@@ -212,6 +223,11 @@ def _change_in_words(shown: int, ahead: int) -> str:
 
 def _moment(reading: int) -> datetime:
     return BEGINNING + timedelta(microseconds=reading)
+
+
+def _iso(reading: int) -> str:
+    """A reading as a day, if it is a midnight, else as a day and a time."""
+    return _moment(reading).isoformat() if reading % DAY else _moment(reading).date().isoformat()
 
 
 def _months(start: int, end: int) -> list[int]:

@@ -287,7 +287,7 @@ def test_an_answer_of_many_pieces_is_whole(monkeypatch: pytest.MonkeyPatch) -> N
     sql = "SELECT i AS cx, 0 AS cy, 3 * i AS weight FROM range(300500) t(i) ORDER BY hash(i + 1)"
     with connection() as (con, folder):
         answer, _ = run(con, sql, folder, in_tree_order)
-        assert os.listdir(folder) == ["answer.parquet"]  # and none that is sorted
+        assert os.listdir(folder) == ["answer"]  # and none that is sorted
     cells = np.arange(300_500)
     assert np.array_equal(answer.codes, encode(cells, 0 * cells))
     assert np.array_equal(answer.weights, 3 * cells)

@@ -22,7 +22,7 @@ from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.slicing.axis import Axis
 from dpheatmap.slicing.period import Period
-from helpers import nasty, timed
+from helpers import nasty, texts_of_times, timed
 from helpers.hostile_values import assert_no_more_than_one
 from helpers.postgres import compiling
 from helpers.served import until
@@ -120,6 +120,19 @@ def test_times_are_in_the_same_slices(
         assert one.codes.tolist() == other.codes.tolist()
         assert one.sums.tolist() == other.sums.tolist()
     assert (here[0].report.invalid, here[0].report.outside) == (there[0].report.invalid, there[0].report.outside)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("seed", "kind"), [(1, "text"), (2, "varchar(99)")])
+def test_texts_mean_what_python_s_calendar_says(
+    database: str, con: psycopg.Connection[Any], seed: int, kind: str
+) -> None:
+    texts = texts_of_times.some(seed, 6000)
+    fill(con, "written", texts_of_times.table(texts), f"u text, x float8, y float8, t {kind}")
+    con.execute("ALTER DATABASE postgres SET timezone TO 'Pacific/Auckland'")
+    con.execute("ALTER DATABASE postgres SET datestyle TO 'SQL, DMY'")
+    slices = Slices(Axis(Period.of("hour-of-week", "America/New_York")), time="t")
+    found = count(database, dph.Domain.unit(7), Reading(**COLUMNS, table="written"), slices=slices)
+    texts_of_times.check_reading(texts, found, slices)
 
 
 def test_infinite_times_are_invalid(database: str, con: psycopg.Connection[Any]) -> None:

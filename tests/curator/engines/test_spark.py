@@ -28,7 +28,7 @@ from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.slicing.axis import Axis
 from dpheatmap.slicing.period import Period
-from helpers import nasty, timed
+from helpers import nasty, texts_of_times, timed
 from helpers.hostile_values import assert_no_more_than_one
 from helpers.spark import session
 from helpers.tables import W, outcome
@@ -116,6 +116,24 @@ def test_times_are_in_the_same_slices(spark: Any, session_zone: str, tmp_path: P
         for one, other in zip(here, there, strict=True):
             assert one.codes.tolist() == other.codes.tolist(), (column, every)
             assert one.sums.tolist() == other.sums.tolist(), (column, every)
+
+
+@pytest.mark.parametrize(("seed", "session_zone", "ansi"), [(3, "Pacific/Apia", "true"), (4, "Asia/Tokyo", "false")])
+def test_texts_mean_what_python_s_calendar_says(
+    spark: Any, seed: int, session_zone: str, ansi: str, tmp_path: Path
+) -> None:
+    texts = texts_of_times.some(seed, 6000)
+    pq.write_table(texts_of_times.table(texts), tmp_path / "written.parquet")
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.session.timeZone", session_zone)
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    slices = Slices(Axis(Period.of("hour-of-week", "America/New_York")), time="t")
+    try:
+        reading = Reading(**COLUMNS, engine="spark")
+        found = count(str(tmp_path / "written.parquet"), dph.Domain.unit(7), reading, slices=slices)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+    texts_of_times.check_reading(texts, found, slices)
 
 
 @pytest.mark.parametrize("session_zone", ["America/Los_Angeles", "UTC", "Pacific/Apia"])

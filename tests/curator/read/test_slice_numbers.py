@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.curator.aggregation import count
+from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.design.shares import UNITS
@@ -23,7 +26,7 @@ from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.slicing.axis import Axis
 from dpheatmap.slicing.period import Period
 from dpheatmap.slicing.zone import reading_of
-from helpers import timed
+from helpers import texts_of_times, timed
 
 PLACE = dph.Domain.unit(1)
 EVERY = [
@@ -125,6 +128,15 @@ def test_numpy_and_sql_agree_with_the_calendar(clocks: list[datetime], given_: t
     assert counted(pa.array([one.isoformat() for one in clocks]), every, "UTC", start, end) == Counter(wanted)
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(timed.ZONES))
+def test_texts_mean_what_python_s_calendar_says(seed: int, zone: str) -> None:
+    texts = texts_of_times.some(seed, 2000)
+    slices = Slices(Axis(Period.of("hour-of-week", zone)), time="t")
+    found = count(texts_of_times.table(texts), dph.Domain.unit(7), Reading(user="u", x="x", y="y"), slices=slices)
+    assert texts_of_times.slices_of_rows(found) == texts_of_times.wanted(texts, zone, slices.axis.labels)
+
+
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
@@ -207,3 +219,30 @@ def test_a_session_s_zone_plays_no_role(monkeypatch: pytest.MonkeyPatch) -> None
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_long_texts_of_one_person_take_no_memory_from_others(tmp_path: Path) -> None:
+    """2,500 texts of 60 kB, which fit into a small file, are no times, and nobody else's rows depend on them."""
+    mine = [("me", f"2024-01-01T{'5' * 60_000}{row}") for row in range(2500)]
+    people = [*mine, *((f"p{k}", "2024-01-01 10:00") for k in range(50))]
+    table = pa.table({"u": [u for u, _ in people], "t": [t for _, t in people], "x": [0.5] * len(people)})
+    pq.write_table(table, tmp_path / "long.parquet", compression="zstd")
+    seen: list[RowReport] = []
+    dph.release(
+        tmp_path / "long.parquet", dph.Domain.unit(4), epsilon=1, user="u", x="x", y="x", time="t", every="weekday",
+        time_zone="UTC", seen=seen.append,
+    )  # fmt: skip
+    assert (seen[0].invalid, seen[0].people) == (2500, 50)
+
+
+def test_texts_of_a_parquet_file_are_read_in_a_city_s_zone(tmp_path: Path) -> None:
+    """Zones with many changes of clocks once made a plan that did not end."""
+    texts = [f"2024-06-{day:02} {hour:02}:15:00" for day in range(1, 29) for hour in range(24)]
+    table = pa.table({"u": list(range(len(texts))), "t": texts, "x": [0.5] * len(texts)})
+    pq.write_table(table, tmp_path / "texts.parquet")
+    table.to_pandas().to_csv(tmp_path / "texts.csv", index=False)
+    slices = Slices(Axis(Period.of("hour-of-day", "America/New_York")), time="t")
+    reading = Reading(user="u", x="x", y="x")
+    for name in ("texts.parquet", "texts.csv"):
+        counts = count(tmp_path / name, dph.Domain.unit(3), reading, slices=slices)
+        assert [one.total // UNITS for one in counts] == [28] * 24

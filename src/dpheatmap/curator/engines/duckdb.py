@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -19,6 +20,7 @@ from dpheatmap.curator.core.query import RUNS
 from dpheatmap.curator.engines import OpenTable, Progress
 from dpheatmap.curator.engines.answer import Answer
 from dpheatmap.curator.engines.waiting import wait_for
+from dpheatmap.curator.read.sql_text import STEP
 from dpheatmap.errors import DataError
 from dpheatmap.place.quadtree import Ints
 
@@ -207,20 +209,23 @@ def columns_of(rows: int, pieces: Iterable[dict[str, Ints]], stop: Event) -> dic
 
 
 def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, folder: str) -> tuple[int, Iterator[dict[str, Ints]]]:
-    """Write the answer to a file as it comes, and read it back: the number of rows, and at least one piece of them.
+    """Write the answer to files as it comes, and read them back: the number of rows, and at least one piece of them.
 
     An answer that is fetched at once is held by DuckDB and by NumPy, and DuckDB's part of it is not spilled. Of one
-    that is fetched as it comes, nobody knows how long arrays must be, and the aggregation still has its memory.
+    that is fetched as it comes, nobody knows how long arrays must be, and the aggregation still has its memory. A file
+    holds one piece, because finding a piece in a long file takes reading all of it.
     """
-    path = Path(folder, "answer.parquet")
-    _write(con, sql, path, _PLAIN)
-    table = _read(path, ", file_row_number=true")
-    rows = con.execute(f"SELECT COUNT(*) FROM {table}").fetchall()[0][0]
+    answer = Path(folder, "answer")
+    shutil.rmtree(answer, ignore_errors=True)
+    if f") {STEP}_text" in sql:
+        con.execute("PRAGMA disable_optimizer")  # it puts the steps of texts into each other, and does not end
+    _write(con, sql, answer, f"{_PLAIN}, ROW_GROUP_SIZE {PIECE}, ROW_GROUPS_PER_FILE 1, WRITE_EMPTY_FILE true")
+    files = sorted(answer.iterdir())
+    rows = sum(con.execute(f"SELECT COUNT(*) FROM {_read(file)}").fetchall()[0][0] for file in files)
 
     def pieces() -> Iterator[dict[str, Ints]]:
-        for first in range(0, max(rows, 1), PIECE):
-            within = f"file_row_number BETWEEN {first} AND {first + PIECE - 1}"
-            piece = con.execute(f"SELECT * EXCLUDE file_row_number FROM {table} WHERE {within}").fetchnumpy()
+        for file in files:
+            piece = con.execute(f"SELECT * FROM {_read(file)}").fetchnumpy()
             yield {name: np.asarray(values, dtype=np.int64) for name, values in piece.items()}
 
     return rows, pieces()
@@ -231,9 +236,9 @@ def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path, options: str = 
     con.execute(f"COPY ({sql}) TO '{target}' (FORMAT parquet, COMPRESSION uncompressed{options})")
 
 
-def _read(path: Path, options: str = "") -> str:
+def _read(path: Path) -> str:
     source = not_a_pattern(path).replace("'", "''")
-    return f"read_parquet('{source}', hive_partitioning=false{options})"
+    return f"read_parquet('{source}', hive_partitioning=false)"
 
 
 def readably(table: Table, call: Callable[[], Result]) -> Result:

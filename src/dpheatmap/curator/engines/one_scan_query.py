@@ -41,9 +41,18 @@ WITHOUT_PERSON, INVALID, OUTSIDE, INSIDE = range(1, 5)
 
 
 def aggregation_in_one_scan(
-    relation: str, domain: Domain, *, weighted: bool, each_row_is_a_person: bool, grouped: bool = False
+    relation: str,
+    domain: Domain,
+    *,
+    weighted: bool,
+    each_row_is_a_person: bool,
+    grouped: bool = False,
+    stamp: int | None = None,
 ) -> str:
-    """The statement, for a relation as in `query.aggregation`; `with_counters` reads its answer."""
+    """The statement, for a relation as in `query.aggregation`; `with_counters` reads its answer.
+
+    With a ``stamp`` the answer has that after the counters, and all of them, as that of `query.py`.
+    """
     group = "group_number, " if grouped else ""
     person = "TRUE" if each_row_is_a_person else "person IS NOT NULL"
     placed = f"{person} AND valid AND inside"
@@ -76,8 +85,17 @@ def aggregation_in_one_scan(
             SELECT {to_group}CASE WHEN {cell} THEN cx ELSE -1 END AS cx,
                 CASE part WHEN 0 THEN cy WHEN 1 THEN 0 WHEN 2 THEN {kind_of_cell} ELSE {INSIDE + 1} END AS cy,
                 CASE part WHEN 0 THEN units WHEN 3 THEN first ELSE events END AS value
-            FROM weighing CROSS JOIN parts WHERE part > 0 OR cx >= 0)
+            FROM weighing CROSS JOIN parts WHERE part > 0 OR cx >= 0{_constants(grouped, stamp)})
         SELECT {place}, CAST(SUM(value) AS BIGINT) AS weight FROM passed GROUP BY {place}"""
+
+
+def _constants(grouped: bool, stamp: int | None) -> str:
+    """Rows that add nothing to each counter, and the stamp after them."""
+    if stamp is None:
+        return ""
+    mark = "-1, -1" if grouped else "-1"
+    values = enumerate([0] * len(COUNTERS) + [stamp])
+    return "".join(f" UNION ALL SELECT {mark}, {number}, CAST({value} AS BIGINT)" for number, value in values)
 
 
 def _of_people(weighted: bool, key: str, place: str) -> tuple[str, str, str]:

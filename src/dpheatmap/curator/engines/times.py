@@ -2,13 +2,16 @@
 
 No expression depends on a session's time zone. In Spark a clock's time becomes an instant only by way of that zone, so
 there the day and the fields of the time are taken apart. Times that are infinite or far off are null: a cast or a
-product of theirs would fail.
+product of theirs would fail. Every expression is of whole numbers, or of exact decimals. In Trino there is none for a
+time with microseconds, and times are refused there; what is left are days, as midnights.
 """
 
 from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
+
+from dpheatmap.errors import ParameterError
 
 MICROS = "EPOCH_US"
 _AS_IT_IS = "ASIS_"
@@ -25,16 +28,42 @@ _FIELDS = (
     "+ CAST(EXTRACT(SECOND FROM {t}) * 1000000 AS BIGINT) END"
 )
 _OF_SPARK = f"{_AS_IT_IS}UNIX_MICROS({{t}})"
-_INSTANTS = {"postgres": _POSTGRES, "spark": _OF_SPARK, "databricks": _OF_SPARK}
-_CLOCKS = {"postgres": _POSTGRES, "spark": _FIELDS, "databricks": _FIELDS}
+_OF_BIGQUERY = f"{_AS_IT_IS}UNIX_MICROS({{t}})"
+_OF_SNOWFLAKE = f"{_AS_IT_IS}DATE_PART('EPOCH_MICROSECOND', {{t}})"
+_OF_REDSHIFT = (
+    "CASE WHEN {t} BETWEEN CAST('0001-01-01 00:00:00' AS TIMESTAMP) "
+    "AND CAST('9999-12-31 23:59:59.999999' AS TIMESTAMP) "
+    f"THEN {_AS_IT_IS}DATEDIFF(MICROSECOND, CAST('1970-01-01 00:00:00' AS TIMESTAMP), {{t}}) END"
+)
+_MIDNIGHTS = f"{_AS_IT_IS}DATE_DIFF('day', CAST('1970-01-01 00:00:00' AS TIMESTAMP), {{t}}) * 86400000000"
+_INSTANTS = {
+    "postgres": _POSTGRES, "spark": _OF_SPARK, "databricks": _OF_SPARK, "bigquery": _OF_BIGQUERY,
+    "snowflake": _OF_SNOWFLAKE, "redshift": _OF_REDSHIFT.format(t="({t} AT TIME ZONE 'UTC')"),
+}  # fmt: skip
+_CLOCKS = {
+    "postgres": _POSTGRES, "spark": _FIELDS, "databricks": _FIELDS,
+    "bigquery": _OF_BIGQUERY.format(t=f"{_AS_IT_IS}TIMESTAMP({{t}}, 'UTC')"), "snowflake": _OF_SNOWFLAKE,
+    "redshift": _OF_REDSHIFT, "trino": _MIDNIGHTS, "duckdb": f"{MICROS}(TRY_{{t}})",
+}  # fmt: skip
+_NOT_EXACT = {"trino": ("instant", "clock")}
+
+
+def check_time_type(dialect: str, time_type: str) -> None:
+    """Refuse a type of times of which a dialect has no exact microseconds."""
+    if time_type in _NOT_EXACT.get(dialect, ()):
+        raise ParameterError(
+            f"{dialect} has no exact number of microseconds of a time, so time_type can't be {time_type!r} there. Make "
+            "a view in which times are text or seconds since 1970, and declare that (--time-type)."
+        )
 
 
 def write_times(tree: exp.Query, dialect: str) -> None:
     """Replace DuckDB's function of microseconds by an expression of the dialect."""
     for call in list(tree.find_all(exp.Anonymous)):
-        if str(call.this).upper() == MICROS and dialect in _INSTANTS:
-            (time,) = call.expressions
-            templates = _CLOCKS if isinstance(time, exp.Cast) else _INSTANTS
+        (time, *_) = [*call.expressions, None]
+        templates = _CLOCKS if isinstance(time, exp.Cast) else _INSTANTS
+        if str(call.this).upper() == MICROS and dialect in templates:
+            assert time is not None
             written = sqlglot.parse_one(templates[dialect].format(t=time.sql(dialect=dialect)), dialect=dialect)
             for inner in written.find_all(exp.Anonymous):
                 inner.set("this", str(inner.this).removeprefix(_AS_IT_IS))

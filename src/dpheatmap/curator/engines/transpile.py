@@ -7,8 +7,8 @@ The changes beyond that alter no number:
   become `TINY` with their sign there. The projection multiplies at most two numbers of this size: nothing underflows.
   No point moves to another cell: 1/2 + x / 360 is 1/2 for both, x times a side is in the first cell for both, and on a
   turned world the sign tells the eastern edge, 360 + x = 360, from the western one. A 0 in its place would not.
-- PostgreSQL would inline the steps of the projection, each of which uses the one before several times, to one
-  expression of thousands of terms. OFFSET 0 prevents that, without storing anything.
+- PostgreSQL would inline the steps of the projection and those of times, each of which uses the one before several
+  times, to one expression of thousands of terms. OFFSET 0 prevents that, without storing anything.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from dpheatmap.curator.core.query import STEP
 from dpheatmap.curator.engines.times import write_times
+from dpheatmap.curator.read.sql_text import STEP as STEP_OF_TIME
 
 TINY = "1e-100"
 
@@ -39,6 +40,10 @@ def transpile(sql: str, dialect: str) -> str:
             cte.set("materialized", None)
         if dialect in _KIN_OF_POSTGRES and cte.alias.startswith(STEP):
             cte.set("this", _fence(cte.this))
+    if dialect in _KIN_OF_POSTGRES:
+        for step in list(tree.find_all(exp.Subquery)):
+            if step.alias.startswith(STEP_OF_TIME) and isinstance(step.this, exp.Select):
+                step.this.offset(0, copy=False)
     written = [cte.sql(dialect=dialect) for cte in steps]
     tree.set("with_", None)
     return "WITH " + ",\n".join(written) + "\n" + tree.sql(dialect=dialect)

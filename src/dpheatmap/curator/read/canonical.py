@@ -84,7 +84,7 @@ def canonical_relation(table: Table, reading: Reading, *, slices: Slices | None 
     relation = f"SELECT {', '.join(chosen)} FROM {rows}{only}"
     if slices is None:
         return relation
-    return slices.number(relation, [role for role in found if role not in (KEPT, SAME, *slices.roles())])
+    return slices.number(relation, {role: sql for role, sql in found.items() if role not in (KEPT, SAME)})
 
 
 def _is_of_part(table: Table, part: Part) -> str:

@@ -8,23 +8,25 @@ counts as invalid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
 from dpheatmap.curator.core.query import quotient
-from dpheatmap.curator.read.clock import CLOCKS, DATES, local_reading, reading_of_column
-from dpheatmap.curator.read.sql_text import literal, quote_name
+from dpheatmap.curator.read.clock import CLOCKS, DATES, UNWRITTEN, Reading, local_reading, reading_of_column
+from dpheatmap.curator.read.sql_text import STEP, literal, quote_name
 from dpheatmap.curator.read.table import IDS, Table, type_of
+from dpheatmap.curator.read.text_times import text_steps
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.slicing.axis import Axis
 from dpheatmap.slicing.period import CYCLES, DAY, END, Period
 
 NUMBER = "group_number"
 """The column of a canonical relation that holds the number of a row's slice, or null."""
-GROUP, SHOWN, INSTANT = "group_value", "time_shown", "time_instant"
-"""The columns that decide the slice: a group's name, what a clock showed, and an instant."""
+GROUP, SHOWN, INSTANT, TEXT = "group_value", "time_shown", "time_instant", "time_text"
+"""The columns that decide the slice: a group's name, what a clock showed, an instant, and a time as text."""
 READING = "time_reading"
+_EVENTS = f"{STEP}_events"
 
 Role = Callable[[Table], str]
 
@@ -38,6 +40,8 @@ class Slices:
     group: str | None = None
     alone: int | None = None
     """The only slice that counts, if there is one: rows of the others are as if outside."""
+    declared: str | None = None
+    """The type of the time column, as DuckDB calls it, where the table's own types are not known."""
 
     def only(self, number: int | None) -> Self:
         """The same slices, of which only one counts; all of them if the number is None."""
@@ -52,36 +56,55 @@ class Slices:
         """The roles that a canonical relation has for slices."""
         found: dict[str, Role] = {}
         if self.time is not None:
-            found[SHOWN] = lambda of: self._time(of)[0]
-            found[INSTANT] = lambda of: self._time(of)[1]
+            found |= {
+                SHOWN: lambda of: self._time(of).shown,
+                INSTANT: lambda of: self._time(of).instant,
+                TEXT: lambda of: self._time(of).text,
+            }
         if self.group is not None:
             found[GROUP] = self._group
         return found
 
-    def number(self, relation: str, columns: Iterable[str]) -> str:
-        """Replace the columns of the roles in a relation that has these other columns, too, by `NUMBER`, as SQL."""
-        kept = {column: f"events.{column}" for column in columns}
+    def refuse_types(self, types: Mapping[str, str]) -> None:
+        """Refuse columns of a file by their types alone, as reading them would; the types are those of DuckDB."""
+        if self.time is not None and self.time in types:
+            self._reading_of(types[self.time], portable=False)
+        if self.group is not None and self.group in types:
+            self._name_of(types[self.group])
+
+    def number(self, relation: str, roles: Mapping[str, str]) -> str:
+        """Replace the columns of slices by `NUMBER` in a relation that has a column for each of the roles, as SQL."""
+        kept = {column: f"{_EVENTS}.{column}" for column in roles if column not in self.roles()}
         numbers, joined, period = [], "", self.axis.period
         if period is not None:
-            reading = local_reading(SHOWN, INSTANT, period.zone)
-            relation = f"SELECT *, {reading} AS {READING} FROM ({relation}) timed"
-            numbers.append(_slice_of_time(period, f"events.{READING}"))
-            kept["x"] = f"CASE WHEN events.{READING} IS NOT NULL THEN events.x END AS x"
+            shown, instant = SHOWN, INSTANT
+            if roles[TEXT] != UNWRITTEN:
+                relation = text_steps(relation, TEXT, "text_shown", "text_instant")
+                both = f"COALESCE({SHOWN}, text_shown) AS any_shown, COALESCE({INSTANT}, text_instant) AS any_instant"
+                relation, shown, instant = f"SELECT *, {both} FROM ({relation}) {STEP}_text", "any_shown", "any_instant"
+            reading = local_reading(shown, instant, period.zone)
+            relation = f"SELECT *, {reading} AS {READING} FROM ({relation}) {STEP}_zone"
+            numbers.append(_slice_of_time(period, f"{_EVENTS}.{READING}"))
+            kept["x"] = f"CASE WHEN {_EVENTS}.{READING} IS NOT NULL THEN {_EVENTS}.x END AS x"
         if self.axis.groups:
             # Names are listed once each, so no event is doubled.
             public = ", ".join(f"({literal(name)}, {number})" for number, name in enumerate(self.axis.groups))
-            joined = f" LEFT JOIN (VALUES {public}) listed(name, number) ON events.{GROUP} = listed.name"
+            joined = f" LEFT JOIN (VALUES {public}) listed(name, number) ON {_EVENTS}.{GROUP} = listed.name"
             numbers.append(f"listed.number * {len(self.axis.times)}")
         found = f"CAST({' + '.join(numbers)} AS INTEGER)"
         if self.alone is not None:
             found = f"CASE WHEN {found} = {self.alone} THEN {self.alone} END"
-        return f"SELECT {', '.join(kept.values())}, {found} AS {NUMBER} FROM ({relation}) events{joined}"
+        return f"SELECT {', '.join(kept.values())}, {found} AS {NUMBER} FROM ({relation}) {_EVENTS}{joined}"
 
-    def _time(self, table: Table) -> tuple[str, str]:
+    def _time(self, table: Table) -> Reading:
+        assert self.time is not None
+        kind = type_of(table, "time", self.time) if self.declared is None else self.declared
+        return self._reading_of(kind, portable=table.portable)
+
+    def _reading_of(self, kind: str, *, portable: bool) -> Reading:
         assert self.time is not None
         assert self.axis.period is not None
-        kind = type_of(table, "time", self.time)
-        found = reading_of_column(quote_name(self.time), kind, portable=table.portable)
+        found = reading_of_column(quote_name(self.time), kind, portable=portable)
         if found is None:
             raise DataError(
                 f"The time column {self.time!r} is of type {kind}, which holds no times. Store times, dates or seconds "
@@ -103,7 +126,10 @@ class Slices:
 
     def _group(self, table: Table) -> str:
         assert self.group is not None
-        kind = type_of(table, "group", self.group)
+        return self._name_of(type_of(table, "group", self.group))
+
+    def _name_of(self, kind: str) -> str:
+        assert self.group is not None
         if kind not in IDS:
             raise DataError(
                 f"The group column {self.group!r} is of type {kind}, not text. Name the one with the names."
