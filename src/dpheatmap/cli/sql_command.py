@@ -9,6 +9,7 @@ import click
 from dpheatmap.cli import terminal
 from dpheatmap.cli.ledger_options import partition_from
 from dpheatmap.cli.shared_options import PLACE, column_options, domain_from, json_option, place_options, pop_choices
+from dpheatmap.cli.slice_options import axis_from, axis_options
 
 
 @click.command("sql")
@@ -23,6 +24,12 @@ from dpheatmap.cli.shared_options import PLACE, column_options, domain_from, jso
     help="A public list of values that part people, not rows: one value a person.",
 )  # fmt: skip
 @click.option("--part", metavar="V", help="The people of this value alone.")
+@axis_options
+@click.option(
+    "--time-type", metavar="TYPE",
+    help="What the column of --time holds there: instant (times with a zone), clock (times without one), date, seconds "
+    "(since 1970) or text.",
+)  # fmt: skip
 @json_option
 def command(as_json: bool, partition: str | None, x: str | None, y: str | None, **rest: Any) -> None:
     """Print the aggregation as SQL, with a comment on what to do with the answer.
@@ -31,11 +38,14 @@ def command(as_json: bool, partition: str | None, x: str | None, y: str | None, 
 
     \b
     dpheatmap sql --dialect bigquery --table city.trips --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9
+
+    With --time or --group it is about several slices. Give the same options to dpheatmap release.
     """
     from dpheatmap.curator import sql
 
     domain = domain_from(**pop_choices(rest, PLACE))
     if x is None or y is None:
         raise click.UsageError("Name the columns of the coordinates with --x and --y.")
-    text = sql(domain, x=x, y=y, partition=partition_from(partition), **rest)
+    slices = axis_from(rest) or {}
+    text = sql(domain, x=x, y=y, partition=partition_from(partition), **rest, **slices)
     terminal.answer(as_json, {"dialect": rest["dialect"], "sql": text}, text)
