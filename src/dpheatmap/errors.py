@@ -109,3 +109,7 @@ class MissingDependency(DpheatmapError):  # noqa: N818
     def __init__(self, package: str, purpose: str, extra: str | None = None) -> None:
         what = package if extra is None else f"'dpheatmap[{extra}]'"
         super().__init__(f"{purpose} needs the package {package}, which is not installed. Run: pip install {what}")
+
+
+class BudgetWarning(UserWarning):
+    """Something was paid for, and what it bought is not where it should be."""

@@ -13,6 +13,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.curator.ledger.ledger import Ledger
+from dpheatmap.testing import generated_people
 
 
 @pytest.fixture
@@ -186,3 +187,84 @@ def test_no_name_in_an_export_is_a_formula(name: str, tmp_path: Path, capsys: py
     assert run(["ledger", "export", str(tmp_path / "l")]) == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert row["population"] == f"'{name}"
+
+
+def test_limits_of_every_kind_and_a_series(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    books = str(tmp_path / "city.ledger")
+    named = [books, "--population", "riders"]
+    assert run(["ledger", "limit", *named]) == 2
+    assert run(["ledger", "limit", *named, "--epsilon", "1", "--delta", "1e-6"]) == 0
+    assert "'riders' in city.ledger: 0 of 1 at delta 0.000001 spent, epsilon 1 or rho 0.0243559 still fits." in (
+        capsys.readouterr().err
+    )
+    assert run(["ledger", "reserve", *named, "--releases", "1001", "--epsilon", "0.01"]) == 2
+    assert run(["ledger", "reserve", *named, "--releases", "52", "--epsilon", "0.04"]) == 4
+    assert "52 releases at 0.04 each were asked for" in capsys.readouterr().err
+    assert run(["ledger", "reserve", *named, "--releases", "52", "--epsilon", "0.0337416"]) == 0
+    assert "Reserved as series 2." in capsys.readouterr().err
+    Ledger(books).charge("riders", "0.0337416", series=2)
+    assert run(["ledger", "show", books]) == 0
+    told = capsys.readouterr().out
+    assert "The sum of epsilon is 1.7545632, that of rho 0.0296009." in told
+    assert "The smallest limit at delta 0.000001 that would have let all this pass is 0.999999. Nothing" in told
+    assert "Series 2: 1 of 52 releases made, at 0.0337416 each." in told
+    old = "1 at delta 0.000001"
+    assert run(["ledger", "change-limit", *named, "--from", "1", "--to", "2"]) == 4
+    assert f"is {old}, and it was to be changed from 1." in capsys.readouterr().err
+    assert run(["ledger", "change-limit", *named, "--from", old, "--to", "2", "--rho", "1"]) == 2
+    assert run(["ledger", "change-limit", *named, "--from", old, "--rho", "1/10"]) == 0
+    assert run(["ledger", "change-limit", *named, "--from", "rho 1/10", "--to", "2", "--delta", "1e-9"]) == 0
+    assert [row.kind for row in Ledger(books).entries()][3:] == ["change-rho", "change-delta"]
+
+
+def test_show_as_json_has_all_accounts_exactly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    books = str(tmp_path / "city.ledger")
+    Ledger(books).limit("riders", rho="0.02")
+    Ledger(books).charge("riders", "1/10")
+    assert run(["ledger", "show", books, "--json"]) == 0
+    (riders,) = json.loads(capsys.readouterr().out)["populations"]
+    assert (riders["limit"], riders["kind"], riders["spent"], riders["left"]) == (
+        "1/50", {"rho": "1/50"}, "1/200", "3/200",
+    )  # fmt: skip
+    assert riders["accounts"] == {
+        "epsilon": "1/10",
+        "rho": "1/200",
+        "at_delta": {"delta": "1/1000000", "epsilon": "1/10"},
+    }
+    assert riders["fits"] == {"epsilon": "34641/200000", "rho": "3/200"}
+    Ledger(books).charge("riders", rho="0.001")
+    assert run(["ledger", "show", books, "--json"]) == 0
+    (riders,) = json.loads(capsys.readouterr().out)["populations"]
+    assert riders["accounts"]["epsilon"] is None
+
+
+def test_the_command_that_a_refusal_names_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import shlex
+
+    books = str(tmp_path / "city.ledger")
+    for limit, more in (("1 --delta 1e-6", "--epsilon 2"), ("1", "--rho 0.02"), ("1", "--epsilon 2 --delta 1e-6")):
+        people = f"people {limit} {more}"
+        assert run(["ledger", "limit", books, "--population", people, "--epsilon", *limit.split()]) == 0
+        assert run(["ledger", "limit", books, "--population", people, *more.split()]) == 4
+        told = capsys.readouterr().err
+        command = shlex.split(told[told.index("dpheatmap ledger change-limit") :].splitlines()[0])
+        assert run([books if word == "LEDGER" else word for word in command[1:]]) == 0
+
+
+def test_a_release_of_a_series_is_charged_to_what_was_reserved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    generated_people(50).write_csv("trips.csv")
+    assert run(["ledger", "limit", "s.ledger", "--population", "riders", "--epsilon", "1", "--delta", "1e-6"]) == 0
+    reserve = ["ledger", "reserve", "s.ledger", "--population", "riders", "--releases", "2", "--rho", "0.01"]
+    assert run(reserve) == 0
+    week = ["release", "trips.csv", "--noise", "gaussian", "--rho", "0.01", "--user", "person", "--x", "x", "--y", "y"]
+    week += ["--unit", "--depth", "4", "--ledger", "s.ledger", "--population", "riders", "-o", "week.dph.parquet"]
+    assert run(week) == 4
+    for _ in range(2):
+        assert run([*week, "--series", "2"]) == 0
+    assert run([*week, "--series", "2"]) == 4
+    capsys.readouterr()
+    assert run(["ledger", "verify", "s.ledger", "week.dph.parquet"]) == 0
+    assert run([*week, "--series", "2", "--image-column", "x", "--images", "a"]) == 2

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpheatmap._util.parameters import has_digits
 from dpheatmap.cli.ledger_options import open_ledger
 from dpheatmap.cli.shared_options import check_place, json_option
 from dpheatmap.cli.terminal import answer, say
+from dpheatmap.design.composition import round_up
 
 if TYPE_CHECKING:
     from dpheatmap.curator import Ledger
@@ -30,36 +33,69 @@ def command() -> None:
 @command.command()
 @where
 @click.option("--population", required=True, metavar="NAME", help="The people it is about.")
-@click.option("--epsilon", required=True, help="What all releases about them may cost together.")
-def limit(ledger: str | None, population: str, epsilon: str) -> None:
+@click.option("--epsilon", help="What all releases about them may cost together.")
+@click.option("--delta", help="The probability that more than epsilon leaks; with it, many releases cost less.")
+@click.option("--rho", help="The limit in zero-concentrated differential privacy, in place of epsilon.")
+def limit(ledger: str | None, population: str, epsilon: str | None, delta: str | None, rho: str | None) -> None:
     """Set how much may be spent on a population, once.
 
-    Refused with exit code 4 if it has another limit already: change-limit changes it. From the first limit on, every
-    release that is charged to this ledger must name a population that has one. Example:
+    Give --epsilon alone, --epsilon with --delta, or --rho. Refused with exit code 4 if it has another limit already:
+    change-limit changes it. From the first limit on, every release that is charged to this ledger must name a
+    population that has one. Examples:
 
     \b
     dpheatmap ledger limit city.ledger --population riders --epsilon 10
+    dpheatmap ledger limit city.ledger --population walkers --epsilon 1 --delta 1e-6
     """
     opened = open_ledger(ledger)
-    opened.limit(population, epsilon)
+    opened.limit(population, epsilon, delta=delta, rho=rho)
     _tell(opened, population)
 
 
 @command.command("change-limit", short_help="Change how much may be spent on a population.")
 @where
 @click.option("--population", required=True, metavar="NAME", help="The people it is about.")
-@click.option("--from", "was", required=True, metavar="EPSILON", help="The present limit; refused if it is another.")
-@click.option("--to", "epsilon", required=True, metavar="EPSILON", help="The new limit.")
-def change_limit(ledger: str | None, population: str, was: str, epsilon: str) -> None:
-    """Change how much may be spent on a population, up or down.
+@click.option(
+    "--from", "was", required=True, metavar="LIMIT",
+    help="The present limit, such as 10, '1 at delta 0.000001' or 'rho 0.02'; refused if it is another.",
+)  # fmt: skip
+@click.option("--to", "epsilon", metavar="EPSILON", help="The new limit.")
+@click.option("--delta", help="The new limit's delta.")
+@click.option("--rho", help="The new limit as a rho, in place of --to.")
+def change_limit(
+    ledger: str | None, population: str, was: str, epsilon: str | None, delta: str | None, rho: str | None
+) -> None:
+    """Change how much may be spent on a population, up or down, or to another kind of limit.
 
-    Both values stand in the ledger's chain for good. What was spent stays spent. Example:
+    Both limits stand in the ledger's chain for good. What was spent stays spent. Examples:
 
     \b
     dpheatmap ledger change-limit city.ledger --population riders --from 10 --to 12
+    dpheatmap ledger change-limit city.ledger --population riders --from 12 --to 12 --delta 1e-6
     """
     opened = open_ledger(ledger)
-    opened.change_limit(population, epsilon, was=was)
+    opened.change_limit(population, epsilon, was=was, delta=delta, rho=rho)
+    _tell(opened, population)
+
+
+@command.command(short_help="Reserve a series of releases, all at one price.")
+@where
+@click.option("--population", required=True, metavar="NAME", help="The people it is about.")
+@click.option("--releases", required=True, type=int, metavar="N", help="The number of releases, up to 1000.")
+@click.option("--epsilon", help="The price of each.")
+@click.option("--rho", help="The price of each with Gaussian noise, in place of epsilon.")
+def reserve(ledger: str | None, population: str, releases: int, epsilon: str | None, rho: str | None) -> None:
+    """Reserve a series of releases, all at one price.
+
+    It is spent in full at once. With a limit that has a delta, a series that is reserved before anything else was
+    charged may cost more each than releases that are charged one by one. Example:
+
+    \b
+    dpheatmap ledger reserve city.ledger --population riders --releases 52 --epsilon 0.0337
+    """
+    opened = open_ledger(ledger)
+    entry = opened.reserve(population, epsilon, releases=releases, rho=rho)
+    say(f"Reserved as series {entry.number}.")
     _tell(opened, population)
 
 
@@ -71,49 +107,73 @@ def _tell(ledger: Ledger, population: str) -> None:
 @where
 @json_option
 def show(ledger: str | None, as_json: bool) -> None:
-    """Every population with its limit, what was spent and what is left, as a table with bars."""
+    """Every population with its limit, what was spent and what is left, as a table with bars.
+
+    Below it stand, for each, the sum of epsilon, the sum of rho, both as one epsilon at a delta, what still fits, and
+    the series that were reserved.
+    """
     opened = open_ledger(ledger)
-    populations = _populations(opened)
-    if not populations:
+    accounts = opened.accounts()
+    if not accounts:
         say(f"Nothing was charged to {opened.name} yet.")
-    answer(as_json, {"ledger": opened.name, "populations": populations}, _table(populations))
+    answer(as_json, {"ledger": opened.name, "populations": _populations(accounts)}, _table(accounts))
 
 
-def _populations(ledger: Ledger) -> list[dict[str, Any]]:
+def _populations(accounts: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "population": name,
-            "limit": None if account.limit is None else str(account.limit),
-            "spent": str(account.spent),
-            "left": None if account.left is None else str(account.left),
+            "limit": None if account.limit is None else str(account.limit.amount),
+            "kind": None if account.limit is None else account.limit.as_dict(),
+            "spent": _text(account.spent),
+            "left": _text(account.left),
             "releases": account.charges,
             "last": account.last,
-            "share": None if account.limit is None else float(account.spent / account.limit),
+            "share": _share(account),
             "parts": {c: {v: str(e) for v, e in of.items()} for c, of in account.parts.items()},
+            "accounts": {
+                "epsilon": _text(account.epsilon),
+                "rho": _text(account.rho),
+                "at_delta": {"delta": str(account.delta), "epsilon": _text(account.epsilon_at(account.delta))},
+            },
+            "fits": {"epsilon": _text(account.fits()), "rho": _text(account.fits_rho())},
+            "series": [
+                {"number": number, "each": str(one.each), "releases": one.releases, "used": one.used}
+                for number, one in account.series.items()
+            ],
         }
-        for name, account in ledger.accounts().items()
+        for name, account in accounts.items()
     ]
 
 
-def _table(populations: list[dict[str, Any]]) -> str:
-    from fractions import Fraction
+def _text(value: Fraction | None) -> str | None:
+    """A number as an exact fraction; rounded if it is too long to be written out, as in ledgers of earlier versions."""
+    return None if value is None else str(value if has_digits(value, 4000) else round_up(value))
 
+
+def _table(accounts: dict[str, Any]) -> str:
     from dpheatmap.render.content.numbers import epsilon_in_words
 
-    def number(text: str | None) -> str:
-        return "none" if text is None else epsilon_in_words(Fraction(text)) if text != "0" else "0"
+    def number(value: Fraction | None) -> str:
+        return "none" if value is None else epsilon_in_words(value)
 
     names = ("population", "limit", "spent", "left", "releases", "last")
     rows = [
-        [p["population"], number(p["limit"]), number(p["spent"]), number(p["left"]), str(p["releases"]), p["last"][:10]]
-        for p in populations
+        [name, str(a.limit or "none"), number(a.spent), number(a.left), str(a.charges), a.last[:10]]
+        for name, a in accounts.items()
     ]
     widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
-    bars = ["", *(_bar(p["share"]) for p in populations)]
-    return "\n".join(
+    bars = ["", *(_bar(_share(account)) for account in accounts.values())]
+    table = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=True)), bar]).rstrip()
         for row, bar in zip([names, *rows], bars, strict=True)
-    )
+    ]
+    return "\n".join([*table, *(f"\n{name}: {a.accounts_in_words()}" for name, a in accounts.items())])
+
+
+def _share(account: Any) -> float | None:
+    """The part of the limit that is spent."""
+    return None if account.limit is None else float(account.spent / account.limit.amount)
 
 
 def _count_text(count: int, one: str, several: str = "") -> str:

@@ -1,9 +1,10 @@
 """A race, as a program: many processes at once release from a budget that fits some of them. Prints JSON.
 
-    python race.py LEDGER PROCESSES ROUNDS FITS
+    python race.py LEDGER PROCESSES ROUNDS FITS WAY
 
-In each round the processes wait for a starting gun and then release the same counts at epsilon 1, charged to a
-population whose limit is FITS. Printed are, round by round, how many ended with which exit code.
+In each round the processes wait for a starting gun and then spend 1 on a population whose limit is FITS. They do it in
+one of these ways: ``release`` the same counts; charge a ``rho``; ``reserve`` two releases of 1/2; or ``use`` a series
+of FITS releases that was reserved. Printed are, round by round, how many ended with which exit code.
 """
 
 from __future__ import annotations
@@ -13,23 +14,29 @@ import os
 import sys
 import traceback
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 import dpheatmap as dph
 from dpheatmap.errors import PrivacyRefusal
 
+NONE = np.zeros(0, np.int64)
+COUNTS = dph.Counts.from_cells(dph.Domain.unit(2), NONE, NONE, NONE)
 
-def main(where: str, processes: int, rounds: int, fits: int) -> None:
-    none = np.zeros(0, np.int64)
-    counts = dph.Counts.from_cells(dph.Domain.unit(2), none, none, none)
-    dph.release(counts, epsilon=1)  # load the kernels before forking
+
+def main(where: str, processes: int, rounds: int, fits: int, way: str) -> None:
+    dph.release(COUNTS, epsilon=1)  # load the kernels before forking
     results = []
     for k in range(rounds):
         population = f"round {k}"
-        dph.Ledger(where).limit(population, fits)
+        dph.Ledger(where).limit(population, **{"rho" if way == "rho" else "epsilon": fits})
+        series = dph.Ledger(where).reserve(population, 1, releases=fits).number if way == "use" else None
+        spend = partial(WAYS[way], where, population, series)
         gun, trigger = os.pipe()
-        children = [os.fork() or run(counts, where, population, gun, trigger) for _ in range(processes)]
+        children = [os.fork() or run(spend, gun, trigger) for _ in range(processes)]
         os.close(gun)
         os.close(trigger)  # reading ends for all of them at once
         codes = Counter(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
@@ -37,13 +44,21 @@ def main(where: str, processes: int, rounds: int, fits: int) -> None:
     print(json.dumps(results))
 
 
-def run(counts: dph.Counts, where: str, population: str, gun: int, trigger: int) -> int:
+WAYS: dict[str, Callable[[str, str, int | None], Any]] = {
+    "release": lambda where, population, _: dph.release(COUNTS, epsilon=1, ledger=where, population=population),
+    "rho": lambda where, population, _: dph.Ledger(where).charge(population, rho=1),
+    "reserve": lambda where, population, _: dph.Ledger(where).reserve(population, "1/2", releases=2),
+    "use": lambda where, population, series: dph.Ledger(where).charge(population, 1, series=series),
+}
+
+
+def run(spend: Callable[[], Any], gun: int, trigger: int) -> int:
     """One process, from the starting gun to its exit code."""
     code = 1
     try:
         os.close(trigger)
         os.read(gun, 1)
-        dph.release(counts, epsilon=1, ledger=where, population=population)
+        spend()
         code = 0
     except PrivacyRefusal:
         code = PrivacyRefusal.exit_code
@@ -54,4 +69,5 @@ def run(counts: dph.Counts, where: str, population: str, gun: int, trigger: int)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    processes, rounds, fits = map(int, sys.argv[2:5])
+    main(sys.argv[1], processes, rounds, fits, sys.argv[5])

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import dpheatmap as dph
 from dpheatmap.curator import RowReport
-from dpheatmap.curator.ledger.chain import Account
+from dpheatmap.curator.ledger.population_account import Account, Cost
+from dpheatmap.curator.ledger.spending_limit import Limit
 from dpheatmap.curator.publish import release_from
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.releases.release import LedgerEntry
@@ -52,7 +53,7 @@ def worst_person(made: list[tuple[Fraction, Part | None]]) -> Fraction:
 def test_spending_is_that_of_the_worst_person(made: list[tuple[Fraction, Part | None]]) -> None:
     account = Account()
     for epsilon, part in made:
-        account.charge(epsilon, part)
+        account.charge(Cost.pure(epsilon), part)
     assert account.spent == worst_person(made)
 
 
@@ -60,15 +61,15 @@ def test_spending_is_that_of_the_worst_person(made: list[tuple[Fraction, Part | 
 def test_what_would_fit_fits_and_nothing_more(
     made: list[tuple[Fraction, Part | None]], part: Part | None, spare: Fraction
 ) -> None:
-    account = Account(limit=worst_person(made) + spare)
+    limit = worst_person(made) + spare
+    account = Account(Limit(limit))
     for epsilon, of in made:
-        account.charge(epsilon, of)
-    assert account.limit is not None
+        account.charge(Cost.pure(epsilon), of)
     fits = account.fits(part)
     assert fits is not None
     assert fits >= spare
-    assert worst_person([*made, (fits, part)]) <= account.limit
-    assert worst_person([*made, (fits + Fraction(1, 10**9), part)]) > account.limit
+    assert worst_person([*made, (fits, part)]) <= limit
+    assert worst_person([*made, (fits + Fraction(1, 10**9), part)]) > limit
 
 
 def test_ten_tenths_fit_into_one(place: str) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,11 @@ WON = {"0": FITS, "4": PROCESSES - FITS}
 """How the processes of a race end: by exit code, how many."""
 
 
-def race(where: object, rounds: int) -> Any:
+def race(where: object, rounds: int, way: str = "release") -> Any:
     """How the processes of each round ended, after a look at the ledger that they leave."""
-    results = program("race.py", where, PROCESSES, rounds, FITS)
+    results = program("race.py", where, PROCESSES, rounds, FITS, way)
     ledger = dph.Ledger(str(where))
-    assert ledger.verify() == rounds * (1 + FITS)
+    assert ledger.verify() == rounds * (1 + FITS + (way == "use"))
     assert all(account.left == 0 for account in ledger.accounts().values())
     return results
 
@@ -80,6 +81,15 @@ def test_a_race_is_won_by_as_many_as_fit(tmp_path: Path) -> None:
 )
 def test_a_race_in_postgresql(database: str) -> None:
     assert race(fresh(database), 8) == 8 * [WON]
+
+
+@story(
+    "16 processes at once charge rho, reserve series, or use one, where 10 fit",
+    "Exactly 10 succeed, in a file and in PostgreSQL.",
+)
+@pytest.mark.parametrize("way", ["rho", "reserve", "use"])
+def test_a_race_for_what_is_charged_otherwise(place: str, way: str) -> None:
+    assert race(place, 2, way) == 2 * [WON]
 
 
 @pytest.mark.long
@@ -126,6 +136,16 @@ def test_kill_9_long(tmp_path: Path) -> None:
     assert min(left[state] for state in ((0, 0), (1, 0), (1, 1))) > 0, "kills came at one stage only"
 
 
+@story(
+    "`kill -9` at random moments of charging rho, reserving series and using them",
+    "An entry that was confirmed is there, at most one more is, and the ledger is whole.",
+)
+def test_kill_9_loses_no_entry_that_was_confirmed(place: str) -> None:
+    found = program("entry_kills.py", place, 30)
+    assert all(known <= there <= known + 1 for known, there in found)
+    assert any(known for known, _ in found), "kills came before the first entry only"
+
+
 def refused(where: Path, before: str = "") -> str:
     """What a release says that must be refused before it draws noise."""
     code = REFUSED.format(before=before)
@@ -149,6 +169,26 @@ def test_a_full_disk_refuses_before_noise_is_drawn(small_disk: Path) -> None:
     (small_disk / "filler").unlink()
     assert where.read_bytes() == before
     dph.Ledger(where).charge("riders", 1)
+
+
+def test_a_full_disk_refuses_whatever_is_charged(small_disk: Path) -> None:
+    where = small_disk / "city.ledger"
+    ledger = dph.Ledger(where)
+    ledger.limit("riders", 10, delta="1e-6")
+    series = ledger.reserve("riders", "0.1", releases=2).number
+    before = where.read_bytes()
+    (small_disk / "filler").write_bytes(bytes(2**16 - 2 * 4096))
+    uses: list[Callable[[], object]] = [
+        lambda: ledger.charge("riders", rho="0.1"),
+        lambda: ledger.reserve("riders", "0.1", releases=3),
+        lambda: ledger.charge("riders", "0.1", series=series),
+    ]
+    for use in uses:
+        with pytest.raises(LedgerError, match="the disk is full"):
+            use()
+    (small_disk / "filler").unlink()
+    assert where.read_bytes() == before
+    ledger.charge("riders", "0.1", series=series)
 
 
 def test_a_file_that_the_system_does_not_let_grow(tmp_path: Path) -> None:

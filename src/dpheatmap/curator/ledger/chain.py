@@ -1,24 +1,35 @@
-"""The hash chain of a ledger's entries, and the sum that each population has spent.
+"""The hash chain of a ledger's entries, and the accounts that they come to.
 
 **The chain.** Each entry carries the hash of the one before it and a hash of its own over everything in it, so that no
 entry can be edited, removed or moved without all later hashes changing. Each also carries a random number: no two
 entries are alike, even if an old copy is put back and the same is charged again in the same second, and hashes that are
 published in labels can't confirm guesses about the contents.
 
-**Kinds of entries.** ``limit`` sets the limit of a population to ``epsilon``. ``change`` changes it to ``epsilon``, and
-holds the limit before it in ``part``, as ``{"from": "1"}``; an entry that names another limit than there was is
-invalid. ``charge`` spends ``epsilon``, on the people of ``part`` if it is not empty. Ledgers of earlier versions change
-limits by a further ``limit`` and are read as they were; earlier versions refuse an entry ``change``.
+**Kinds of entries**, and what they hold in the columns ``epsilon`` and ``part``. Numbers are exact fractions, as text.
 
-**The sum.** Nothing in an entry comes from people's data. A population's spending bounds the epsilon of all its
-releases together, whatever was chosen in the light of earlier ones (sequential composition):
+| kind | epsilon | part |
+|---|---|---|
+| ``limit`` | the limit of epsilon | |
+| ``limit-delta`` | the limit of epsilon | ``{"delta": "1/1000000"}`` |
+| ``limit-rho`` | the limit of rho | |
+| ``change`` | the new limit of epsilon | ``{"from": "1"}``, the limit of epsilon before |
+| ``change-pure`` | the new limit of epsilon | ``{"from": LIMIT}``, with a limit of another kind |
+| ``change-delta`` | the new limit of epsilon | ``{"delta": "1/1000000", "from": LIMIT}`` |
+| ``change-rho`` | the new limit of rho | ``{"from": LIMIT}`` |
+| ``charge`` | what is spent | empty for everybody, or ``["column", "value", ["value", "other"]]`` for a part |
+| ``charge-rho`` | the rho that is spent | the same |
+| ``reserve`` | the epsilon of each release of a series | ``{"releases": 52}`` |
+| ``reserve-rho`` | the rho of each release of a series | ``{"releases": 52}`` |
+| ``use`` | the price of a release of a series | ``{"series": 7}``, the number of the entry that reserved it |
 
-    spent = sum of the charges for everybody + sum over partitions of the largest sum of charges of any one part.
+LIMIT is ``{"epsilon": "1"}``, ``{"epsilon": "1", "delta": "1/1000000"}`` or ``{"rho": "1/50"}``. Numbers and JSON of
+the kinds with a hyphen, of ``reserve`` and of ``use`` are written in one way only, and any other is invalid. So is a
+first limit where there is one, a change that names another limit than there was, and the use of a series that was not
+reserved for this population, at another price, or once more than reserved, and a ``charge-rho`` or ``reserve-rho``
+where the limit is of epsilon alone. Ledgers of earlier versions have the kinds ``limit``, ``change`` and ``charge``
+alone, and change limits by a further ``limit``: they are read as they were. Earlier versions refuse the others.
 
-*Why a partition costs its largest part.* Its value is a function of the person: `aggregate` keeps, for a part, people
-all of whose rows have that value. So parts are about disjoint sets of people, adding or removing one person changes the
-data of one part alone, and of all releases of the partition together the ratio of probabilities is at most exp of what
-was spent on that part. Rows could not be partitioned like this, for one person may have rows in every part.
+What entries come to is in `population_account.py`.
 """
 
 from __future__ import annotations
@@ -27,18 +38,28 @@ import hashlib
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from dpheatmap._util.parameters import LARGEST_EPSILON, as_epsilon, check, has_digits
+from dpheatmap._util.parameters import LARGEST_EPSILON, as_epsilon, check
+from dpheatmap.curator.ledger.population_account import Account, Cost
+from dpheatmap.curator.ledger.spending_limit import Limit
 from dpheatmap.design.shares import exact_text
 from dpheatmap.errors import LedgerError
 from dpheatmap.slicing.part import Part
 
-LIMIT, CHANGE, CHARGE = "limit", "change", "charge"
+LIMIT, LIMIT_DELTA, LIMIT_RHO = "limit", "limit-delta", "limit-rho"
+CHANGE, CHANGE_PURE, CHANGE_DELTA, CHANGE_RHO = "change", "change-pure", "change-delta", "change-rho"
+CHARGE, CHARGE_RHO = "charge", "charge-rho"
+RESERVE, RESERVE_RHO, USE = "reserve", "reserve-rho", "use"
+LIMITS = (LIMIT, LIMIT_DELTA, LIMIT_RHO)
+CHANGES = (CHANGE, CHANGE_PURE, CHANGE_DELTA, CHANGE_RHO)
+SPENDING = (CHARGE, CHARGE_RHO, RESERVE, RESERVE_RHO)
+"""The kinds of entries after which more is spent."""
 FIRST = "0" * 64  # stands for the hash before the first entry
-SUM_DIGITS = 1000  # of a numerator and of a denominator; Python writes out about 4,000
+
+
+_T = TypeVar("_T", str, int)
 
 
 class Row(NamedTuple):
@@ -54,6 +75,22 @@ class Row(NamedTuple):
     previous: str
     hash: str
 
+    @property
+    def price(self) -> str:
+        """The number in the column epsilon, exactly; a rho is called so."""
+        amount = exact_text(Fraction(self.epsilon))
+        return f"rho {amount}" if self.kind.endswith("-rho") else amount
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that is set, or that the limit is changed to; None in an entry of another kind."""
+        return limit_in(self) if self.kind in LIMITS + CHANGES else None
+
+    @property
+    def releases(self) -> int | None:
+        """The number of releases that are reserved; None in an entry of another kind."""
+        return _in_json(self, "releases", int) if self.kind in (RESERVE, RESERVE_RHO) else None
+
 
 def hash_of(row: Row) -> str:
     """The hash that a row must carry: SHA-256 over all its other fields, the previous hash among them."""
@@ -67,60 +104,59 @@ def next_row(rows: Sequence[Row], made: str, kind: str, population: str, epsilon
     return row._replace(hash=hash_of(row))
 
 
-@dataclass
-class Account:
-    """A population: its limit, if one is set, and what was spent."""
+class Entry(NamedTuple):
+    """What an entry says, apart from when and about whom: the three columns that depend on its kind."""
 
-    limit: Fraction | None = None
-    everybody: Fraction = Fraction(0)
-    parts: dict[str, dict[str, Fraction]] = field(default_factory=dict)
-    values: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    charges: int = 0
-    last: str = ""
+    kind: str
+    epsilon: str
+    part: str
 
-    @property
-    def spent(self) -> Fraction:
-        """The epsilon of all releases together: a bound on what leaked about a person."""
-        return self.everybody + sum((max(part.values()) for part in self.parts.values()), Fraction(0))
 
-    @property
-    def left(self) -> Fraction | None:
-        """The epsilon that a release about everybody may still cost; None without a limit."""
-        return None if self.limit is None else max(self.limit - self.spent, Fraction(0))
+def limit_entry(limit: Limit) -> Entry:
+    """The entry that sets a population's first limit.
 
-    def fits(self, part: Part | None = None) -> Fraction | None:
-        """The largest epsilon that fits; for a part that spent less than another part, the difference comes on top."""
-        if self.limit is None or part is None:
-            return self.left
-        of_column = self.parts.get(part.column, {})
-        lag = max(of_column.values(), default=Fraction(0)) - of_column.get(part.value, Fraction(0))
-        return max(self.limit - self.spent + lag, Fraction(0))
+    >>> limit_entry(Limit(Fraction(1), Fraction(1, 10**6)))
+    Entry(kind='limit-delta', epsilon='1', part='{"delta": "1/1000000"}')
+    """
+    if limit.rho is not None:
+        return Entry(LIMIT_RHO, str(limit.rho), "")
+    if limit.delta:
+        return Entry(LIMIT_DELTA, str(limit.epsilon), json.dumps({"delta": str(limit.delta)}))
+    return Entry(LIMIT, str(limit.epsilon), "")
 
-    def in_words(self) -> str:
-        """A sentence about what was spent and what is left.
 
-        >>> Account(limit=Fraction(10), everybody=Fraction(5, 2)).in_words()
-        '2.5 of 10 spent, 7.5 left'
-        """
-        if self.limit is None or self.left is None:
-            return f"{exact_text(self.spent)} spent, no limit set"
-        return f"{exact_text(self.spent)} of {exact_text(self.limit)} spent, {exact_text(self.left)} left"
+def change_entry(before: Limit, after: Limit) -> Entry:
+    """The entry that changes a limit.
 
-    @property
-    def is_short(self) -> bool:
-        """Whether every sum can be written out; sums of fractions with different denominators grow longer."""
-        parts = (spent for part in self.parts.values() for spent in part.values())
-        return all(has_digits(spent, SUM_DIGITS) for spent in (self.spent, *parts))
+    >>> change_entry(Limit(Fraction(1, 3)), Limit(Fraction(2)))
+    Entry(kind='change', epsilon='2', part='{"from": "1/3"}')
+    >>> change_entry(Limit(rho=Fraction(1, 3)), Limit(Fraction(2)))
+    Entry(kind='change-pure', epsilon='2', part='{"from": {"rho": "1/3"}}')
+    """
+    if before.is_pure and after.is_pure:
+        return Entry(CHANGE, str(after.epsilon), json.dumps({"from": str(before.epsilon)}))
+    named = {"from": before.as_dict()}
+    if after.rho is not None:
+        return Entry(CHANGE_RHO, str(after.rho), json.dumps(named))
+    if after.delta:
+        return Entry(CHANGE_DELTA, str(after.epsilon), json.dumps({"delta": str(after.delta), **named}))
+    return Entry(CHANGE_PURE, str(after.epsilon), json.dumps(named))
 
-    def charge(self, epsilon: Fraction, part: Part | None) -> None:
-        """Add a charge."""
-        self.charges += 1
-        if part is None:
-            self.everybody += epsilon
-            return
-        of_column = self.parts.setdefault(part.column, {})
-        of_column[part.value] = of_column.get(part.value, Fraction(0)) + epsilon
-        self.values.setdefault(part.column, part.values)
+
+def charge_entry(cost: Cost, part: Part | None) -> Entry:
+    """The entry of a charge."""
+    return Entry(CHARGE if cost.epsilon is not None else CHARGE_RHO, str(cost.amount), str(part) if part else "")
+
+
+def reserve_entry(each: Cost, releases: int) -> Entry:
+    """The entry that reserves a series."""
+    kind = RESERVE if each.epsilon is not None else RESERVE_RHO
+    return Entry(kind, str(each.amount), json.dumps({"releases": releases}))
+
+
+def use_entry(each: Cost, series: int) -> Entry:
+    """The entry of a release that was reserved."""
+    return Entry(USE, str(each.amount), json.dumps({"series": series}))
 
 
 def replay(rows: Iterable[Row], name: str) -> dict[str, Account]:
@@ -141,7 +177,7 @@ def accounts_after(rows: Iterable[Row], name: str) -> Iterator[tuple[Row, Accoun
             check(population=row.population)
             account = accounts.setdefault(row.population, Account())
             _apply(row, account)
-        except (ValueError, TypeError, ArithmeticError, RecursionError):
+        except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError):
             raise _chain_error(name, f"entry {position} can't be understood") from None
         account.last = row.made
         previous = row.hash
@@ -150,40 +186,93 @@ def accounts_after(rows: Iterable[Row], name: str) -> Iterator[tuple[Row, Accoun
 
 def _apply(row: Row, account: Account) -> None:
     """Apply an entry to the account of its population; raises one of Python's own errors if it makes no sense."""
-    epsilon = _epsilon_in(row.epsilon)
-    if row.kind == CHANGE:
-        if limit_before(row) != account.limit:
-            raise ValueError("another limit than there was")
-        account.limit = epsilon
+    amount = _number(row.epsilon)
+    if row.kind in (LIMIT, CHANGE, CHARGE):
+        _apply_early(row, amount, account)
         return
-    part = Part.read(row.part)
-    if row.kind == LIMIT:
-        account.limit = epsilon
-    elif row.kind == CHARGE:
-        account.charge(epsilon, part)
+    if row.kind in LIMITS + CHANGES:
+        limit, first = limit_in(row), row.kind in LIMITS
+        if first != (account.limit is None):
+            raise ValueError("a first limit after another, or a change before it")
+        expected = limit_entry(limit) if account.limit is None else change_entry(account.limit, limit)
+        account.limit = limit
+    elif row.kind == CHARGE_RHO:
+        cost, part = Cost.gaussian(amount), Part.read(row.part)
+        expected = charge_entry(cost, part)
+        _check_kind_of_limit(account, cost)
+        account.charge(cost, part)
+    elif row.kind in (RESERVE, RESERVE_RHO):
+        each = Cost.pure(amount) if row.kind == RESERVE else Cost.gaussian(amount)
+        releases = _in_json(row, "releases", int)
+        check(releases=releases)
+        expected = reserve_entry(each, releases)
+        _check_kind_of_limit(account, each)
+        account.reserve(row.number, each, releases)
+    elif row.kind == USE:
+        number = _in_json(row, "series", int)
+        check(series=number)
+        series = account.series[number]
+        expected = use_entry(series.each, number)
+        if series.used == series.releases:
+            raise ValueError("more than was reserved")
+        account.use(number)
     else:
         raise ValueError("no kind of entry")
+    if (row.kind, row.epsilon, row.part) != expected:
+        raise ValueError("written otherwise, or with another limit or price than there was")
 
 
-def change_from(limit: Fraction) -> str:
-    """The text by which an entry that changes a limit names the limit before it.
-
-    >>> change_from(Fraction(1, 3))
-    '{"from": "1/3"}'
-    """
-    return json.dumps({"from": str(limit)})
-
-
-def limit_before(row: Row) -> Fraction:
-    """The limit that an entry changes."""
-    found = json.loads(row.part)
-    if not isinstance(found, dict) or set(found) != {"from"} or not isinstance(found["from"], str):
-        raise ValueError("no limit")
-    return _epsilon_in(found["from"])
+def _apply_early(row: Row, amount: Fraction, account: Account) -> None:
+    """Apply an entry of a kind that the first ledgers have, too."""
+    if row.kind == CHARGE:
+        account.charge(Cost.pure(amount), Part.read(row.part))
+        return
+    if account.limit is not None and not account.limit.is_pure:
+        raise ValueError("a change between kinds of limits that does not say so")
+    if row.kind == LIMIT:
+        Part.read(row.part)
+    elif account.limit != Limit(_number(_in_json(row, "from", str))):
+        raise ValueError("another limit than there was")
+    account.limit = Limit(amount)
 
 
-def _epsilon_in(text: str) -> Fraction:
-    """Read an epsilon of an entry; those of earlier versions may have more digits than new ones."""
+def _check_kind_of_limit(account: Account, cost: Cost) -> None:
+    if cost.epsilon is None and account.limit is not None and account.limit.is_pure:
+        raise ValueError("Gaussian noise with a limit of epsilon alone")
+
+
+def limit_in(row: Row) -> Limit:
+    """The limit that an entry sets, or changes the limit to."""
+    amount = _number(row.epsilon)
+    if row.kind in (LIMIT_RHO, CHANGE_RHO):
+        return Limit(rho=amount)
+    if row.kind not in (LIMIT_DELTA, CHANGE_DELTA):
+        return Limit(amount)
+    delta = _in_json(row, "delta", str, *(["from"] if row.kind == CHANGE_DELTA else []))
+    check(delta=delta)
+    return Limit(amount, as_epsilon(delta))
+
+
+def _in_json(row: Row, name: str, kind: type[_T], *others: str) -> _T:
+    """A value in the JSON of an entry, which has this name and the others, and no more."""
+    found: Any = json.loads(row.part)
+    if not isinstance(found, dict) or set(found) != {name, *others} or not isinstance(found[name], kind):
+        raise ValueError(f"no {name}")
+    value: _T = found[name]
+    return value
+
+
+def cost_of(rows: Sequence[Row], number: int) -> Cost | None:
+    """What a release cost whose entry has this number, in a chain that is whole; None if it is no such entry."""
+    row = rows[number - 1]
+    kind = rows[_in_json(row, "series", int) - 1].kind if row.kind == USE else row.kind
+    if row.kind not in (CHARGE, CHARGE_RHO, USE):
+        return None
+    return (Cost.pure if kind in (CHARGE, RESERVE) else Cost.gaussian)(Fraction(row.epsilon))
+
+
+def _number(text: str) -> Fraction:
+    """Read an epsilon or rho of an entry; those of earlier versions may have more digits than new ones."""
     epsilon = as_epsilon(text)
     if not 0 < epsilon <= LARGEST_EPSILON:
         raise ValueError("out of range")

@@ -10,7 +10,8 @@ paid for within the limit, also if processes race, are killed, or fail afterward
 Once any population has a limit, none without one is charged: otherwise a table whose budget is spent could be released
 again by leaving out the name of its population. All of this is decided inside the transaction that writes.
 
-Whether a charge is refused follows from earlier entries and from epsilon: no data enters.
+Whether a charge is refused follows from earlier entries and from its price: no data enters. `population_account.py` has
+the sums, the tests, and the proof that what passes them keeps the limit.
 """
 
 from __future__ import annotations
@@ -25,21 +26,25 @@ from os import PathLike
 from typing import ClassVar
 
 from dpheatmap._util.files import data_folder
-from dpheatmap._util.parameters import check
+from dpheatmap._util.parameters import as_epsilon, check
 from dpheatmap.curator.ledger.chain import (
-    CHANGE,
-    CHARGE,
-    LIMIT,
-    SUM_DIGITS,
-    Account,
+    SPENDING,
+    Entry,
     Row,
     accounts_after,
-    change_from,
+    change_entry,
+    charge_entry,
+    cost_of,
+    limit_entry,
     next_row,
     replay,
+    reserve_entry,
+    use_entry,
 )
 from dpheatmap.curator.ledger.known_files import KnownFiles, marks_of
-from dpheatmap.design.shares import exact_text, read_epsilon
+from dpheatmap.curator.ledger.population_account import SUM_DIGITS, Account, Cost, in_figures
+from dpheatmap.curator.ledger.spending_limit import Limit
+from dpheatmap.design.shares import exact_text
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
 from dpheatmap.releases.release import LedgerEntry, Release
 from dpheatmap.releases.sliced_release import SlicedRelease
@@ -84,15 +89,20 @@ class Ledger:
         """The name of the ledger in messages: the file's name, or the URL without user and password."""
         return self._store.name
 
-    def limit(self, population: str, epsilon: object) -> None:
+    def limit(self, population: str, epsilon: object = None, *, delta: object = None, rho: object = None) -> None:
         """Set how much may be spent on a population, all releases together.
 
         Parameters
         ----------
         population : str
             The name of the people.
-        epsilon : number, str or Fraction
+        epsilon : number, str or Fraction, optional
             The limit. If the population has this limit already, as when a script runs twice, nothing is written.
+        delta : number, str or Fraction, optional
+            The probability that more than epsilon leaks. Many releases then cost less than their sum, and Gaussian
+            noise is allowed. By default there is none.
+        rho : number, str or Fraction, optional
+            The limit in zero-concentrated differential privacy, in place of epsilon.
 
         Raises
         ------
@@ -100,42 +110,56 @@ class Ledger:
             If the population has another limit already.
         """
         check(population=population)
-        exact = read_epsilon(epsilon)
+        wanted = Limit.of(epsilon, delta, rho)
         with self._store.transaction(write=True) as inside:
             rows = inside.rows()
             present = replay(rows, self.name).get(population, Account()).limit
             if present is None:
-                inside.append(_next(rows, LIMIT, population, exact))
-            elif present != exact:
-                raise PrivacyRefusal(self._has_limit(population, present, exact))
+                inside.append(_next(rows, population, limit_entry(wanted)))
+            elif present != wanted:
+                raise PrivacyRefusal(self._has_limit(population, present, wanted))
 
-    def change_limit(self, population: str, epsilon: object, *, was: object) -> None:
+    def change_limit(
+        self, population: str, epsilon: object = None, *, was: object, delta: object = None, rho: object = None
+    ) -> None:
         """Change the limit of a population; the chain holds both values.
 
         Parameters
         ----------
         population : str
             The name of the people.
-        epsilon : number, str or Fraction
+        epsilon : number, str or Fraction, optional
             The new limit. What was spent stays spent: if that is more than the limit, nothing fits any more.
-        was : number, str or Fraction
-            The present limit, which must be right.
+        was : number, str, Fraction or Limit
+            The present limit, which must be right: a number, or text such as ``"1 at delta 0.000001"`` or
+            ``"rho 0.02"``.
+        delta : number, str or Fraction, optional
+            The delta of the new limit.
+        rho : number, str or Fraction, optional
+            The new limit in zero-concentrated differential privacy, in place of epsilon.
 
         Raises
         ------
         PrivacyRefusal
             If the population has no limit, or another one than ``was``.
         """
-        check(population=population, was=was)
-        exact, before = read_epsilon(epsilon), read_epsilon(was)
-        self._refuse_change(self.accounts(), population, exact, before)  # so that a refusal creates no ledger
+        check(population=population)
+        before, after = Limit.read(was), Limit.of(epsilon, delta, rho)
+        self._refuse_change(self.accounts(), population, before, after)  # so that a refusal creates no ledger
         with self._store.transaction(write=True) as inside:
             rows = inside.rows()
-            self._refuse_change(replay(rows, self.name), population, exact, before)
-            inside.append(_next(rows, CHANGE, population, exact, change_from(before)))
+            self._refuse_change(replay(rows, self.name), population, before, after)
+            inside.append(_next(rows, population, change_entry(before, after)))
 
     def charge(
-        self, population: str, epsilon: object, *, of: Part | None = None, made: datetime | None = None
+        self,
+        population: str,
+        epsilon: object = None,
+        *,
+        rho: object = None,
+        of: Part | None = None,
+        made: datetime | None = None,
+        series: int | None = None,
     ) -> LedgerEntry:
         """Write a charge to the ledger, or refuse it. The contract is at the top of the module.
 
@@ -143,12 +167,16 @@ class Ledger:
         ----------
         population : str
             The name of the people.
-        epsilon : number, str or Fraction
-            The price.
+        epsilon : number, str or Fraction, optional
+            The price of a release with Laplace noise.
+        rho : number, str or Fraction, optional
+            The price of a release with Gaussian noise, in place of epsilon.
         of : Part, optional
             The part of the population that the charge is about; by default everybody.
         made : datetime, optional
             The time of the charge; by default now.
+        series : int, optional
+            The number of the entry that reserved this release, at the same price; it costs nothing more then.
 
         Returns
         -------
@@ -158,28 +186,42 @@ class Ledger:
         Raises
         ------
         PrivacyRefusal
-            If the population has no limit where one is needed, or if the charge does not fit into it.
+            If the population has no limit where one is needed, if the charge does not fit into it, or if nothing like
+            it was reserved.
         """
         check(population=population)
-        exact = read_epsilon(epsilon)
+        cost = _read_cost(epsilon, rho, of, series)
         with self._store.transaction(write=True) as inside:
             rows = inside.rows()
-            self._refuse(replay(rows, self.name), population, exact, of)
-            row = _next(rows, CHARGE, population, exact, str(of) if of else "", made)
+            self._refuse(replay(rows, self.name), population, cost, of, series)
+            entry = charge_entry(cost, of) if series is None else use_entry(cost, series)
+            row = _next(rows, population, entry, made)
             inside.append(row)
         return LedgerEntry(row.number, row.hash)
 
-    def check(self, population: str, epsilon: object, *, of: Part | None = None) -> None:
+    def check(
+        self,
+        population: str,
+        epsilon: object = None,
+        *,
+        rho: object = None,
+        of: Part | None = None,
+        series: int | None = None,
+    ) -> None:
         """Refuse what :meth:`charge` would refuse now, and write nothing.
 
         Parameters
         ----------
         population : str
             The name of the people.
-        epsilon : number, str or Fraction
-            The price.
+        epsilon : number, str or Fraction, optional
+            The price of a release with Laplace noise.
+        rho : number, str or Fraction, optional
+            The price of a release with Gaussian noise, in place of epsilon.
         of : Part, optional
             The part of the population that the charge would be about; by default everybody.
+        series : int, optional
+            The number of the entry that reserved this release.
 
         Raises
         ------
@@ -187,7 +229,54 @@ class Ledger:
             If the charge would be refused.
         """
         check(population=population)
-        self._refuse(self.accounts(), population, read_epsilon(epsilon), of)
+        self._refuse(self.accounts(), population, _read_cost(epsilon, rho, of, series), of, series)
+
+    def reserve(
+        self,
+        population: str,
+        epsilon: object = None,
+        *,
+        releases: int,
+        rho: object = None,
+        made: datetime | None = None,
+    ) -> LedgerEntry:
+        """Reserve a series of releases about everybody, each at the same price; it is spent in full at once.
+
+        With a limit that has a delta, a series that is reserved before anything else was charged may cost more each
+        than releases that are charged one by one.
+
+        Parameters
+        ----------
+        population : str
+            The name of the people.
+        epsilon : number, str or Fraction, optional
+            The price of each release, with Laplace noise.
+        releases : int
+            The number of releases.
+        rho : number, str or Fraction, optional
+            The price of each release with Gaussian noise, in place of epsilon.
+        made : datetime, optional
+            The time of the entry; by default now.
+
+        Returns
+        -------
+        LedgerEntry
+            The number of the entry, by which :meth:`charge` knows the series, and the head of the chain.
+
+        Raises
+        ------
+        PrivacyRefusal
+            If the population has no limit, or if the series does not fit into it.
+        """
+        check(population=population, releases=releases)
+        each, releases = _read_cost(epsilon, rho), int(releases)
+        self._refuse_series(self.accounts(), population, each, releases)  # so that a refusal creates no ledger
+        with self._store.transaction(write=True) as inside:
+            rows = inside.rows()
+            self._refuse_series(replay(rows, self.name), population, each, releases)
+            row = _next(rows, population, reserve_entry(each, releases), made)
+            inside.append(row)
+        return LedgerEntry(row.number, row.hash)
 
     marks_of = staticmethod(marks_of)
 
@@ -274,11 +363,12 @@ class Ledger:
         Returns
         -------
         dict of str to list of tuple
-            The time of each charge, and the sum up to it, by population.
+            The time of each charge or reservation, and what was spent up to it, by population: in the unit of the
+            limit that there was then.
         """
         spent: dict[str, list[tuple[str, Fraction]]] = {}
         for row, account in accounts_after(self.entries(), self.name):
-            if row.kind == CHARGE:
+            if row.kind in SPENDING:
                 spent.setdefault(row.population, []).append((row.made, account.spent))
         return spent
 
@@ -312,7 +402,14 @@ class Ledger:
             _check_release(self.name, rows, name, release)
         return len(rows)
 
-    def _refuse(self, accounts: Mapping[str, Account], population: str, epsilon: Fraction, part: Part | None) -> None:
+    def _refuse(
+        self,
+        accounts: Mapping[str, Account],
+        population: str,
+        cost: Cost,
+        part: Part | None,
+        series: int | None,
+    ) -> None:
         limited = [name for name, account in accounts.items() if account.limit is not None]
         if limited and not self._limits_needed:
             raise PrivacyRefusal(
@@ -321,39 +418,74 @@ class Ledger:
             )
         account = accounts.get(population, Account())
         if account.limit is None and self._limits_needed:
-            raise PrivacyRefusal(
-                f"The population {population!r} has no limit in {self.name}, so nothing may be spent on it. Check the "
-                "name, or set a limit as with: "
-                f"dpheatmap ledger limit LEDGER --population {shlex.quote(population)} --epsilon 3"
-            )
-        self._refuse_sum(account, population, epsilon, part)
+            raise PrivacyRefusal(self._has_none(population))
+        if series is None:
+            self._refuse_sum(account, population, cost, part)
+        else:
+            self._refuse_use(account, population, cost, series)
 
-    def _refuse_sum(self, account: Account, population: str, epsilon: Fraction, part: Part | None) -> None:
+    def _refuse_sum(self, account: Account, population: str, cost: Cost, part: Part | None) -> None:
         known = account.values.get(part.column) if part else None
         if part and known and set(known) != set(part.values):
             raise ParameterError(
                 f"The partition by {part.column!r} has the list {', '.join(known)} in {self.name}, and another one was "
                 "given. A partition keeps its list."
             )
-        fits = account.fits(part)
-        if fits is not None and epsilon > fits:
-            assert account.limit is not None
-            advice = f"An epsilon of up to {exact_text(fits)} would fit" if fits else "Nothing fits any more"
-            raise PrivacyRefusal(
-                f"The population {population!r} has {exact_text(fits)} of its limit of {exact_text(account.limit)} "
-                f"left in {self.name}, and this release asks for {exact_text(epsilon)}. {advice}."
-            )
+        if account.limit is not None:
+            self._refuse_kind(account.limit, population, cost)
+        if not account.admits(cost, part):
+            raise PrivacyRefusal(self._has_no_room(account, population, f"this release asks for {cost}", part))
         after = deepcopy(account)
-        after.charge(epsilon, part)
+        after.charge(cost, part)
+        self._refuse_length(after, population)
+
+    def _refuse_kind(self, limit: Limit, population: str, cost: Cost) -> None:
+        """Refuse Gaussian noise where there is no delta."""
+        if limit.is_pure and cost.epsilon is None:
+            raise PrivacyRefusal(
+                f"The population {population!r} has a limit of epsilon alone in {self.name}, and no epsilon bounds a "
+                "release with Gaussian noise. Use Laplace noise, or decide on a limit with a delta: dpheatmap ledger "
+                f"change-limit LEDGER --population {shlex.quote(population)} --from {limit} --to {limit} --delta 1e-6"
+            )
+
+    def _refuse_length(self, after: Account, population: str) -> None:
         if not after.is_short:
             raise ParameterError(
                 f"What was spent on {population!r} in {self.name} must be written out in at most {SUM_DIGITS} digits, "
                 "and with this epsilon it would not be. Give one with fewer digits, such as 0.1."
             )
 
-    def _refuse_change(
-        self, accounts: Mapping[str, Account], population: str, epsilon: Fraction, before: Fraction
-    ) -> None:
+    def _refuse_use(self, account: Account, population: str, cost: Cost, number: int) -> None:
+        series = account.series.get(number)
+        if series is None:
+            raise PrivacyRefusal(
+                f"Entry {number} of {self.name} reserves no series for {population!r}. Check the number, which "
+                "dpheatmap ledger show tells, and the population."
+            )
+        if cost != series.each:
+            raise PrivacyRefusal(
+                f"The series {number} of {population!r} in {self.name} was reserved at {series.each} a release, and "
+                f"this one asks for {cost}. Ask for what was reserved."
+            )
+        if series.used == series.releases:
+            raise PrivacyRefusal(
+                f"All {series.releases} releases of the series {number} of {population!r} in {self.name} were made. "
+                "Nothing of it is left."
+            )
+
+    def _refuse_series(self, accounts: Mapping[str, Account], population: str, each: Cost, releases: int) -> None:
+        account = accounts.get(population, Account())
+        if account.limit is None:
+            raise PrivacyRefusal(self._has_none(population))
+        self._refuse_kind(account.limit, population, each)
+        if not account.admits_series(each, releases):
+            asks = f"{releases} releases at {each} each were asked for"
+            raise PrivacyRefusal(self._has_no_room(account, population, asks, None))
+        after = deepcopy(account)
+        after.reserve(0, each, releases)
+        self._refuse_length(after, population)
+
+    def _refuse_change(self, accounts: Mapping[str, Account], population: str, before: Limit, after: Limit) -> None:
         limit = accounts.get(population, Account()).limit
         if limit is None:
             raise PrivacyRefusal(
@@ -362,19 +494,42 @@ class Ledger:
             )
         if limit != before:
             raise PrivacyRefusal(
-                f"The limit of {population!r} in {self.name} is {exact_text(limit)}, and it was to be changed from "
-                f"{exact_text(before)}. Look at what was decided since, and name the limit that there is."
+                f"The limit of {population!r} in {self.name} is {limit}, and it was to be changed from {before}. Look "
+                "at what was decided since, and name the limit that there is."
             )
-        if epsilon == before:
+        if after == before:
             raise ParameterError(
-                f"A limit is changed to another value; that of {population!r} is {exact_text(limit)} already. Leave it."
+                f"A limit is changed to another value; that of {population!r} is {limit} already. Leave it."
             )
 
-    def _has_limit(self, population: str, limit: Fraction, wanted: Fraction) -> str:
+    def _has_none(self, population: str) -> str:
         return (
-            f"The population {population!r} has a limit of {exact_text(limit)} in {self.name} already, and a limit is "
-            "set once. If it is to be changed, run: dpheatmap ledger change-limit LEDGER --population "
-            f"{shlex.quote(population)} --from {exact_text(limit)} --to {exact_text(wanted)}"
+            f"The population {population!r} has no limit in {self.name}, so nothing may be spent on it. Check the "
+            "name, or set a limit as with: "
+            f"dpheatmap ledger limit LEDGER --population {shlex.quote(population)} --epsilon 3"
+        )
+
+    def _has_no_room(self, account: Account, population: str, asks: str, part: Part | None) -> str:
+        """What is left for a release, and what was asked for."""
+        epsilon, rho = account.fits(part), account.fits_rho(part)
+        assert account.limit is not None
+        assert epsilon is not None
+        assert rho is not None
+        gaussian = f", or a rho of up to {in_figures(rho, up=False)}," if rho else ""
+        advice = (
+            f"An epsilon of up to {exact_text(epsilon)}{gaussian} would fit" if epsilon else "Nothing fits any more"
+        )
+        if account.limit.is_pure:
+            has = f"has {exact_text(epsilon)} of its limit of {account.limit} left"
+        else:
+            has = f"has the limit {account.limit}"
+        return f"The population {population!r} {has} in {self.name}, and {asks}. {advice}."
+
+    def _has_limit(self, population: str, limit: Limit, wanted: Limit) -> str:
+        return (
+            f"The population {population!r} has a limit of {limit} in {self.name} already, and a limit is set once. If "
+            "it is to be changed, run: dpheatmap ledger change-limit LEDGER --population "
+            f"{shlex.quote(population)} --from {shlex.quote(str(limit))} {wanted.as_options('--to')}"
         )
 
     @staticmethod
@@ -395,11 +550,20 @@ class Ledger:
         return f"<Ledger {self.name}>"
 
 
-def _next(
-    rows: list[Row], kind: str, population: str, epsilon: Fraction, part: str = "", made: datetime | None = None
-) -> Row:
+def _next(rows: list[Row], population: str, entry: Entry, made: datetime | None = None) -> Row:
     made = made or datetime.now(UTC).replace(microsecond=0)
-    return next_row(rows, made.isoformat(), kind, population, str(epsilon), part)
+    return next_row(rows, made.isoformat(), entry.kind, population, entry.epsilon, entry.part)
+
+
+def _read_cost(epsilon: object, rho: object, of: Part | None = None, series: int | None = None) -> Cost:
+    """The price that parameters of these names give, checked."""
+    given = {"epsilon": epsilon, "rho": rho, "series": series}
+    check(**{name: value for name, value in given.items() if value is not None})
+    if (epsilon is None) == (rho is None):
+        raise ParameterError("A price is an epsilon or a rho, and both or none were given. Give one of them.")
+    if of is not None and series is not None:
+        raise ParameterError("A series is about everybody, and a part was named with it. Leave out one of them.")
+    return Cost.pure(as_epsilon(epsilon)) if rho is None else Cost.gaussian(as_epsilon(rho))
 
 
 def _list_names(names: list[str], most: int = 3) -> str:
@@ -421,11 +585,18 @@ def _check_release(ledger: str, rows: list[Row], name: str, release: Release | S
             f"{ledger} was rolled back or cut short: {name} is entry {entry.number}, and the ledger ends with entry "
             f"{len(rows)}. Find the copy with all entries."
         )
-    row = rows[entry.number - 1]
-    # One charge may be for several images that each got an equal part of it.
-    covered = row.kind == CHARGE and (Fraction(row.epsilon) / release.epsilon).denominator == 1
-    if row.hash != entry.head or not covered:
+    cost = cost_of(rows, entry.number)
+    if rows[entry.number - 1].hash != entry.head or cost is None or not _covers(cost, release):
         raise LedgerError(
             f"{ledger} was rewritten, or {name} was charged to another one: entry {entry.number} is not the one in its "
             "label. Find the right copy."
         )
+
+
+def _covers(cost: Cost, release: Release | SlicedRelease) -> bool:
+    """Whether a charge may be that of a release: all slices are one charge, and images have equal parts of one."""
+    loss = Cost.of(release.loss)
+    if (cost.epsilon is None) != (loss.epsilon is None):
+        return False
+    whole = cost.amount / loss.amount
+    return whole == 1 if isinstance(release, SlicedRelease) else whole.denominator == 1

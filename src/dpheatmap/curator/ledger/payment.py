@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from os import PathLike
+from typing import Any
 
 from dpheatmap._util.parameters import check
 from dpheatmap.curator.ledger.ledger import Ledger
+from dpheatmap.design.privacy_loss import ConcentratedLoss, PureLoss
 from dpheatmap.errors import ParameterError
 from dpheatmap.releases.release import LedgerEntry
 from dpheatmap.slicing.part import Part
@@ -23,22 +24,27 @@ class Payment:
 
     ledger: Ledger | None
     population: str
-    epsilon: Fraction
+    loss: PureLoss | ConcentratedLoss
     part: Part | None
     made: datetime
     marks: tuple[bytes, ...]
     """The marks by which the ledger recognises the input's files."""
+    series: int | None = None
 
     @classmethod
     def prepare(
         cls,
         ledger: str | PathLike[str] | Ledger | None,
         population: str | None,
-        epsilon: Fraction,
+        loss: PureLoss | ConcentratedLoss,
         part: Part | None,
         events: object,
+        series: int | None = None,
     ) -> Payment:
-        """Make the payment if the ledger would accept it now; until it is charged, others may spend what was left."""
+        """Make the payment if the ledger would accept it now; until it is charged, others may spend what was left.
+
+        With ``series``, the release was reserved by the entry of that number.
+        """
         made = datetime.now(UTC).replace(microsecond=0)
         if population is not None:
             check(population=population)
@@ -49,9 +55,9 @@ class Payment:
             )
         opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
         if opened is None or population is None:
-            return cls(None, "", epsilon, part, made, ())
-        opened.check(population, epsilon, of=part)
-        return cls(opened, population, epsilon, part, made, tuple(opened.marks_of(events)))
+            return cls(None, "", loss, part, made, ())
+        opened.check(population, of=part, series=series, **_price(loss))
+        return cls(opened, population, loss, part, made, tuple(opened.marks_of(events)), series)
 
     def charge(self) -> LedgerEntry | None:
         """Write the charge to the ledger, or refuse. No noise is drawn before this, and nothing is refused after it.
@@ -64,6 +70,13 @@ class Payment:
         from dpheatmap.curator.core.noise_kernels import load
 
         load()
-        entry = self.ledger.charge(self.population, self.epsilon, of=self.part, made=self.made)
+        entry = self.ledger.charge(
+            self.population, of=self.part, made=self.made, series=self.series, **_price(self.loss)
+        )
         self.ledger.note_files(self.population, self.marks)
         return entry
+
+
+def _price(loss: PureLoss | ConcentratedLoss) -> dict[str, Any]:
+    """What a release of this loss is charged: an epsilon, or a rho."""
+    return {"rho": loss.rho} if isinstance(loss, ConcentratedLoss) else {"epsilon": loss.epsilon}
