@@ -30,7 +30,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpheatmap.curator import Factor, Interval, Source, discrete_laplace, exp_interval, random_words
+from dpheatmap._util.certified import Interval, exp_interval
+from dpheatmap.curator import Factor, Source, discrete_laplace, random_words
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.quadtree import Ints
 

@@ -32,7 +32,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.curator import Source, exp_interval, random_words
+from dpheatmap._util.certified import exp_interval
+from dpheatmap.curator import Source, random_words
 from dpheatmap.errors import DataError
 from dpheatmap.place.domain import Floats
 from dpheatmap.place.quadtree import Ints

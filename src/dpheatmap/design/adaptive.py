@@ -1,7 +1,8 @@
 """The adaptive design: epsilon is spent down the quadtree along the paths that hold people, as deep as is useful.
 
 The budget of a path is spent from the top down. Decisions use a cell's *signal*: its noisy count times the epsilon that
-its paths have left. In this unit, a measurement with all that is left has noise of scale 1.
+its paths have left. In this unit, a measurement with all that is left has noise of scale 1. With Gaussian noise,
+epsilon is that of Laplace noise with the same deviation (`PrivacyLoss.strength`).
 
 1. *The total.* One count of everybody, with a hundredth of epsilon, chooses the level to start at: the deepest one
    whose cells hold, on average, START people times epsilon; not above ``first``.
@@ -65,17 +66,16 @@ class AdaptiveDesign(StartedByTotal):
 
     def after(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> list[Question]:
         """Choose the start after the total; close, finish and open cells after a level."""
-        epsilon = loss.epsilon
         if asked.left == 0:
             return []
         if self._is_total(asked):
-            level = self.start_of(domain, epsilon * int(noisy[0]) / UNITS)
+            level = self.start_of(domain, loss.strength(SHARES) * int(noisy[0]) / UNITS)
             return [self._level(level, domain.codes(level), asked.left)]
         if asked.left + asked.share == self._left_at_start:
-            deeper = self._levels_if_even(domain, epsilon, asked, noisy)
+            deeper = self._levels_if_even(domain, loss, asked, noisy)
             if deeper is not None:
                 return [_spend_the_rest(domain, asked, asked.cells, deeper)]
-        low, high = (self._count(c, epsilon, asked.left) for c in (self.closing, self.opening))
+        low, high = (_count(c, loss.strength(asked.left)) for c in (self.closing, self.opening))
         closed, opened = noisy <= low, noisy > high
         if asked.level == self.last - 1:  # opening a cell is the same as finishing it
             opened[:] = False
@@ -112,21 +112,26 @@ class AdaptiveDesign(StartedByTotal):
         share = left if level == self.last else int(left * self.spent)
         return Question(level, cells, share, left - share)
 
-    def _count(self, signal: Fraction, epsilon: Fraction, left: int) -> int:
-        """The largest count, in units, whose signal is at most ``signal``."""
-        return min(signal * UNITS * SHARES // (epsilon * left), FARTHEST)
-
-    def _levels_if_even(self, domain: Domain, epsilon: Fraction, asked: Question, noisy: Ints) -> int | None:
+    def _levels_if_even(self, domain: Domain, loss: PrivacyLoss, asked: Question, noisy: Ints) -> int | None:
         """The number of levels deeper that an even map is measured; None if the map is not even or too large."""
-        noise = len(noisy) * 2 * (UNITS * SHARES / (epsilon * asked.share)) ** 2  # variance of counts, in units
+        noise = len(noisy) * 2 * (UNITS / loss.strength(asked.share)) ** 2  # variance of counts, in units
         each = each_if_even([int(y) for y in noisy], noise, self.evenness)
         if each is None:
             return None
-        signal = each * epsilon * asked.left / (UNITS * SHARES)
+        signal = each * loss.strength(asked.left) / UNITS
         deeper = 0
         while asked.level + deeper < self.last and signal >= self.even_signal * 2 * 4**deeper:
             deeper += 1  # the number of levels nearest, in powers of 4, to signal / even_signal
         return deeper if domain.count(asked.level + deeper) <= MOST_AT_ONCE else None
+
+
+GAUSSIAN_SPENT = Fraction(1, 6)
+"""What a level takes of what is left with Gaussian noise, where a part of rho buys its square root in strength."""
+
+
+def _count(signal: Fraction, strength: Fraction) -> int:
+    """The largest count, in units, whose signal is at most ``signal``."""
+    return min(signal * UNITS // strength, FARTHEST)
 
 
 def _spend_the_rest(domain: Domain, asked: Question, cells: Ints, deeper: int) -> Question:

@@ -130,6 +130,21 @@ class AdaptiveForecast(_StartedByTotal):
         return len(parts) - 1
 
 
+class GaussianForecast(_BySignal):
+    """The forecast of the adaptive design with Gaussian noise, by people times the epsilon of Laplace noise as strong.
+
+    Parts of rho buy the square root of themselves, so levels take less from each other than with Laplace noise.
+    """
+
+    errors = (
+        (10, 0.195), (30, 0.116), (100, 0.0566), (200, 0.0384), (300, 0.0251), (1000, 0.0106), (3000, 0.00439),
+        (10**4, 0.00202), (3 * 10**4, 0.000867), (10**5, 0.000378),
+    )  # fmt: skip
+
+
+GAUSSIAN_FORECAST = GaussianForecast()
+
+
 class LadderForecast(_StartedByTotal):
     """The forecast of the ladder."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from dpheatmap._util.options import option_fields
 from dpheatmap._util.parameters import RULES, check, one_of
-from dpheatmap.design.adaptive import AdaptiveDesign
+from dpheatmap.design.adaptive import GAUSSIAN_SPENT, AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.design import Design
 from dpheatmap.design.forecast import AdaptiveForecast, DenseForecast, Forecast, LadderForecast, PaperForecast
@@ -56,6 +57,26 @@ def choose_design(domain: Domain, epsilon: Fraction, settings: Settings) -> Desi
             "Leave it out."
         )
     return kind.choose(domain, epsilon, settings)
+
+
+def choose_for_gaussian(domain: Domain, settings: Settings) -> AdaptiveDesign:
+    """Choose the design for Gaussian noise: the adaptive one, since its decisions are made by published values.
+
+    The ladder, which is the default elsewhere, gives way to it; others are refused.
+    """
+    design = settings.design
+    if isinstance(design, AdaptiveDesign):
+        made = _design_object(domain, settings)
+        assert isinstance(made, AdaptiveDesign)
+        return made
+    if design not in (LadderDesign.name, AdaptiveDesign.name):
+        raise ParameterError(
+            "Gaussian noise goes with the design 'adaptive'; it was "
+            f"{design if isinstance(design, str) else design.name!r}. Leave it out, or use Laplace noise."
+        )
+    if settings.users is not None:
+        raise ParameterError("users is for the design 'dense', which has Laplace noise. Leave it out.")
+    return replace(AdaptiveDesign.choose(domain, Fraction(1), settings), spent=GAUSSIAN_SPENT)
 
 
 def _design_object(domain: Domain, settings: Settings) -> Design:

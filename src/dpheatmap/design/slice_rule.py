@@ -31,9 +31,9 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
 LOOK = Fraction(1, 100)
-WEAK, FAINT, FEW = 200, 1500, 16
+WEAK, FAINT, FEW = 170, 1500, 16
 """Signals of a slice, and of all slices, below which the pooled map gets most; and how many slices are not few."""
-POOLED = {"weak": Fraction(4, 5), "few": Fraction(13, 20), "many": Fraction(1, 2)}
+POOLED = {"weak": Fraction(9, 10), "faint": Fraction(4, 5), "few": Fraction(13, 20), "many": Fraction(1, 2)}
 """The pooled map's part of what the look left."""
 APART, STRONG = 40, 2500
 """Slices are measured apart if the signal of each is APART times the square of their number, or STRONG."""
@@ -61,7 +61,7 @@ class SliceRule:
         if signal >= slices * min(APART * slices**2, STRONG):
             return cls(Fraction(0))
         if signal < max(WEAK * slices, FAINT):
-            return cls(POOLED["weak"])
+            return cls(POOLED["weak" if signal < WEAK * slices else "faint"])
         return cls(POOLED["few" if slices < FEW else "many"])
 
     @classmethod

@@ -3,7 +3,8 @@
 A curator adds a discrete Laplace. With n devices of which n_min would be enough, each adds the difference of two
 negative binomial variables of shape 1 / n_min. Their sum has the shape n / n_min: it is a sum of that many discrete
 Laplaces, a whole number or not. Each of several servers adds a discrete Laplace, and a measurement has the sum of them.
-Sums over many reports of the local model are Gaussian, with a deviation for each measurement.
+Sums over many reports of the local model are Gaussian, with a deviation for each measurement. A curator's discrete
+Gaussian has deviations that follow from the shares of rho.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from fractions import Fraction
 from dpheatmap.releases.trust import Trust
 
 _LAPLACE = "P(k) proportional to exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))"
+_DISCRETE_GAUSSIAN = "P(k) proportional to exp(-k^2 rho budget_share / (shares_of_epsilon units_per_person^2))"
 _GAUSSIAN = "nearly normal, with the standard deviation noise_deviation / units_per_person"
 
 
@@ -63,8 +65,32 @@ class GaussianNoise:
             raise ValueError("deviations tell all of the noise")
 
 
-NoiseLaw = LaplaceNoise | GaussianNoise
+@dataclass(frozen=True)
+class DiscreteGaussianNoise:
+    """A curator's discrete Gaussian, whose variances follow from the shares of rho.
+
+    Attributes
+    ----------
+    summed : Fraction
+        Always 1: one curator adds it.
+    family : str
+        The name of the law.
+    law : str
+        The law as a formula, for the metadata of files.
+    """
+
+    summed: Fraction = Fraction(1)
+    family = "discrete Gaussian"
+    law = _DISCRETE_GAUSSIAN
+
+    def __post_init__(self) -> None:
+        if self.summed != 1:
+            raise ValueError("one curator adds the noise")
+
+
+NoiseLaw = LaplaceNoise | GaussianNoise | DiscreteGaussianNoise
 LAPLACE = LaplaceNoise()
+DISCRETE_GAUSSIAN = DiscreteGaussianNoise()
 
 
 def shuffled_noise(participants: int, enough: int) -> LaplaceNoise:
@@ -85,6 +111,8 @@ def fits(trust: Trust, noise: NoiseLaw) -> bool:
     """Whether a trust model has noise of this law."""
     if trust.who == "nobody":
         return isinstance(noise, GaussianNoise)
+    if isinstance(noise, DiscreteGaussianNoise):
+        return trust.who == "curator"
     if not isinstance(noise, LaplaceNoise):
         return False
     if trust.who == "servers":

@@ -24,6 +24,7 @@ from dpheatmap._util.parameters import DEEPEST, as_epsilon
 from dpheatmap.design import privacy_loss
 from dpheatmap.design.design import AskingDesign, Question, asks
 from dpheatmap.design.ladder import LadderDesign
+from dpheatmap.design.privacy_loss import ConcentratedLoss
 from dpheatmap.design.registry import read_design
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
@@ -31,15 +32,23 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
 from dpheatmap.releases.ladder_shape import problem_of_ladder
 from dpheatmap.releases.measurements import Measurements
-from dpheatmap.releases.noise_law import LAPLACE, GaussianNoise, LaplaceNoise, NoiseLaw, fits
+from dpheatmap.releases.noise_law import (
+    DISCRETE_GAUSSIAN,
+    LAPLACE,
+    DiscreteGaussianNoise,
+    GaussianNoise,
+    LaplaceNoise,
+    NoiseLaw,
+    fits,
+)
 from dpheatmap.releases.release import LedgerEntry, Release
 from dpheatmap.releases.trust import CURATOR, Trust
 
 if TYPE_CHECKING:
     from dpheatmap.releases.sliced_release import SlicedRelease
 
-FORMAT, SLICED = 2, 3
-"""The newest format, and that of sliced releases. A curator's releases have format 1, which knows only that model."""
+FORMAT, SLICED, GAUSSIAN = 4, 3, 4
+"""The newest format, that of sliced releases, and that of Gaussian noise. A curator's other releases have format 1."""
 KEY = "dpheatmap"
 _MEMORY = "1GB"
 _FEW_ROWS = 2**16  # a curator's noise does not compress: above so many, each row takes a byte or more
@@ -100,7 +109,7 @@ def describe(release: Release) -> dict[str, Any]:
     # Where nobody was trusted, shares are those of the people, and each of them spends all of epsilon on one level.
     part = (lambda share: loss.epsilon) if trust.who == "nobody" else loss.part
     return {
-        "format": 2 if trust.collected else 1,
+        "format": GAUSSIAN if isinstance(noise, DiscreteGaussianNoise) else 2 if trust.collected else 1,
         "software": f"dpheatmap {__version__}",
         "made": release.made.isoformat(),
         "domain": release.domain.to_dict(),
@@ -127,6 +136,10 @@ def _trust(metadata: Mapping[str, Any]) -> tuple[Trust, NoiseLaw]:
     """The trust model and the law of the noise. Files of format 1 don't name them: a curator, and Laplace noise."""
     if metadata["format"] < 2:
         return CURATOR, LAPLACE
+    if metadata["format"] == GAUSSIAN:
+        if metadata["trusted"] != CURATOR.who or metadata["noise"]["family"] != DISCRETE_GAUSSIAN.family:
+            raise ValueError("the noise is not that of the format")
+        return CURATOR, DISCRETE_GAUSSIAN
     participants = metadata["participants"]
     if type(participants) is not int:
         raise ValueError("the number of participants is not a whole number")
@@ -161,9 +174,9 @@ def release_of(metadata: Mapping[str, Any], columns: Mapping[str, Ints], name: s
         )
     try:
         release = _from_metadata(metadata, columns)
+        problem = problem_of(release)
     except (LookupError, TypeError, ValueError, ArithmeticError, MemoryError, DpheatmapError) as error:
         raise ReleaseFileError(f"{name} is damaged: its metadata can't be understood. Get a fresh copy.") from error
-    problem = problem_of(release)
     if problem:
         raise ReleaseFileError(f"{name} is damaged or was altered: {problem}. Get a fresh copy.")
     return release
@@ -264,8 +277,15 @@ def problem_of(release: Release) -> str | None:
     at_once = design.at_once
     if at_once != release.trust.collected:
         return "its design is not one for the trust model that it claims"
+    gaussian = isinstance(release.noise, DiscreteGaussianNoise)
+    if gaussian != isinstance(release.loss, ConcentratedLoss):
+        return "its noise does not give the promise that it states"
     units = 0 < release.units <= UNITS if at_once else release.units == UNITS
-    if not units or not 0 <= release.delta < 1 or (release.delta > 0 and release.trust.who != "shuffler"):
+    if (
+        not units
+        or not 0 <= release.delta < 1
+        or (release.delta > 0 and not gaussian and release.trust.who != "shuffler")
+    ):
         return "its units or delta are not those of this format"
     if design.last > release.domain.depth:
         return "its levels don't fit its domain"
@@ -280,6 +300,8 @@ def problem_of(release: Release) -> str | None:
     if m.deviations is not None and np.any((m.deviations < 1) | (m.deviations > FARTHEST)):
         return "its noise is out of range"
     if isinstance(design, LadderDesign):
+        if gaussian:
+            return "its design is not one for Gaussian noise"
         return problem_of_ladder(design, release.domain, release.epsilon, m)
     assert asks(design)
     return _problem_of_questions(design, release)

@@ -15,18 +15,21 @@ import numba
 import numpy as np
 import pytest
 
-from dpheatmap._util import evenness
+from dpheatmap._util import certified, evenness
 from dpheatmap.curator import half_deviations
 from dpheatmap.curator.core import budget, counts, looks, measure, noise, noise_kernels, publishing, walk
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.noise import SMALL, DiscreteLaplace
+from dpheatmap.curator.gaussian import discrete_gaussian, gaussian_kernels, gaussian_measure
+from dpheatmap.curator.gaussian.discrete_gaussian import DiscreteGaussian
+from dpheatmap.curator.gaussian.gaussian_measure import measure_with_gaussian
 from dpheatmap.design import adaptive, dense, paper, start
 from dpheatmap.design import ladder as ladder_design
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.dense import DenseDesign
 from dpheatmap.design.ladder import LadderDesign
-from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.design.privacy_loss import ConcentratedLoss, PureLoss
 from dpheatmap.design.shares import UNITS, split_over_levels
 from dpheatmap.place import quadtree
 from dpheatmap.place.domain import Domain
@@ -48,6 +51,10 @@ INTEGER_MODULES = [
     start,
     evenness,
     ladder_design,
+    certified,
+    discrete_gaussian,
+    gaussian_kernels,
+    gaussian_measure,
 ]
 FLOATS = re.compile(r"\b(double|float|half|f(?:add|sub|mul|div|rem|cmp|neg|ma)|[su]itofp|fpto[su]i|fpext|fptrunc)\b")
 
@@ -62,7 +69,13 @@ def llvm(function: Callable[..., Any], signature: tuple[Any, ...]) -> str:
 def test_the_kernels_compile_to_integer_code() -> None:
     for size in (1, SMALL):
         DiscreteLaplace(Fraction(1, 1000)).sample(size)
-    kernels: list[Any] = [noise_kernels.look_up, noise_kernels.search, noise_kernels.finish]
+    DiscreteGaussian(Fraction(10**6)).exact(1000)
+    kernels: list[Any] = [
+        noise_kernels.look_up,
+        noise_kernels.search,
+        noise_kernels.finish,
+        gaussian_kernels.von_neumann,
+    ]
     for kernel in kernels:
         signatures = kernel.signatures
         assert len(signatures) == 1  # one for all that a sampler ever passes
@@ -94,8 +107,16 @@ def test_no_float_is_written_between_counts_and_noisy_counts(module: ModuleType)
         "epsilon * int(noisy[0]) / UNITS",
         "loss.epsilon * int(noisy[0]) / UNITS",
         "signal / self.start",
-        "UNITS * SHARES / (epsilon * asked.share)",
-        "each * epsilon * asked.left / (UNITS * SHARES)",
+        "loss.strength(SHARES) * int(noisy[0]) / UNITS",
+        "UNITS / loss.strength(asked.share)",
+        "each * loss.strength(asked.left) / UNITS",
+        "variance / 64",
+        "variance / self.block ** 2",
+        "Fraction(self.block ** 2) / (2 * self.variance)",
+        "Fraction(digit * (2 * head * self.block + digit)) / (2 * self.variance)",
+        "Fraction(self.heads * self.block ** 2) / self.variance",
+        "(magnitude ** 2 - envelope) / (2 * self.variance)",
+        "UNITS ** 2 / (2 * loss.part(share))",
         "UNITS * SHARES / (epsilon * share)",
         "own * (members - 1) / members",
     }
@@ -159,6 +180,8 @@ def test_no_float_is_held_between_counts_and_noisy_counts() -> None:
                 for epsilon in (Fraction(1, 3), Fraction(20))
             ]
             + [measure_counts(people, PureLoss(Fraction(1)), DenseDesign(2, 6))]
+            + [measure_with_gaussian(people, ConcentratedLoss(Fraction(rho)), AdaptiveDesign(2, 6)) for rho in (1, 20)]
+            + [DiscreteGaussian(variance, word_bits=16).exact(10**4) for variance in (Fraction(1, 3), Fraction(10**6))]
             + [
                 DiscreteLaplace(Fraction(1, 1000), table_bits=2, word_bits=4, head=1).sample(size)
                 for size in (99, SMALL)
@@ -169,6 +192,8 @@ def test_no_float_is_held_between_counts_and_noisy_counts() -> None:
     stages = {"sample", "_draw_many", "_draw_few", "exp_interval", "table", "floors", "resolve", "untie", "_geometric"}
     assert {
         *stages,
+        "_propose",
+        "measure_with_gaussian",
         "random_words",
         "clip",
         "summable",

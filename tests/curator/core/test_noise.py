@@ -27,7 +27,7 @@ from mpmath import mp
 from dpheatmap.curator.core import noise, noise_kernels
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts
-from dpheatmap.curator.core.noise import BLOCK, HEAD, LARGEST, SMALL, DiscreteLaplace, Factor, exp_interval
+from dpheatmap.curator.core.noise import BLOCK, HEAD, LARGEST, SMALL, DiscreteLaplace, Factor
 from dpheatmap.curator.core.publishing import add_noise
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import FARTHEST, UNITS
@@ -69,29 +69,6 @@ class Script:
     def __call__(self, size: int) -> bytes:
         given, self._words = self._words[: size // 8], self._words[size // 8 :]
         return np.array(given + [0] * (size // 8 - len(given)), dtype=np.uint64).tobytes()
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    numerator=st.integers(0, 2**80),
-    denominator=st.integers(1, 2**80) | st.integers(0, 200).map(lambda k: 2**k),
-    bits=st.integers(64, 700),
-)
-def test_exp_interval_holds_the_exponential_and_little_else(numerator: int, denominator: int, bits: int) -> None:
-    x = Fraction(numerator, denominator)
-    low, high = exp_interval(x, bits)
-    with mp.workprec(bits + 400):
-        value = mpmath.ldexp(mpmath.exp(-real(x)), bits)
-        assert low <= value <= high
-    assert low >= 0
-    assert high <= 2**bits
-    assert high - low <= 4 * bits
-
-
-def test_exp_interval_at_its_ends() -> None:
-    assert exp_interval(Fraction(0), 256) == (2**256 - 1, 2**256)
-    assert exp_interval(Fraction(10**6), 256) == (0, 1)
-    assert exp_interval(Fraction(1, 10**200), 256) == (2**256 - 1, 2**256)
 
 
 @each_rate

@@ -17,7 +17,7 @@ from dpheatmap.curator.publish import design_for
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.settings import Settings
-from dpheatmap.design.shares import SHARES, UNITS
+from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.design.slice_rule import Blocks, SliceRule, loss_of_look
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.measurements import Measurements, SliceMeasurements
@@ -76,13 +76,13 @@ def test_parts_add_up_to_epsilon_on_every_pair(domain: Domain, number: int, peop
     assert {look + pooled[code] + of_block[code] for code in pooled} == {epsilon}
 
 
-def test_all_three_ways_are_met() -> None:
-    """Of the cases above: few people are mostly pooled, more have blocks, and plenty are apart."""
+def test_all_ways_are_met() -> None:
+    """Of the cases above: few people are mostly pooled, more have blocks, and plenty are apart; each has its part."""
     rules = {
         (number, people): measured(PLACE, generated(PLACE, number, people), Fraction(7, 5), people)[0].rule
-        for number, people in [(3, 0), (7, 300), (24, 600), (2, 50_000)]
+        for number, people in [(3, 0), (3, 200), (7, 300), (24, 600), (2, 50_000)]
     }
-    assert [float(rule.pooled) for rule in rules.values()] == [0.8, 0.65, 0.5, 0.0]
+    assert [float(rule.pooled) for rule in rules.values()] == [0.9, 0.8, 0.65, 0.5, 0.0]
 
 
 def test_blocks_that_overlap_are_found_before_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +108,23 @@ def test_pooled_counts_are_sums(slices_: list[dict[int, int]]) -> None:
     assert every.total == sum(one.total for one in counts)
     codes = np.arange(1024)
     assert (every.exact(5, codes) == np.sum([one.exact(5, codes) for one in counts], axis=0)).all()
+
+
+HEAVY = st.one_of(st.integers(0, 2**63 - 1), st.sampled_from([2**32 - 1, 2**32, 2**61 - 1, 2**61, 2**62, 2**63 - 1]))
+
+
+@given(st.lists(HEAVY, min_size=1, max_size=8), st.integers(0, UNITS))
+def test_a_cell_of_many_slices_is_held_and_never_overflows(weights: list[int], more: int) -> None:
+    """More people than 64 bits hold weigh FARTHEST together, and a person moves the sum by no more than their units."""
+    weights[0] = min(weights[0], 2**63 - 1 - more)
+
+    def pooled(first: int) -> int:
+        cell = np.array([7])
+        return pool([Counts.in_order(PLACE, cell, np.array([one])) for one in [first, *weights[1:]]]).total
+
+    alone, together = pooled(weights[0]), pooled(weights[0] + more)
+    assert alone == min(sum(weights), FARTHEST)
+    assert 0 <= together - alone <= more
 
 
 def test_every_slice_has_noise_of_its_own() -> None:

@@ -51,17 +51,21 @@ from dpheatmap.curator.core.publishing import Draw, Published, count_with_noise
 from dpheatmap.curator.core.walk import walk
 from dpheatmap.design.design import Design, Question, asks
 from dpheatmap.design.ladder import LadderDesign
-from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.releases.measurements import Measurements
 
 
-def measure_counts(counts: Counts, loss: PrivacyLoss, design: Design, source: Source = os.urandom) -> Measurements:
+def measure_counts(counts: Counts, loss: PureLoss, design: Design, source: Source = os.urandom) -> Measurements:
     """Measure counts by a design, each with independent noise of the rate that its share stands for."""
     noise = _noise_of(loss, design, counts.domain)
-    found = _publish(counts, loss, design, lambda share, size: noise[share].exact(size, source))
+    return in_rows(_publish(counts, loss, design, lambda share, size: noise[share].exact(size, source)))
+
+
+def in_rows(found: list[Published]) -> Measurements:
+    """The measurements of all that was published."""
     levels, cells, noisy, shares = (np.concatenate(column) for column in zip(*map(_columns, found), strict=True))
     order = np.lexsort((cells, levels))  # by level, then by code, then in time
     return Measurements(levels[order], cells[order], noisy[order], shares[order])
@@ -75,8 +79,11 @@ def rehearse(loss: PrivacyLoss, design: Design, domain: Domain) -> None:
 
 def _publish(counts: Counts, loss: PrivacyLoss, design: Design, draw: Draw) -> list[Published]:
     """Publish what a design measures: by its secret looks, or by answers to its questions."""
-    if isinstance(design, LadderDesign):
-        return climb(design, counts, loss, draw)
+    return climb(design, counts, loss, draw) if isinstance(design, LadderDesign) else ask(counts, loss, design, draw)
+
+
+def ask(counts: Counts, loss: PrivacyLoss, design: Design, draw: Draw) -> list[Published]:
+    """Publish the answers to a design's questions, each checked against what its paths have left."""
     if not asks(design):
         raise TypeError("a design neither asks questions nor is a ladder")
     found: list[Published] = []
@@ -96,16 +103,16 @@ def _columns(published: Published) -> tuple[Ints, Ints, Ints, Ints]:
     return np.full(len(noisy), asked.level), asked.cells, noisy, np.full(len(noisy), asked.share)
 
 
-def check_noise(loss: PrivacyLoss, design: Design, domain: Domain) -> None:
+def check_noise(loss: PureLoss, design: Design, domain: Domain) -> None:
     """Refuse an epsilon that is too small for exact noise, before any data is read."""
     _noise_of(loss, design, domain)
 
 
-def _noise_of(loss: PrivacyLoss, design: Design, domain: Domain) -> Mapping[int, DiscreteLaplace]:
+def _noise_of(loss: PureLoss, design: Design, domain: Domain) -> Mapping[int, DiscreteLaplace]:
     return noise_of_shares(loss, tuple(sorted(design.possible_shares(domain) - {0})))
 
 
 @lru_cache(maxsize=16)
-def noise_of_shares(loss: PrivacyLoss, shares: tuple[int, ...]) -> Mapping[int, DiscreteLaplace]:
+def noise_of_shares(loss: PureLoss, shares: tuple[int, ...]) -> Mapping[int, DiscreteLaplace]:
     """The noise of each share: rate b / W, as exact fractions."""
     return MappingProxyType({share: discrete_laplace(loss.part(share) / UNITS) for share in shares})

@@ -42,14 +42,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from dpheatmap._util.certified import Interval, exp_interval, power_intervals, quotient_interval
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.quadtree import Ints
 
 Source = Callable[[int], bytes]
 """Gives so many random bytes. The default, `os.urandom`, keeps no state, so forks and threads can't share a stream."""
-
-Interval = tuple[int, int]
-"""Bounds ``low <= 2^bits * value <= high`` of a real number, for a number of bits known from the context."""
 
 RADIX = 256
 HEAD = 256
@@ -58,30 +56,6 @@ WORD_BITS = 64
 BLOCK = 2**16
 SMALL = 2**12  # below this many samples the second stage alone is faster than building tables for the first
 LARGEST = 2**62
-
-
-def exp_interval(x: Fraction, bits: int) -> Interval:
-    """Integers around ``2^bits * exp(-x)`` for a rational ``x >= 0``.
-
-    ``x`` is halved until it is below 1/16; the alternating series brackets exp(-x / 2^k) between partial sums, and
-    the bracket is squared k times. Every operation rounds outward.
-    """
-    halvings = max(0, (x.numerator * 16 // x.denominator).bit_length())
-    one = 1 << bits
-    scaled = (x.numerator << bits) // (x.denominator << halvings)
-    y_low, y_high = scaled, scaled + 1
-    low = high = 0
-    term_low = term_high = one
-    k = 0
-    while term_high > 1:
-        low, high = (low + term_low, high + term_high) if k % 2 == 0 else (low - term_high, high - term_low)
-        k += 1
-        term_low = term_low * y_low // (k << bits)
-        term_high = -(-term_high * y_high // (k << bits))
-    low, high = low - term_high, min(high + term_high, one)
-    for _ in range(halvings):
-        low, high = low * low >> bits, -(-high * high >> bits)
-    return low, high
 
 
 class Factor:
@@ -157,27 +131,14 @@ def random_words(size: int, bits: int, source: Source) -> NDArray[np.uint64]:
     return np.frombuffer(source(8 * size), dtype=np.uint64, count=size) & np.uint64((1 << bits) - 1)
 
 
-def _powers(ratio: Interval, count: int, bits: int) -> list[Interval]:
-    """Intervals around ``ratio^0 .. ratio^count``."""
-    powers = [(1 << bits, 1 << bits)]
-    for _ in range(count):
-        low, high = powers[-1]
-        powers.append((low * ratio[0] >> bits, -(-high * ratio[1] >> bits)))
-    return powers
-
-
-def _quotient(over: Interval, under: Interval, bits: int) -> Interval:
-    return (over[0] << bits) // under[1], -(-(over[1] << bits) // under[0])
-
-
 def _digit_cuts(rate: Fraction) -> Callable[[int], list[Interval]]:
     """Cut points of ``P(d)`` proportional to ``p^d``, d < RADIX, p = exp(-rate): ``(1 - p^(d+1)) / (1 - p^RADIX)``."""
 
     def cuts(bits: int) -> list[Interval]:
         one = 1 << bits
-        powers = _powers(exp_interval(rate, bits), RADIX, bits)
+        powers = power_intervals(exp_interval(rate, bits), RADIX, bits)
         below = [(one - high, one - low) for low, high in powers]
-        return [_quotient(below[d + 1], below[RADIX], bits) for d in range(RADIX - 1)]
+        return [quotient_interval(below[d + 1], below[RADIX], bits) for d in range(RADIX - 1)]
 
     return cuts
 
@@ -192,14 +153,14 @@ def _head_cuts(rate: Fraction, block: int, head: int) -> Callable[[int], list[In
     def cuts(bits: int) -> list[Interval]:
         one = 1 << bits
         q = exp_interval(rate, bits)
-        powers = _powers(exp_interval(rate * block, bits), head, bits)
+        powers = power_intervals(exp_interval(rate * block, bits), head, bits)
         doubled = [(2 * low, 2 * high) for low, high in powers]
         pairs = [(a[0] + b[0], a[1] + b[1]) for a, b in pairwise(powers)]
         above = [doubled[0]]
         for k in range(head):
             above += [pairs[k], doubled[k + 1]]
         above.append(powers[head])
-        weight = _quotient(q, (one + q[0], one + q[1]), bits)
+        weight = quotient_interval(q, (one + q[0], one + q[1]), bits)
         return [(one - (-(-high * weight[1] >> bits)), one - (low * weight[0] >> bits)) for low, high in above]
 
     return cuts

@@ -31,7 +31,7 @@ from dpheatmap.curator.core.noise import Source
 from dpheatmap.curator.core.publishing import count_with_noise
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
-from dpheatmap.design.shares import SHARES
+from dpheatmap.design.shares import FARTHEST, SHARES
 from dpheatmap.design.slice_rule import Blocks, SliceRule, choose_blocks, loss_of_look
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
@@ -64,11 +64,14 @@ def check_blocks(domain: Domain, blocks: Blocks) -> None:
 
 
 def pool(counts: Sequence[Counts]) -> Counts:
-    """Add up the counts of slices. A person weighs at most W in all of them together, and so in the sum."""
+    """Add up the counts of slices, up to FARTHEST in a cell. A person weighs at most W in all, and so in the sum."""
     codes, place = np.unique(np.concatenate([one.codes for one in counts]), return_inverse=True)
-    weights = np.zeros(len(codes), np.int64)
-    np.add.at(weights, place, np.concatenate([np.diff(one.sums) for one in counts]))
-    return Counts.in_order(counts[0].domain, codes, weights)
+    weights = np.concatenate([np.diff(one.sums) for one in counts])
+    high, low = np.zeros((2, len(codes)), np.int64)  # of halves of 32 bits, no sum overflows
+    np.add.at(high, place, weights >> 32)
+    np.add.at(low, place, weights % 2**32)
+    held = np.where(high + (low >> 32) < FARTHEST >> 32, (high << 32) + low, FARTHEST)
+    return Counts.in_order(counts[0].domain, codes, held)
 
 
 def _blocks_of(counts: Counts, blocks: Blocks, loss: PureLoss, source: Source) -> Ints:

@@ -6,8 +6,8 @@ There are three laws, all with a known scale s; d = |y - x| / s:
 * *A sum of k Laplaces*: k servers that each add noise. The density is that of a symmetric Bessel law,
   proportional to exp(-d) times the polynomial ``sum over j < k of (k - 1 + j)! / (j! (k - 1 - j)!) 2^-j d^(k-1-j)``;
   for k = 2 it is (1 + d) exp(-d). It has no kink.
-* *Gaussian*: sums over many people in the local model. log p = -d^2 / 2, and linear beyond d = 50, where p < 1e-540, so
-  that data with such contradictions get a finite answer.
+* *Gaussian*: a curator's, and sums over many people in the local model. log p = -d^2 / 2, and linear beyond d = 50,
+  where p < 1e-540, so that data with such contradictions get a finite answer.
 
 A law is written as the coefficients of its polynomial, the constant first; a Gaussian has none.
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 from dpheatmap._util.jit import njit
 from dpheatmap.place.domain import Floats
-from dpheatmap.releases.noise_law import GaussianNoise, NoiseLaw
+from dpheatmap.releases.noise_law import DiscreteGaussianNoise, GaussianNoise, NoiseLaw
 
 REACH = 20.0
 """The distance, in scales, within which a measurement is evaluated. Further out its Laplace term is linear."""
@@ -61,7 +61,7 @@ def law_of(noise: NoiseLaw) -> tuple[Floats, float]:
     >>> round(law_of(LaplaceNoise(Fraction(6, 5)))[1] ** 2, 9)
     1.2
     """
-    if isinstance(noise, GaussianNoise):
+    if isinstance(noise, (GaussianNoise, DiscreteGaussianNoise)):
         return GAUSSIAN, 1.0
     terms = min(math.floor(noise.summed + Fraction(1, 2)), _MOST_TERMS)
     return laplace_sum(terms), math.sqrt(noise.summed / terms)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpheatmap.design.privacy_loss import ConcentratedLoss
 from dpheatmap.design.shares import SHARES
 from dpheatmap.estimate.posterior.likelihood import law_of
 from dpheatmap.estimate.posterior.pruning import measurements_to_read
@@ -41,11 +42,14 @@ class Observations:
     def every(cls, release: Release) -> Observations:
         """All measurements of a release in people.
 
-        One Laplace of a share of epsilon has the scale 1 / that share; other noise follows its own law.
+        One Laplace of a share of epsilon has the scale 1 / that share; other noise follows its own law. A Gaussian's
+        scale is its deviation, and that of a share s of rho is 1 / sqrt(2 rho s).
         """
         m = release.measurements
         law, stretch = law_of(release.noise)
-        if m.deviations is None:
+        if isinstance(release.loss, ConcentratedLoss):
+            scales = np.sqrt(SHARES / (2.0 * float(release.loss.rho) * m.shares.astype(np.float64)))
+        elif m.deviations is None:
             scales = stretch * SHARES / (float(release.loss.epsilon) * m.shares.astype(np.float64))
         else:
             scales = m.deviations / release.units

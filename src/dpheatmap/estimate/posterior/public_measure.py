@@ -8,7 +8,7 @@ no place is ruled out.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
@@ -116,6 +116,8 @@ def _density(prior: Any, domain: Domain) -> tuple[Density, tuple[Release, ...]]:
     if isinstance(prior, Release):
         _refuse_secret(prior.seeded, "release")
         return _on_grid(raster_of(prior.distribution()), prior.domain, domain), (prior,)
+    if isinstance(prior, (list, tuple)):
+        return _of_several(prior, domain)
     if isinstance(prior, np.ndarray):
         if prior.ndim != 2 or prior.size == 0:
             raise ParameterError(f"A raster has two dimensions, and this array has {prior.ndim}. Give rows of pixels.")
@@ -127,9 +129,20 @@ def _density(prior: Any, domain: Domain) -> tuple[Density, tuple[Release, ...]]:
     if isinstance(prior, (str, PathLike)):
         return _of_file(Path(prior), domain)
     raise ParameterError(
-        f"A prior is a release, a heatmap, an array, a GeoTIFF or polygons; it was a {type(prior).__name__}. "
-        "Give one of these, or leave it out."
+        "A prior is a release or a list of them, a heatmap, an array, a GeoTIFF or polygons; it was a "
+        f"{type(prior).__name__}. Give one of these, or leave it out."
     )
+
+
+def _of_several(prior: Sequence[Any], domain: Domain) -> tuple[Density, tuple[Release, ...]]:
+    """The density of several releases of one domain, read as releases about one table."""
+    if not prior or not all(isinstance(one, Release) and one.domain == prior[0].domain for one in prior):
+        raise ParameterError("A list as prior holds releases of one domain, and no others. Leave the others out.")
+    _refuse_secret(any(release.seeded for release in prior), "release")
+    from dpheatmap.estimate.posterior.map_estimate import EstimateOfEqual
+
+    shown = EstimateOfEqual(tuple(prior)).distribution()
+    return _on_grid(raster_of(shown), prior[0].domain, domain), tuple(prior)
 
 
 def raster_of(shown: Distribution) -> Floats:
