@@ -8,6 +8,9 @@ choice. They judge it by Clopper and Pearson's bounds, exact for any number of r
 over all shapes, statistics and directions, so the largest of the bounds exceeds the true epsilon with at most that
 probability.
 
+Shapes with Gaussian noise have a promise of rho = epsilon^2 / 2, which is what an epsilon gives. There the runs bound
+rho from below, and the bound is told as the epsilon that would give it.
+
 One shape adds several people and uses only a part of a release. The promise allows k people k times the log-ratio of
 one, and a part of a release its part of epsilon. There, a log-ratio is divided by what is allowed, which gives the
 epsilon that the promise would need.
@@ -30,19 +33,18 @@ from numpy.typing import NDArray
 
 from dpheatmap._util.parameters import check
 from dpheatmap.design.shares import exact_text, read_epsilon
-from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
 from dpheatmap.evaluate.audit.discovery_shapes import discovery_shapes
 from dpheatmap.evaluate.audit.file_shapes import file_shapes
+from dpheatmap.evaluate.audit.gaussian_shapes import gaussian_shapes
 from dpheatmap.evaluate.audit.group_shapes import image_shapes
 from dpheatmap.evaluate.audit.look_shapes import look_shapes
-from dpheatmap.evaluate.audit.shapes import THRESHOLD, Sample, Shape, sampler_shape, shapes
+from dpheatmap.evaluate.audit.shapes import CHOOSING, THRESHOLD, Sample, Shape, sampler_shape, shapes
 from dpheatmap.evaluate.audit.slice_shapes import slice_shapes
 from dpheatmap.evaluate.process_pool import run_all
 from dpheatmap.place.domain import Floats
 
 FALSE_ALARM = 1e-6
 DESIGNS = ("ladder",)
-CHOOSING = 5  # one of this many runs chooses events, the others judge them
 CANDIDATES = 200
 CHUNK = 8_000  # runs of a worker in one task
 
@@ -139,7 +141,7 @@ def audit(
     findings = [
         Finding(
             shape.name, design, shape.why, _length(without),
-            _bounds(without, added, false_alarm / tests, float(shape.allowed)),
+            _bounds(without, added, false_alarm / tests, shape),
         )
         for (design, shape), (without, added) in zip(chosen, samples, strict=True)
     ]  # fmt: skip
@@ -157,6 +159,7 @@ def catalogue(designs: Sequence[str], epsilon: Fraction) -> list[tuple[str, Shap
     ]  # fmt: skip
     if "ladder" in designs:
         found += [("ladder", shape) for shape in slice_shapes()]
+    found += [("adaptive, Gaussian", shape) for shape in gaussian_shapes(epsilon)]
     return found + [("any", shape) for shape in (*discovery_shapes(epsilon), sampler_shape())]
 
 
@@ -197,34 +200,34 @@ def _length(sample: Sample) -> int:
     return len(next(iter(sample.values())))
 
 
-def _bounds(without: Sample, added: Sample, alpha: float, allowed: float) -> tuple[Bound, ...]:
-    """Compute one bound for each statistic and direction, the largest first.
-
-    A log-ratio is divided by what the promise allows, in epsilons: the promise needs at least that epsilon.
-    """
+def _bounds(without: Sample, added: Sample, alpha: float, shape: Shape) -> tuple[Bound, ...]:
+    """Compute one bound for each statistic and direction, the largest first."""
     found = []
     for name in without:
         for likelier, here, there in (("with them", added, without), ("without them", without, added)):
             a, b = here[name], there[name]
             choose, judge = slice(0, len(a) // CHOOSING), slice(len(a) // CHOOSING, None)
             pick = _threshold if name.startswith(THRESHOLD) else _value
-            words, event = pick(a[choose], b[choose])
+            words, event = pick(a[choose], b[choose], shape.estimate)
             hits, otherwise = int(event(a[judge]).sum()), int(event(b[judge]).sum())
             size = len(a[judge])
-            bound = epsilon_lower_bound(hits, size, otherwise, size, alpha) / allowed
+            bound = shape.bound(hits, size, otherwise, size, alpha)
             found.append(Bound(name, words, likelier, hits, otherwise, size, bound))
     return tuple(sorted(found, key=lambda bound: -bound.epsilon))
 
 
+Estimate = Callable[[NDArray[np.int64], NDArray[np.int64], int], Floats]
+"""Estimates the bounds that events will give, from numbers of hits in so many choosing runs of both data sets."""
 Event = Callable[[NDArray[Any]], NDArray[np.bool_]]
 
 
-def _threshold(a: Floats, b: Floats) -> tuple[str, Event]:
+def _threshold(a: Floats, b: Floats, estimate: Estimate) -> tuple[str, Event]:
     """The event "at least t" or "at most t" that looks worst."""
     at = np.unique(np.quantile(np.concatenate([a, b]), np.linspace(0, 1, CANDIDATES), method="nearest"))
     a, b = np.sort(a), np.sort(b)
-    above = _estimated_bounds(*(len(s) - np.searchsorted(s, at, "left") for s in (a, b)))
-    below = _estimated_bounds(*(np.searchsorted(s, at, "right") for s in (a, b)))
+    more, fewer = (tuple(np.searchsorted(s, at, side) for s in (a, b)) for side in ("left", "right"))
+    above = estimate(len(a) - more[0], len(b) - more[1], len(a))
+    below = estimate(fewer[0], fewer[1], len(a))
     if above.max() >= below.max():
         t = at[np.argmax(above)]
         return f"at least {t:.6g}", lambda values: values >= t
@@ -232,22 +235,10 @@ def _threshold(a: Floats, b: Floats) -> tuple[str, Event]:
     return f"at most {t:.6g}", lambda values: values <= t
 
 
-def _value(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[str, Event]:
+def _value(a: NDArray[np.int64], b: NDArray[np.int64], estimate: Estimate) -> tuple[str, Event]:
     """The event "equal to v" that looks worst."""
     values, hits = np.unique(a, return_counts=True)
     others, number = np.unique(b, return_counts=True)
     place = np.minimum(np.searchsorted(others, values), len(others) - 1)
-    v = values[np.argmax(_estimated_bounds(hits, np.where(others[place] == values, number[place], 0)))]
+    v = values[np.argmax(estimate(hits, np.where(others[place] == values, number[place], 0), len(a)))]
     return "one value", lambda found: found == v
-
-
-def _estimated_bounds(hits: NDArray[np.int64], otherwise: NDArray[np.int64]) -> Floats:
-    """Estimate the bound that an event will give, with margins of five standard deviations on both sides.
-
-    Judging runs are a fixed multiple of choosing runs, and so, approximately, are the hits.
-    """
-    often, seldom = (CHOOSING - 1) * hits, (CHOOSING - 1) * otherwise
-    least = np.maximum(often - 5 * np.sqrt(often), 1e-3)
-    most = seldom + 5 * np.sqrt(seldom) + 18
-    guess: Floats = np.log(least / most)
-    return guess

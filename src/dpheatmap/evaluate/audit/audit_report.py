@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from dpheatmap.design.shares import exact_text
-from dpheatmap.evaluate.audit.audit import CHOOSING, Audit, Finding
+from dpheatmap.evaluate.audit.audit import Audit, Finding
+from dpheatmap.evaluate.audit.shapes import CHOOSING
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1e1e26 }

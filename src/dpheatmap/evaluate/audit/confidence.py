@@ -1,4 +1,4 @@
-"""A lower confidence bound on the true epsilon of a mechanism, from frequencies of events."""
+"""Confidence bounds from frequencies of events: on probabilities, and on the true epsilon of a mechanism."""
 
 from __future__ import annotations
 
@@ -24,9 +24,51 @@ def epsilon_lower_bound(hits_a: int, n_a: int, hits_b: int, n_b: int, alpha: flo
     """
     if hits_a == 0:
         return -math.inf
-    lower = beta_quantile(alpha / 2, hits_a, n_a - hits_a + 1) * (1 - _CAUTION)
-    upper = (1 - beta_quantile(alpha / 2, n_b - hits_b, hits_b + 1)) * (1 + _CAUTION) if hits_b < n_b else 1.0
-    return math.log(lower / upper)
+    return math.log(clopper_pearson(hits_a, n_a, alpha)[0] / clopper_pearson(hits_b, n_b, alpha)[1])
+
+
+def clopper_pearson(hits: int, n: int, alpha: float) -> tuple[float, float]:
+    """Compute bounds on a probability from a binomial number of hits; each is wrong with probability alpha/2 at most.
+
+    >>> [round(end, 4) for end in clopper_pearson(61, 100, 0.1)], clopper_pearson(0, 1, 0.5)[0]
+    ([0.5231, 0.6919], 0.0)
+    """
+    lower = beta_quantile(alpha / 2, hits, n - hits + 1) * (1 - _CAUTION) if hits else 0.0
+    upper = (1 - beta_quantile(alpha / 2, n - hits, hits + 1)) * (1 + _CAUTION) if hits < n else 1.0
+    return lower, min(upper, 1.0)
+
+
+def rho_lower_bound(hits_a: int, n_a: int, hits_b: int, n_b: int, alpha: float) -> float:
+    """Compute a lower confidence bound on rho from runs of a mechanism on two neighbouring data sets A and B.
+
+    Whether a fixed event happens is a function of the output, so a rho-zCDP mechanism has, for every order a > 1, a
+    Renyi divergence of at most a rho between the two coins of probabilities ``p_a`` and ``p_b``. Where ``p_a`` is above
+    ``p_b`` the divergence grows with the one and falls with the other, so Clopper and Pearson's bounds can stand for
+    them, as above. Orders are a grid: any of them proves the bound.
+
+    >>> 0.35 < rho_lower_bound(84_000, 100_000, 16_000, 100_000, 1e-6) / 2 < 1
+    True
+    """
+    if hits_a == 0 or hits_b == n_b:
+        return 0.0
+    low = beta_quantile(alpha / 2, hits_a, n_a - hits_a + 1) * (1 - _CAUTION)
+    high = (1 - beta_quantile(alpha / 2, n_b - hits_b, hits_b + 1)) * (1 + _CAUTION)
+    if low <= high:
+        return 0.0
+    return max(coin_divergence(low, high, 1 + 10 ** (step / 10)) / (1 + 10 ** (step / 10)) for step in range(-30, 11))
+
+
+def coin_divergence(p: float, q: float, order: float) -> float:
+    """The Renyi divergence between coins of probabilities p and q, strictly between 0 and 1, less a little.
+
+    >>> round(coin_divergence(0.5, 0.25, 2), 6)  # log(1/4 / 1/4 + 1/4 / 3/4)
+    0.287682
+    """
+    heads = order * math.log(p) + (1 - order) * math.log(q)
+    tails = order * math.log1p(-p) + (1 - order) * math.log1p(-q)
+    larger = max(heads, tails)
+    both = larger + math.log(math.exp(heads - larger) + math.exp(tails - larger))
+    return (both / (order - 1)) * (1 - _CAUTION) - _CAUTION
 
 
 def beta_quantile(probability: float, a: float, b: float) -> float:

@@ -20,7 +20,8 @@ from dpheatmap.design.design import Design, Question, asks
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES, UNITS
-from dpheatmap.place.domain import Domain
+from dpheatmap.evaluate.audit.confidence import epsilon_lower_bound
+from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, encode
 from dpheatmap.releases.measurements import Measurements
 
@@ -30,6 +31,9 @@ Sample = dict[str, Any]
 
 THRESHOLD = ("likelihood", "weighted sum", "people", "depth", "sum")
 """How the names of statistics begin that are numbers; others are only compared for equality."""
+
+CHOOSING = 5
+"""One of this many runs chooses events, the others judge them."""
 
 MOST = 10**6
 """The most people in a shape."""
@@ -78,6 +82,21 @@ class Shape:
 
     def _repeated_release(self, added: bool, epsilon: Fraction) -> RepeatedRelease:
         return RepeatedRelease(self, added, epsilon)
+
+    def estimate(self, hits: Ints, otherwise: Ints, runs: int) -> Floats:
+        """Estimate the bound that an event will give, with margins of five standard deviations on both sides.
+
+        Judging runs are a fixed multiple of choosing runs, and so, approximately, are the hits.
+        """
+        often, seldom = (CHOOSING - 1) * hits, (CHOOSING - 1) * otherwise
+        least = np.maximum(often - 5 * np.sqrt(often), 1e-3)
+        most = seldom + 5 * np.sqrt(seldom) + 18
+        guess: Floats = np.log(least / most)
+        return guess
+
+    def bound(self, hits: int, runs: int, otherwise: int, others: int, alpha: float) -> float:
+        """The epsilon that the promise needs at least: a log-ratio, divided by what the promise allows in epsilons."""
+        return epsilon_lower_bound(hits, runs, otherwise, others, alpha) / float(self.allowed)
 
 
 class RepeatedRelease:

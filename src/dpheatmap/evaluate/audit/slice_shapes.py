@@ -91,12 +91,19 @@ def _statistics(family: SliceMeasurements, without: list[Ints], with_them: list[
     * *difference of* two *slices* in the first block: do they share noise?
     * *everything*: does an output repeat?
     """
-    assert family.blocks is not None
-    assert family.counts is not None
-    pooled, blocks, counts = family.trees[0], family.blocks, family.counts
     rest = 1 - LOOK
     whole = [int(sum(truth[first_place(0)] for truth in truths)) for truths in (without, with_them)]
     parts = [(float(LOOK), (abs(family.look - whole[0]) - abs(family.look - whole[1])) / UNITS, family.look / UNITS)]
+    if family.blocks is None or family.counts is None:  # the look was so far off that slices were measured apart
+        for tree, before, after in zip(family.trees, without, with_them, strict=True):
+            parts.append((float(rest), *likelihood_and_sum(tree, before, after)))
+        return {
+            "likelihood": sum(part * likelihood for part, likelihood, _ in parts),
+            "weighted sum": sum(part * weighted for part, _, weighted in parts),
+            "blocks": 0, "difference of slices 1 and 2": 1, "difference of slices 2 and 3": 1,
+            "everything": hash_of(*(tree.counts for tree in family.trees)),
+        }  # fmt: skip
+    pooled, blocks, counts = family.trees[0], family.blocks, family.counts
     parts.append((float(rest * family.rule.pooled), *likelihood_and_sum(pooled, sum(without), sum(with_them))))  # type: ignore[arg-type]
     for noisy, before, after in zip(counts, without, with_them, strict=True):
         measured = Measurements(blocks.levels, blocks.codes, noisy, np.full(len(noisy), SHARES))
