@@ -21,6 +21,20 @@ WEAK = 10
 """From this epsilon on, `docs/guides/choosing-epsilon.md` calls the promise a formality."""
 
 
+HEADINGS = {
+    "warning": "Warning",
+    "who": "Who is protected",
+    "from_what": "From what",
+    "how_strongly": "How strongly",
+    "trusted": "Who had to be trusted",
+    "not_promised": "What is not promised",
+    "budget": "What is kept account of",
+    "priors": "What else was used",
+    "slices": "What the slices are",
+}
+"""The parts of a privacy label, in the order in which people read them."""
+
+
 class Promise(Protocol):
     """Anything that a label can be made for: a release, a discovery, or a map made from a release."""
 
@@ -51,6 +65,7 @@ def privacy_label(release: Promise) -> Mapping[str, str]:
     >>> odds_in_words(Fraction(1))
     '2.72'
     """
+    unit = "epsilon" if getattr(release.loss, "rho", None) is None else "rho"
     label = {
         "who": "Everybody whose rows went into it, and everybody whose rows did not: each person's whole data, all of "
         "their rows together, however many.",
@@ -60,7 +75,7 @@ def privacy_label(release: Promise) -> Mapping[str, str]:
         "trusted": _trust(release.trust, release.noise),
         "not_promised": "Nothing is hidden that holds for people in general: a busy place is still shown as busy. "
         "People who share an id are protected as one, and one person with several ids is protected for each of them "
-        "only. Every further release about the same people adds its epsilon to this one's. The domain, the "
+        f"only. Every further release about the same people adds its {unit} to this one's. The domain, the "
         f"settings and the time of making are public and not protected.{_OPEN.get(release.trust.who, '')}",
         "budget": _budget(release),
     }
@@ -100,6 +115,9 @@ def _strength(release: Promise) -> str:
     if release.loss.delta:
         delta = exact_text(release.loss.delta)
         kind = f"Differential privacy with epsilon = {epsilon} and delta = {delta}"
+        rho = getattr(release.loss, "rho", None)
+        if rho is not None:
+            kind = f"Zero-concentrated differential privacy with rho = {exact_text(rho)}, which is d{kind[1:]}"
         but = f", but for a probability of at most {delta}"
     factor = f"the probability of any outcome by a factor of at most e^{epsilon} = {odds}{but}"
     if release.trust.who == "nobody":
