@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from dpheatmap import Domain, Release
+from dpheatmap import Domain, Release, combine
 from dpheatmap import release as make_release
 from dpheatmap.cli.export_command import command
-from dpheatmap.errors import ParameterError
+from dpheatmap.errors import ParameterError, PrivacyRefusal
+from dpheatmap.estimate.posterior.public_measure import raster_of
 from dpheatmap.render.content.picture import picture_of
 from dpheatmap.render.formats.metadata import facts
 from dpheatmap.testing import generated_people
@@ -30,6 +32,24 @@ def test_a_map_names_the_releases_used() -> None:
     assert all("rior: a release with epsilon = 0.25" in words for words in told)
     again = released("2", 3).heatmap(prior=heat)
     assert [float(each.epsilon) for each in again.priors] == [1.0, 0.25]
+
+
+def test_several_releases_are_one_prior() -> None:
+    """A list of one is that release; several are read in one likelihood, and each is named."""
+    release, first, second = released(), released("0.25", 2), released("0.25", 3)
+    alone, listed = (release.distribution(prior=prior) for prior in (first, [first]))
+    np.testing.assert_allclose(alone.mass, listed.mass)
+    assert release.heatmap(prior=[first, second]).priors == (first, second)
+    pooled = combine([first, second], same=True).distribution()
+    np.testing.assert_allclose(
+        release.distribution(prior=[first, second]).mass, release.distribution(prior=raster_of(pooled)).mass
+    )
+    elsewhere = make_release(generated_people(5), Domain.unit(3), epsilon=1, user="person", x="x", y="y")
+    for bad in ([], [first, "june.dph.parquet"], [first, elsewhere]):
+        with pytest.raises(ParameterError, match="A list as prior holds releases of one domain"):
+            release.distribution(prior=bad)
+    with pytest.raises(PrivacyRefusal, match="made with a seed"):
+        release.distribution(prior=[first, replace(second, seeded=True)])
 
 
 def test_a_map_without_prior_names_none() -> None:

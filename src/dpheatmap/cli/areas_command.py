@@ -7,13 +7,16 @@ from typing import Any
 import click
 
 from dpheatmap._util.parameters import check
-from dpheatmap.cli.shared_options import check_outputs, json_option
+from dpheatmap.cli.area_lines import area_lines, change_lines, lines_by_slice
+from dpheatmap.cli.series_outputs import check_slice, source_from, warn_of_source
+from dpheatmap.cli.shared_options import check_outputs, json_option, slice_option
 from dpheatmap.cli.terminal import answer, doubts_as_lines, progress, say
-from dpheatmap.releases.release import load_one
+from dpheatmap.errors import ParameterError
+from dpheatmap.releases.release import Release, load
+from dpheatmap.releases.release_slice import Slice
+from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.render.content.look import Look
-from dpheatmap.render.formats.area_file import FORMATS, refuse, save
-
-_SHOWN = 20
+from dpheatmap.render.formats.area_file import FORMATS, TABLES, refuse, save
 
 
 @click.command("areas")
@@ -26,6 +29,8 @@ _SHOWN = 20
 @click.option(
     "--confidence", type=float, default=0.9, show_default=True, help="How often an interval holds the true number."
 )
+@slice_option
+@click.option("--minus-slice", metavar="NAME", help="Count what changed since this slice, up to that of --slice.")
 @click.option("--name", metavar="COLUMN", help="The column of the areas' names; else the first of different texts.")
 @click.option("--layer", help="The layer of AREAS, if it has several.")
 @click.option("--areas-crs", metavar="SYSTEM", help="The system of coordinates of AREAS, if it tells none: EPSG:2056.")
@@ -42,14 +47,16 @@ _SHOWN = 20
 @json_option
 def command(
     release: str, areas: str, outputs: tuple[str, ...], confidence: float, name: str | None, layer: str | None,
-    areas_crs: str | None, values: str, no_basemap: bool, as_json: bool, **words: str | None,
+    areas_crs: str | None, values: str, no_basemap: bool, slice_: str | None, minus_slice: str | None, as_json: bool,
+    **words: str | None,
 ) -> None:  # fmt: skip
     """Estimate how many people are in AREAS, from RELEASE, a .dph.parquet file.
 
     AREAS is a file of polygons (.geojson, .gpkg, .shp, .parquet), for images also a picture (.png) with a colour for
     each area; H3 cells or geohashes with commas between them; h3:7, all H3 cells of resolution 7; or a number, the
     level of the release's own cells. It costs no budget. Somebody with half of their events in an area counts one half
-    there. Pictures are a map of the areas with a chart of their ranks. Example:
+    there. Pictures are a map of the areas with a chart of their ranks. A release of several slices has a row for each
+    area in each slice; --slice takes one, of which there are pictures, too. Example:
 
     \b
     dpheatmap areas trips.dph.parquet districts.gpkg --name district -o districts.csv -o districts.png
@@ -58,22 +65,50 @@ def command(
     check(confidence=confidence, values=values, **given)
     check_outputs(outputs, FORMATS, read=(release, areas, words["background"]))
     look = Look(**given, basemap=not no_basemap)  # type: ignore[arg-type]
-    made = load_one(release)
+    made = load(release)
+    source = source_from(made, release, slice_)
+    _check_slices(made, release, slice_, minus_slice, outputs)
     for output in outputs:
         refuse(made.domain, output, look)
-    source: Any = int(areas) if areas.isascii() and areas.isdigit() else areas
+    polygons: Any = int(areas) if areas.isascii() and areas.isdigit() else areas
+    options: dict[str, Any] = {"confidence": confidence, "name": name, "layer": layer, "areas_crs": areas_crs}
     with progress("Counting people in areas"), doubts_as_lines("areas"):
-        table = made.areas(source, confidence=confidence, name=name, layer=layer, areas_crs=areas_crs)
+        if minus_slice is None:
+            table = source.areas(polygons, **options)
+        else:
+            assert isinstance(made, SlicedRelease)
+            table = made.area_changes(polygons, minus_slice, str(slice_), **options)
         for output in outputs:
-            save(made, table, output, look, values=values)
+            save(source, table, output, look, values=values)
     _tell(table)
+    warn_of_source(made if minus_slice is not None else source)
     told = {
         "confidence": confidence,
         "epsilon": str(made.epsilon),
         "areas": _records(table),
         "outputs": list(outputs),
     }
-    answer(as_json, told, "\n".join(outputs or _lines(table)))
+    lines = area_lines if isinstance(source, Release | Slice) else lines_by_slice
+    printed = change_lines if minus_slice is not None else lines
+    answer(as_json, told, "\n".join(outputs or printed(_records(table))))
+
+
+def _check_slices(
+    made: Release | SlicedRelease, path: str, slice_: str | None, minus_slice: str | None, outputs: tuple[str, ...]
+) -> None:
+    """Refuse slices that there are not, and pictures of several."""
+    if minus_slice is not None:
+        if slice_ is None:
+            raise ParameterError("--minus-slice is subtracted from a slice. Name that one with --slice.")
+        check_slice(made, path, minus_slice)
+    if isinstance(made, SlicedRelease) and (slice_ is None or minus_slice is not None):
+        for output in outputs:
+            if not output.lower().endswith(TABLES):
+                many = "what changed" if minus_slice is not None else f"{len(made.slices)} slices"
+                raise ParameterError(
+                    f"Areas of {many} are written as tables ({', '.join(TABLES)}); the file was {output!r}. Choose one "
+                    "of these, or name one slice with --slice alone."
+                )
 
 
 def _tell(table: Any) -> None:
@@ -81,12 +116,16 @@ def _tell(table: Any) -> None:
     for line in table.attrs["said"]:
         say(line)
     noted: dict[str, list[str]] = {}
-    for name, note in zip(table["area"], table["note"], strict=True):
+    by_slice = "slice" in table
+    names = table["area"] + ", " + table["slice"] if by_slice else table["area"]
+    for name, note in zip(names, table["note"], strict=True):
         for part in note.split(", ") if note else []:
             noted.setdefault(part.partition(":")[0], []).append(name)
-    for note, names in noted.items():
-        named = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
-        say(f"{len(names):,} of {len(table):,} areas: {note} ({named}).")
+    for note, found in noted.items():
+        named = "; ".join(found[:5]) if by_slice else ", ".join(found[:5])
+        more = " and others" if len(found) > 5 else ""
+        many = f"{len(found):,} of {len(table):,} {'areas in slices' if by_slice else 'areas'}"
+        say(f"{many}: {note} ({named}{more}).")
 
 
 def _records(table: Any) -> list[dict[str, Any]]:
@@ -94,22 +133,3 @@ def _records(table: Any) -> list[dict[str, Any]]:
     ours = table[table.attrs["columns"]].astype(object)
     records: list[dict[str, Any]] = ours.where(ours.notna(), None).to_dict("records")
     return records
-
-
-def _lines(table: Any) -> list[str]:
-    """The areas with the most people, in words; those outside the place come last."""
-    records = sorted(_records(table), key=lambda row: (row["rank"] is None, row["rank"]))
-    most = records[:_SHOWN]
-    rows = [["", "area", "people", "between", "share"], *map(_row, most)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    rest = len(table) - len(most)
-    return [*lines, f"and {rest:,} more: write them to a file with -o"] if rest > 0 else lines
-
-
-def _row(row: dict[str, Any]) -> list[str]:
-    """An area in words."""
-    if row["rank"] is None:
-        return ["", row["area"], "", row["note"], ""]
-    people, low, high = (f"{row[name]:,.0f}" for name in ("people", "people_low", "people_high"))
-    return [f"{row['rank']}.", row["area"], people, f"{low} and {high}", f"{row['share']:.1%}"]

@@ -8,10 +8,12 @@ import click
 
 from dpheatmap._util.parameters import check
 from dpheatmap.cli.coast_hint import hint_at_coast
-from dpheatmap.cli.shared_options import check_outputs, json_option
+from dpheatmap.cli.series_outputs import check_slice, source_from, warn_of_source
+from dpheatmap.cli.shared_options import check_outputs, json_option, slice_option
 from dpheatmap.cli.terminal import answer, progress, say
 from dpheatmap.estimate.places import kmedian
-from dpheatmap.releases.release import load_one
+from dpheatmap.releases.release import load
+from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.render.content.numbers import length_in_words
 from dpheatmap.render.figure.places_map import FORMATS, columns_of, refuse
 
@@ -29,18 +31,25 @@ from dpheatmap.render.figure.places_map import FORMATS, columns_of, refuse
 @click.option(
     "--method", default="posterior", show_default=True, help="How people are estimated: posterior, paper or dense."
 )
+@slice_option
 @json_option
-def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method: str, as_json: bool) -> None:
+def command(
+    release: str, k: int, outputs: tuple[str, ...], metric: str, method: str, slice_: str | None, as_json: bool
+) -> None:
     """Find K places that people are near to, such as where to put stations, in RELEASE, a .dph.parquet file.
 
-    It costs no budget: the places follow from the release alone. Example:
+    It costs no budget: the places follow from the release alone. Of a release of several
+    slices, --slice takes one. Example:
 
     \b
     dpheatmap cluster trips.dph.parquet -k 10 -o places.geojson -o places.csv -o places.png
     """
     check(k=k, metric=metric, method=method)
     check_outputs(outputs, FORMATS, read=(release,))
-    made = load_one(release)
+    found = load(release)
+    check_slice(found, release, slice_)
+    made = source_from(found, release, slice_)
+    assert not isinstance(made, SlicedRelease)
     for output in outputs:
         refuse(made.domain, output)
     with progress("Looking for places"):
@@ -48,6 +57,7 @@ def command(release: str, k: int, outputs: tuple[str, ...], metric: str, method:
         columns = columns_of(places)
         for output in outputs:
             places.save(output)
+    warn_of_source(made)
     hint_at_coast(places.domain, outputs, {})
     say(f"People are {length_in_words(places.cost, places.domain)} from the nearest place on average ({metric}).")
     values = {

@@ -87,14 +87,14 @@ def command(
     elif wanted != Maps(release, None, minus, None) or isinstance(made, SlicedRelease):
         _check_slices(made, wanted, outputs, method=method, prior=prior)
     look = _look(choices, outputs, series, wanted.changed)
-    with progress("Drawing"):
+    with progress("Drawing") as tick:
         if wanted.changed:
             written = write_difference(made, wanted, outputs, look, names=names, **settings)
         elif slice_ is not None:
             written = save_maps(map_from(made, slice_, **settings), outputs, look, values=values)
             hint_at_coast(made.domain, outputs, look)
         else:
-            written = write_outputs(made, outputs, look, prior=prior, values=values, **settings)
+            written = write_outputs(made, outputs, look, tick=tick, prior=prior, values=values, **settings)
     answer(as_json, {"outputs": written}, "\n".join(written))
 
 

@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpheatmap.estimate.estimates import estimate_from
 from dpheatmap.estimate.places import Plane, nearest_centre, points_of
-from dpheatmap.estimate.posterior.posterior import posterior, seed_of
 from dpheatmap.place.domain import Floats
-from dpheatmap.releases.release import Release
+from dpheatmap.releases.estimable import Estimable
 
 DRAWS = 100
 WIDER = 1.5
 
 
-def draws_of_people(release: Release, centres: Floats, metric: str) -> Floats:
+def draws_of_people(release: Estimable, centres: Floats, metric: str) -> Floats:
     """Draw the numbers of people nearest to each centre, a row a draw; the same release gives the same draws."""
-    levels, codes, masses = posterior(release).draws(DRAWS, np.random.default_rng(seed_of(release)))
+    estimate = estimate_from(release)
+    levels, codes, masses = estimate.draws(DRAWS, np.random.default_rng(estimate.seed))
     points, plane = points_of(release.domain, levels, codes), Plane(release.domain)
     nearest, _ = nearest_centre(*plane.of(points.x, points.y), plane, centres, metric)
     people = np.array([np.bincount(nearest, mass[points.cell] * points.part, len(centres)) for mass in masses])

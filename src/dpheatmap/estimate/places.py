@@ -22,6 +22,7 @@ from dpheatmap.estimate.inside_cells import cut_at_boundary
 from dpheatmap.place.domain import Domain, Floats
 from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.releases.release import Release, need_release
+from dpheatmap.releases.release_slice import Slice
 
 RANKINGS = 20
 """The most repetitions of ranking. A cell equally near to two places belongs to the first, so ranking may move it."""
@@ -59,8 +60,8 @@ class Places:
 
     Attributes
     ----------
-    release : Release
-        The release that they were found in.
+    release : Release or Slice
+        The release or the slice that they were found in.
     centres : array of float, k x 2
         The centres in the domain's coordinates: longitude and latitude for a box.
     weights : array of float
@@ -75,7 +76,7 @@ class Places:
         Whether nothing rose above the noise. The centres are then those of an even spread.
     """
 
-    release: Release
+    release: Release | Slice
     centres: Floats
     weights: Floats
     distances: Floats
@@ -175,13 +176,13 @@ class Places:
         )
 
 
-def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "posterior") -> Places:
+def kmedian(release: Release | Slice, k: int, *, metric: str = "l1", method: str = "posterior") -> Places:
     """Find k centres that people are near to on average, such as places for k stations. This costs no budget.
 
     Parameters
     ----------
-    release : Release
-        The release that people are estimated from.
+    release : Release or Slice
+        The release that people are estimated from, or one slice of it.
     k : int
         The number of centres.
     metric : {"l1", "euclidean"}, default "l1"
@@ -205,7 +206,7 @@ def kmedian(release: Release, k: int, *, metric: str = "l1", method: str = "post
     """
     from dpheatmap.estimate.median import k_median
 
-    need_release(release)
+    need_release(release, Slice)
     check(k=k, metric=metric)
     estimate = release.distribution(method=method)
     x, y, people = weighted_points(estimate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -41,12 +41,15 @@ class Series(Mapping[str, Heatmap]):
         The number of pixels on the longer side.
     quantity : {"share", "people"}
         What the values of the maps are.
+    progress : callable or None
+        Called before the map of a slice is made, with its number, from 1 on, and that of all slices.
     """
 
     release: SlicedRelease
     sigma: float
     size: int | None = None
     quantity: str = "share"
+    progress: Callable[[int, int], None] | None = None
 
     @property
     def domain(self) -> Domain:
@@ -65,7 +68,10 @@ class Series(Mapping[str, Heatmap]):
     def __getitem__(self, label: str) -> Heatmap:
         """The map of a slice."""
         if label not in self._maps:
-            self._maps[label] = self._map(self.release.number_of(label))
+            number = self.release.number_of(label)
+            if self.progress is not None:
+                self.progress(number + 1, len(self))
+            self._maps[label] = self._map(number)
         return self._maps[label]
 
     def __iter__(self) -> Iterator[str]:
@@ -223,8 +229,14 @@ class Series(Mapping[str, Heatmap]):
         )
 
 
-def series_of(release: SlicedRelease, *, sigma: float | None, size: int | None) -> Series:
+def series_of(
+    release: SlicedRelease,
+    *,
+    sigma: float | None,
+    size: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Series:
     """The series of a release; :meth:`SlicedRelease.heatmap` calls this."""
     given = {name: value for name, value in (("sigma", sigma), ("size", size)) if value is not None}
     check(**given)
-    return Series(release, float(np.float64(sigma_of(release.domain, sigma))), size)
+    return Series(release, float(np.float64(sigma_of(release.domain, sigma))), size, progress=progress)

@@ -80,8 +80,11 @@ class Uncertainty:
 
     @cached_property
     def roughly(self) -> Uncertainty:
-        """The uncertainty from fewer draws: standard deviations to within 11 %, which is enough for a colour."""
-        return replace(self, count=ROUGHLY, maps=self._drawn)
+        """The uncertainty from fewer draws: standard deviations to within 11 %, which is enough for a colour.
+
+        Where there are few draws anyhow, it is from all of them, so that they are made and widened once.
+        """
+        return self if self.count <= 2 * ROUGHLY else replace(self, count=ROUGHLY, maps=self._drawn)
 
     @cached_property
     def _drawn(self) -> DrawnMaps:

@@ -39,7 +39,7 @@ class Volumes:
 
     @property
     def share(self) -> Floats:
-        """The share of all people in each slice."""
+        """The share of all people in each slice; if epsilon was split over slices, that of the sum of all slices."""
         share: Floats = self.people / max(float(self.people.sum()), 1e-9)
         return share
 
@@ -48,6 +48,12 @@ class Volumes:
         """The standard deviation of each number of people."""
         std: Floats = self.draws.std(axis=0)
         return std
+
+    @property
+    def faint(self) -> tuple[str, ...]:
+        """The slices that may be empty, as far as the published values tell: the interval of 90 % begins below 1."""
+        low, _ = self.interval()
+        return tuple(label for label, least in zip(self.labels, low.tolist(), strict=True) if least < 1.0)
 
     def interval(self, confidence: float = 0.9) -> tuple[Floats, Floats]:
         """The ends of the interval of each number of people.

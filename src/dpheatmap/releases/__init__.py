@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dpheatmap.releases.discovery import Discovery
     from dpheatmap.releases.measurements import Measurements
     from dpheatmap.releases.release import Release, load
+    from dpheatmap.releases.release_slice import Slice
     from dpheatmap.releases.sliced_release import SlicedRelease
     from dpheatmap.releases.trust import Trust
 
@@ -17,6 +18,7 @@ __all__ = [
     "Discovery",
     "Measurements",
     "Release",
+    "Slice",
     "SlicedRelease",
     "Trust",
     "load",
@@ -26,6 +28,7 @@ _HOMES = {
     "Discovery": f"{__name__}.discovery",
     "Measurements": f"{__name__}.measurements",
     "Release": f"{__name__}.release",
+    "Slice": f"{__name__}.release_slice",
     "SlicedRelease": f"{__name__}.sliced_release",
     "Trust": f"{__name__}.trust",
     "load": f"{__name__}.release",

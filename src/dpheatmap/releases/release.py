@@ -26,6 +26,7 @@ from dpheatmap.design.shares import FARTHEST, UNITS
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, decode
+from dpheatmap.releases.estimable import Estimable
 from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.noise_law import LAPLACE, NoiseLaw
 from dpheatmap.releases.trust import CURATOR, Trust
@@ -53,7 +54,7 @@ class LedgerEntry(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Estimable):
     """A noisy tree under user-level differential privacy, and everything public about how it was made.
 
     :func:`dpheatmap.release` makes one, and :func:`dpheatmap.load` reads one from its file. Everything made from it is
@@ -203,11 +204,11 @@ class Release:
             "posterior" uses every measurement of any design. "paper" is the paper's own reconstruction for its two
             designs: Algorithm 2 for the design "paper", and the nearest map in the EMD norm for the design "dense".
             "dense" is another name for the latter.
-        prior : Release, Heatmap, array, path or mapping, optional
-            What is already public about the place, in place of an even spread: an earlier release or a map of one; a
-            raster of population or land, as a two-dimensional array on the domain's bounds or a GeoTIFF; or polygons
-            as GeoJSON, inside of which people are. It is believed as far as the evidence says. By giving a raster or
-            polygons you declare them public. Only "posterior" takes one.
+        prior : Release, list of Release, Heatmap, array, path or mapping, optional
+            What is already public about the place, in place of an even spread: another release, several of one domain
+            (read as if about one table), or a map of one; a raster of population or land, as a two-dimensional array on
+            the domain's bounds or a GeoTIFF; or polygons as GeoJSON, inside of which people are. It is believed as far
+            as the evidence says. By giving a raster or polygons you declare them public. Only "posterior" takes one.
 
         Returns
         -------
@@ -254,7 +255,7 @@ class Release:
             The number of pixels on the longer side. By default it is that of the domain's finest cells, at most 1024.
         method : {"posterior", "paper", "dense"}, default "posterior"
             The reconstruction, as for :meth:`distribution`. Only "posterior" comes with an uncertainty.
-        prior : Release, Heatmap, array, path or mapping, optional
+        prior : Release, list of Release, Heatmap, array, path or mapping, optional
             What is already public about the place, as for :meth:`distribution`. The map's label names every release
             used.
 
@@ -277,176 +278,12 @@ class Release:
         known = None if prior is None else self._measure(prior, method)
         return render(self, sigma=sigma, size=size, method=method, prior=known)
 
-    def areas(
-        self,
-        areas: Any,
-        *,
-        confidence: float = 0.9,
-        name: str | None = None,
-        layer: str | None = None,
-        areas_crs: str | None = None,
-    ) -> Any:
-        """Estimate how many people are in areas; this costs no budget.
-
-        Parameters
-        ----------
-        areas : path, GeoDataFrame, mapping, sequence of str or int
-            The areas: polygons in a file (GeoJSON, GeoPackage, Shapefile, GeoParquet) or a frame, in any system of
-            coordinates; a mapping of names to rectangles (x0, y0, x1, y1) or lists of corners; H3 cells or geohashes;
-            "h3:7", for all H3 cells of that resolution; a level, for the release's own cells. For images, also a
-            picture (.png) as large as the image, with a colour for each area; white belongs to none.
-        confidence : float, default 0.9
-            The probability with which an interval holds the true value.
-        name : str, optional
-            The column of the areas' names. By default it is the first column of text in which nearly all differ.
-        layer : str, optional
-            The layer of the file, if it has several.
-        areas_crs : str, optional
-            The system of coordinates of areas that don't tell it, such as "EPSG:2056".
-
-        Returns
-        -------
-        GeoDataFrame
-            A row for each area, in their order: area, share with its interval low to high and its standard_error,
-            people with people_low, people_high and people_standard_error, per_km2 (per_pixel, or a density relative to
-            an even map), rank with rank_low and rank_high, a note, the areas' own columns, and the geometry. Somebody
-            with half of their events in an area counts one half there. The numbers are those of the part of an area
-            inside the place; areas outside have none. The note says how much is inside, if the area overlaps with
-            others or was mended, and if it is too small to tell anything.
-
-        Examples
-        --------
-        >>> import dpheatmap as dph
-        >>> from dpheatmap.testing import generated_people
-        >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
-        >>> halves = r.areas({"left": (0, 0, 0.5, 1), "right": (0.5, 0, 1, 1)})
-        >>> halves["area"].tolist(), round(float(halves["share"].sum()), 6)
-        (['left', 'right'], 1.0)
-        """
-        from dpheatmap.estimate.areas.area_table import area_table
-
-        return area_table(self, areas, confidence=confidence, name=name, layer=layer, areas_crs=areas_crs)
-
-    def exceeds(
-        self, areas: Any, *, name: str | None = None, layer: str | None = None, areas_crs: str | None = None
-    ) -> Any:
-        """Estimate, for each two areas, the probability that more people are in one than in the other.
-
-        Parameters
-        ----------
-        areas : path, GeoDataFrame, mapping, sequence of str or int
-            The areas, as for :meth:`areas`.
-        name : str, optional
-            The column of the areas' names.
-        layer : str, optional
-            The layer of the file, if it has several.
-        areas_crs : str, optional
-            The system of coordinates of areas that don't tell it.
-
-        Returns
-        -------
-        DataFrame
-            A square of probabilities: that there are more in the area of the row than in that of the column. They are
-            counted in 1,000 draws, and lie between 0.001 and 0.999. Areas outside the place have none.
-        """
-        from dpheatmap.estimate.areas.area_table import exceeding
-
-        return exceeding(self, areas, name=name, layer=layer, areas_crs=areas_crs)
-
-    def save_areas(
-        self,
-        areas: Any,
-        path: str | PathLike[str],
-        *,
-        confidence: float = 0.9,
-        name: str | None = None,
-        layer: str | None = None,
-        areas_crs: str | None = None,
-        values: str = "share",
-        title: str | None = None,
-        subtitle: str | None = None,
-        source: str | None = None,
-        colours: str | None = None,
-        background: str | PathLike[str] | None = None,
-        basemap: bool = True,
-    ) -> None:
-        """Estimate how many people are in areas, and write them to a file in the format of its suffix.
-
-        Parameters
-        ----------
-        areas : path, GeoDataFrame, mapping, sequence of str or int
-            The areas, as for :meth:`areas`.
-        path : path
-            The file: .csv, .geojson, .gpkg or .parquet for the table; .png, .svg or .pdf for a map of the areas with a
-            chart of their ranks; .html for an interactive map.
-        confidence : float, default 0.9
-            The probability with which an interval holds the true value.
-        name : str, optional
-            The column of the areas' names.
-        layer : str, optional
-            The layer of the file of areas, if it has several.
-        areas_crs : str, optional
-            The system of coordinates of areas that don't tell it.
-        values : {"share", "people"}, default "share"
-            What numbers pictures and pages show.
-        title, subtitle, source : str, optional
-            The words around a picture or a page, as for :meth:`Heatmap.save`.
-        colours : {"light", "dark"}, optional
-            The ground of a picture or a page.
-        background : path, optional
-            The image that people looked at, below the areas.
-        basemap : bool, default True
-            Whether coast, borders and names are drawn.
-        """
-        from dpheatmap.render.content.look import Look
-        from dpheatmap.render.formats.area_file import refuse, save
-
-        words = {"title": title, "subtitle": subtitle, "source": source, "colours": colours, "background": background}
-        given = {key: value for key, value in words.items() if value is not None}
-        check(**given, basemap=basemap, values=values, confidence=confidence)
-        look = Look(**given, basemap=basemap)  # type: ignore[arg-type]
-        refuse(self.domain, path, look)
-        table = self.areas(areas, confidence=confidence, name=name, layer=layer, areas_crs=areas_crs)
-        save(self, table, path, look, values=values)
-
     @property
     def people(self) -> NumberOfPeople:
         """The estimated number of people in the place, from every level that was measured, with its interval."""
         from dpheatmap.estimate.number_of_people import number_of_people
 
         return number_of_people(self)
-
-    def sample(self, points: int, *, seed: int | None = None, uncertain: bool = False) -> Any:
-        """Draw synthetic points from the estimate; this costs no budget.
-
-        They are places where somebody may be, each drawn by itself. No point is a person, and there are no journeys in
-        them.
-
-        Parameters
-        ----------
-        points : int
-            How many points.
-        seed : int, optional
-            Another seed gives other points. By default it follows from the release.
-        uncertain : bool, default False
-            Whether to draw from one of the maps that may be true, instead of from the likeliest.
-
-        Returns
-        -------
-        DataFrame
-            The columns x and y, in the place's coordinates.
-
-        Examples
-        --------
-        >>> import dpheatmap as dph
-        >>> from dpheatmap.testing import generated_people
-        >>> r = dph.release(generated_people(500), dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y")
-        >>> r.sample(1000, seed=1).shape
-        (1000, 2)
-        """
-        from dpheatmap.estimate.synthetic_points import sample_points
-
-        return sample_points(self, points, seed=seed, uncertain=uncertain)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the release to one Parquet file, whole or not at all.

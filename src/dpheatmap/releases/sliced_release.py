@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
@@ -23,6 +23,7 @@ from dpheatmap.slicing.axis import Axis
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap.series import Series
+    from dpheatmap.releases.release_slice import Slice
 
 Family = SliceMeasurements | tuple[Measurements, ...]
 """What was measured of the slices of one group: of slices that are alike, or of each by itself."""
@@ -136,7 +137,13 @@ class SlicedRelease:
             made=self.made, ledger=self.ledger,
         )  # fmt: skip
 
-    def heatmap(self, *, sigma: float | None = None, size: int | None = None) -> Series:
+    def heatmap(
+        self,
+        *,
+        sigma: float | None = None,
+        size: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Series:
         """Make a smoothed map of every slice; this costs no budget.
 
         Parameters
@@ -145,6 +152,8 @@ class SlicedRelease:
             The standard deviation of the Gaussian filter, as for :meth:`Release.heatmap`.
         size : int, optional
             The number of pixels on the longer side, as for :meth:`Release.heatmap`.
+        progress : callable, optional
+            Called before the map of a slice is made, with the number of the slice, from 1 on, and that of all slices.
 
         Returns
         -------
@@ -165,7 +174,139 @@ class SlicedRelease:
         """
         from dpheatmap.heatmap.series import series_of
 
-        return series_of(self, sigma=sigma, size=size)
+        return series_of(self, sigma=sigma, size=size, progress=progress)
+
+    def slice(self, name: str) -> Slice:
+        """Take one slice, which offers what a release of one map does.
+
+        Parameters
+        ----------
+        name : str
+            The name of the slice, one of ``slices``.
+
+        Returns
+        -------
+        Slice
+            The slice, for areas, synthetic points and :func:`kmedian`.
+        """
+        from dpheatmap.releases.release_slice import Slice
+
+        self.number_of(name)
+        return Slice(self, name)
+
+    def areas(
+        self,
+        areas: Any,
+        *,
+        confidence: float = 0.9,
+        name: str | None = None,
+        layer: str | None = None,
+        areas_crs: str | None = None,
+    ) -> Any:
+        """Estimate how many people are in areas, slice by slice; this costs no budget.
+
+        Parameters
+        ----------
+        areas : path, GeoDataFrame, mapping, sequence of str or int
+            The areas, as for :meth:`Release.areas`.
+        confidence : float, default 0.9
+            The probability with which an interval holds the true value.
+        name : str, optional
+            The column of the areas' names.
+        layer : str, optional
+            The layer of the file, if it has several.
+        areas_crs : str, optional
+            The system of coordinates of areas that don't tell it.
+
+        Returns
+        -------
+        GeoDataFrame
+            A row for each area in each slice: slice, then the columns of :meth:`Release.areas`. A share is one of the
+            slice's people, and a rank is one among its areas.
+
+        Examples
+        --------
+        >>> import dpheatmap as dph
+        >>> from dpheatmap.testing import generated_people
+        >>> table = generated_people(500).project("*, CASE WHEN person % 3 = 0 THEN 'bike' ELSE 'walk' END AS mode")
+        >>> made = dph.release(
+        ...     table, dph.Domain.unit(6), epsilon=1, user="person", x="x", y="y", group="mode", groups=["bike", "walk"]
+        ... )
+        >>> halves = made.areas({"left": (0, 0, 0.5, 1), "right": (0.5, 0, 1, 1)})
+        >>> halves["slice"].tolist(), halves["area"].tolist()
+        (['bike', 'bike', 'walk', 'walk'], ['left', 'right', 'left', 'right'])
+        """
+        from dpheatmap.estimate.areas.slice_areas import areas_by_slice
+
+        return areas_by_slice(self, areas, confidence=confidence, name=name, layer=layer, areas_crs=areas_crs)
+
+    def area_changes(
+        self,
+        areas: Any,
+        before: str,
+        after: str,
+        *,
+        confidence: float = 0.9,
+        name: str | None = None,
+        layer: str | None = None,
+        areas_crs: str | None = None,
+    ) -> Any:
+        """Estimate what changes in areas from one slice to another: ``after`` minus ``before``. This costs no budget.
+
+        The errors of slices are related, because they share the pooled map. Intervals come from draws of both slices
+        together.
+
+        Parameters
+        ----------
+        areas : path, GeoDataFrame, mapping, sequence of str or int
+            The areas, as for :meth:`Release.areas`.
+        before, after : str
+            The names of two slices.
+        confidence : float, default 0.9
+            The probability with which an interval holds the true value.
+        name : str, optional
+            The column of the areas' names.
+        layer : str, optional
+            The layer of the file, if it has several.
+        areas_crs : str, optional
+            The system of coordinates of areas that don't tell it.
+
+        Returns
+        -------
+        GeoDataFrame
+            A row for each area, in their order: area, share_before, share_after, share_change with its interval low to
+            high and its standard_error, people_before, people_after, people_change with people_low, people_high and
+            people_standard_error, significant, a note, the areas' own columns, and the geometry. Of the changes of
+            shares that are significant, at most 5 % are expected to be noise.
+        """
+        from dpheatmap.estimate.areas.slice_areas import changes_of_areas
+
+        source = {"name": name, "layer": layer, "areas_crs": areas_crs}
+        return changes_of_areas(self, areas, before, after, confidence=confidence, **source)
+
+    def sample(self, points: int, *, seed: int | None = None, uncertain: bool = False) -> Any:
+        """Draw synthetic points of all slices from the estimate; this costs no budget.
+
+        A slice gets points in proportion to its people. :meth:`slice` takes one of them, which has a method of the same
+        name.
+
+        Parameters
+        ----------
+        points : int
+            How many points, in all slices together.
+        seed : int, optional
+            Another seed gives other points. By default it follows from the release.
+        uncertain : bool, default False
+            Whether to draw from maps that may be true, instead of from the likeliest. Slices are drawn together.
+
+        Returns
+        -------
+        DataFrame
+            The columns x and y, in the place's coordinates, and slice.
+        """
+        from dpheatmap.estimate.synthetic_points import sample_slices
+
+        return sample_slices(self, points, seed=seed, uncertain=uncertain)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the release to one Parquet file, whole or not at all.

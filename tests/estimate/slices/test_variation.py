@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -37,13 +39,17 @@ def test_means_and_deviations_are_those_of_conditioned_normal_variables() -> Non
     size = len(expected)
     prior = np.zeros((size, size))
     steps = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
-    apart = np.minimum(steps, 5 - steps)
+    share = known.expected.sum(axis=1) / known.expected.sum()
+    less = np.eye(5) - np.outer(np.ones(5), share)
+    alike = less @ np.exp(-np.minimum(steps, 5 - steps) / 2.0) @ less.T
+    alike /= sum(share[t] * alike[t, t] for t in range(5))
+    assert np.allclose(share @ alike, 0.0)
     for i in range(size):
         for j in range(size):
             (t, b), (s, c) = divmod(i, 4), divmod(j, 4)
             near = np.exp(-np.hypot(known.x[b] - known.x[c], known.y[b] - known.y[c]) / 0.2)
             own = (t == s) * 1.0 + (b == c) * known.variances[b] / known.pooled[b] ** 2
-            found = 0.3**2 * np.exp(-apart[t, s] / 2.0) * near + own
+            found = 0.3**2 * alike[t, s] * near + own
             prior[i, j] = expected[i] * expected[j] * found + (i == j) * 0.1 * expected[i]
     assert np.allclose(posterior.prior_covariance, prior)
     noise = np.diag(known.deviations.ravel() ** 2)
@@ -69,12 +75,14 @@ def test_draws_have_the_moments_of_the_posterior() -> None:
 
 
 def test_slices_are_drawn_together() -> None:
-    """Where little was measured, neighbouring slices are wrong alike: the change between them is known better."""
-    known, _ = measured(4, 1, 2, deviation=400.0)
-    posterior = SlicesPosterior(known, in_time(HOURS, 4), Variation(0.7, 0.2, 8.0, 0.0))
+    """Where the pooled map is wrong, all slices are wrong alike: the change between them is known better."""
+    known, _ = measured(4, 6, 2, deviation=40.0)
+    known = replace(known, variances=(0.3 * known.pooled) ** 2)
+    posterior = SlicesPosterior(known, in_time(HOURS, 4), Variation(0.02, 0.2, 8.0, 0.0))
     rng = np.random.default_rng(3)
-    drawn = np.stack([posterior.draw(rng) for _ in range(500)])[:, :2, 0]
-    assert (drawn[:, 1] - drawn[:, 0]).std() != pytest.approx(np.hypot(*drawn.std(axis=0)), rel=0.02)
+    drawn = np.stack([posterior.draw(rng) for _ in range(500)])
+    share = drawn[:, :2, 0] / drawn[:, :2].sum(axis=2)
+    assert (share[:, 1] - share[:, 0]).std() < 0.5 * np.hypot(*share.std(axis=0))
 
 
 def test_slices_that_do_not_differ_are_shrunk_to_the_pooled_map() -> None:
@@ -83,6 +91,28 @@ def test_slices_that_do_not_differ_are_shrunk_to_the_pooled_map() -> None:
     assert found.variation.amplitude <= 0.05
     away = np.abs(found.means - truth).mean()
     assert away < 0.5 * np.abs(known.noisy - truth).mean()
+
+
+def test_what_all_slices_share_is_left_to_the_pooled_map() -> None:
+    """The noise of one block in both slices, however large, is no move: the pooled map knows the block well."""
+    known, truth = measured(2, 6, 8, deviation=6.0, spread=0.0)
+    lifted = known.noisy.copy()
+    lifted[:, 0] += 150.0
+    found = SlicesPosterior(
+        replace(known, noisy=lifted, variances=(1e-3 * known.pooled) ** 2),
+        in_time(Period.of("12 hours", "UTC", "2024-06-03", "2024-06-03"), 2),
+        Variation(0.4, 0.03, 8.0, 0.0),
+    )
+    share, true = found.means.sum(axis=0) / found.means.sum(), truth.sum(axis=0) / truth.sum()
+    assert np.allclose(share, true, rtol=0.02)
+
+
+def test_with_little_evidence_slices_are_alike_and_visits_weigh_what_they_usually_do() -> None:
+    known, _ = measured(4, 3, 9, deviation=4000.0)
+    found = infer_slices(known, HOURS)
+    assert found.variation.amplitude == 0.02
+    assert found.variation.scatter == 0.0
+    assert 0.15 < found.mean_scatter < 0.3
 
 
 def test_slices_that_differ_are_told_apart_and_neighbours_in_time_help() -> None:

@@ -23,11 +23,13 @@ from functools import cached_property
 import numpy as np
 
 from dpheatmap.estimate.areas.coverage import Coverage, cover
+from dpheatmap.estimate.estimates import estimate_from
 from dpheatmap.estimate.posterior.folding import finest_level
-from dpheatmap.estimate.posterior.posterior import posterior, seed_of
+from dpheatmap.estimate.posterior.map_estimate import EstimateOfRelease, MapEstimate
 from dpheatmap.place.domain import Domain, Floats
+from dpheatmap.place.quadtree import Ints
 from dpheatmap.place.rings import Shapes
-from dpheatmap.releases.release import Release
+from dpheatmap.releases.estimable import Estimable
 
 DRAWS = 100
 PAIRED_DRAWS = 1000
@@ -80,18 +82,39 @@ def draws_for(confidence: float) -> int:
     return min(max(DRAWS, math.ceil(4.0 / (1.0 - confidence))), MOST_DRAWS)
 
 
-def estimate_areas(release: Release, shapes: Shapes, draws: int = DRAWS) -> AreaEstimate:
-    """Estimate the numbers of people in areas. The same release gives the same draws."""
-    found = posterior(release, None, finest_level_for(release.domain, shapes.sizes))
-    levels, codes, masses = found.draws(draws, np.random.default_rng(seed_of(release)))
-    coverage = cover(shapes, release.domain, levels, codes)
+class Coverages:
+    """What areas cover of the cells of estimates, of which many have the same cells."""
+
+    def __init__(self, shapes: Shapes, domain: Domain) -> None:
+        self.shapes, self.domain = shapes, domain
+        self._cells: tuple[Ints, Ints] | None = None
+        self._found: Coverage | None = None
+
+    def of(self, levels: Ints, codes: Ints) -> Coverage:
+        """What the areas cover of these cells; it is kept until other cells are asked for."""
+        known = self._cells is not None and self._cells[0] is levels and self._cells[1] is codes
+        if self._found is None or not known:
+            self._cells, self._found = (levels, codes), cover(self.shapes, self.domain, levels, codes)
+        return self._found
+
+
+def estimate_areas(source: Estimable, coverages: Coverages, draws: int = DRAWS) -> AreaEstimate:
+    """Estimate the numbers of people in areas. The same release gives the same draws, which slices share."""
+    found = estimate_from(source, finest_level_for(source.domain, coverages.shapes.sizes))
+    levels, codes, masses = found.draws(draws, np.random.default_rng(found.seed))
+    coverage = coverages.of(levels, codes)
     drawn, totals = [], []
     for mass in masses:
         drawn.append(coverage.total(mass))
         totals.append(float(mass.sum()))
-    mean = found.layout.masses(found.node_means)
-    widening = WIDER + SPIKY / found.concentration
-    return AreaEstimate(coverage.total(mean), found.total, np.array(drawn), np.array(totals), coverage, widening)
+    mean = found.distribution()
+    people = np.zeros(len(coverage.ground)) if mean.empty else coverage.total(mean.mass * mean.total)
+    return AreaEstimate(people, found.total, np.array(drawn), np.array(totals), coverage, _widening(found))
+
+
+def _widening(estimate: MapEstimate) -> float:
+    """The factor for draws of shares; slices that were measured in blocks have wider numbers in blocks already."""
+    return WIDER + SPIKY / estimate.concentration if isinstance(estimate, EstimateOfRelease) else WIDER
 
 
 def finest_level_for(domain: Domain, sizes: Floats) -> int:

@@ -2,60 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpheatmap._util.extras import import_extra
 from dpheatmap._util.parameters import check
-from dpheatmap.estimate.areas.area_checks import refuse_outside
 from dpheatmap.estimate.areas.area_columns import own_columns
-from dpheatmap.estimate.areas.area_estimate import DRAWS, PAIRED_DRAWS, AreaEstimate, draws_for, estimate_areas
-from dpheatmap.estimate.areas.area_source import read_areas
-from dpheatmap.estimate.areas.named_areas import NamedAreas
+from dpheatmap.estimate.areas.area_counts import AreaCounter, CountedAreas
+from dpheatmap.estimate.areas.area_estimate import DRAWS, PAIRED_DRAWS, draws_for
 from dpheatmap.place.domain import Domain, Floats
-from dpheatmap.releases.release import Release
+from dpheatmap.releases.estimable import Estimable
 
 _WHOLE = 0.999  # part of an area that is inside of the place: borders and boundaries differ by rounding
-_SPECK = 1e-6  # finest cells: a smaller area is too small to say that it is outside
 OUTSIDE, PARTLY, VAGUE = "outside the place: not counted", "partly outside the place", "too small to tell"
 
 
-class _Counted(NamedTuple):
-    """Areas as they were read, their numbers, and which of them lie outside the place."""
-
-    read: NamedAreas
-    found: AreaEstimate
-    outside: NDArray[np.bool_]
-
-
-def area_table(release: Release, areas: Any, *, confidence: float, **source: str | None) -> Any:
+def area_table(release: Estimable, areas: Any, *, confidence: float, **source: str | None) -> Any:
     """Estimate the people in areas: a frame of geopandas in the order of the areas.
 
     Areas outside the place have no numbers: nothing is known of them. ``source`` has the options of `read_areas`. The
     frame's ``attrs`` have the confidence, the names of the columns of numbers, and lines on how the areas were read.
     """
     check(confidence=confidence)
-    counted = _count(release, read_areas(areas, release.domain, **source), draws_for(confidence))
+    counted = AreaCounter(areas, release.domain, **source).count(release, draws_for(confidence))
+    return frame_of(counted, numbers_of(counted, release.domain, confidence), confidence)
+
+
+def frame_of(counted: CountedAreas, numbers: Mapping[str, Any], confidence: float) -> Any:
+    """The frame of areas with some columns of numbers; of a grid, only the areas in the place."""
     geopandas = import_extra("geopandas", "geo", "Numbers of people in areas")
-    read = counted.read
-    columns = {"area": read.names, **_numbers(counted, release.domain, confidence)}
-    ours = list(columns)
-    columns |= own_columns(read.columns, ours)
+    read, ours = counted.read, {"area": counted.read.names, **numbers}
+    columns = ours | own_columns(read.columns, list(ours))
     table = geopandas.GeoDataFrame(columns, geometry=list(read.geometries), crs=read.crs)
     if read.is_grid:
         table = table[~counted.outside].reset_index(drop=True)
-    table.attrs = {"confidence": confidence, "columns": ours, "said": list(read.said)}
+    table.attrs = {"confidence": confidence, "columns": list(ours), "said": list(read.said)}
     return table
 
 
-def exceeding(release: Release, areas: Any, **source: str | None) -> Any:
+def exceeding(release: Estimable, areas: Any, **source: str | None) -> Any:
     """Estimate the probability that there are more people in one area than in another: a square frame.
 
     It is counted in draws, so it is never closer to 0 or 1 than one of them.
     """
-    counted = _count(release, read_areas(areas, release.domain, **source), PAIRED_DRAWS)
+    counted = AreaCounter(areas, release.domain, **source).count(release, PAIRED_DRAWS)
     drawn = counted.found.drawn_people
     more = np.stack(
         [(one[:, None] > drawn).mean(axis=0) + 0.5 * (one[:, None] == drawn).mean(axis=0) for one in drawn.T]
@@ -67,23 +59,13 @@ def exceeding(release: Release, areas: Any, **source: str | None) -> Any:
     return table.loc[~counted.outside, ~counted.outside] if counted.read.is_grid else table
 
 
-def _count(release: Release, read: NamedAreas, draws: int) -> _Counted:
-    """Estimate the people in areas, of which some must lie in the place."""
-    shapes = read.shapes(release.domain)
-    found = estimate_areas(release, shapes, draws)
-    outside = (found.coverage.inside <= 0.0) & (shapes.sizes > _SPECK)
-    if outside.all():
-        refuse_outside(read, release.domain)
-    return _Counted(read, found, outside)
-
-
-def _numbers(counted: _Counted, domain: Domain, confidence: float) -> dict[str, Any]:
+def numbers_of(counted: CountedAreas, domain: Domain, confidence: float) -> dict[str, Any]:
     """The columns of numbers, and the notes."""
     pandas = import_extra("pandas", "geo", "Numbers of people in areas")
     found, outside = counted.found, counted.outside
     share = found.shares
-    low, high = _interval(found.drawn_shares, share, confidence)
-    people_low, people_high = _interval(found.drawn_people, found.people, confidence)
+    low, high = interval_of(found.drawn_shares, share, confidence)
+    people_low, people_high = interval_of(found.drawn_people, found.people, confidence)
     ground = found.coverage.ground / domain.place.units.area
     numbers = {
         "share": share,
@@ -100,13 +82,13 @@ def _numbers(counted: _Counted, domain: Domain, confidence: float) -> dict[str, 
         name: pandas.array(np.where(outside, np.nan, column), dtype="Int64")
         for name, column in _ranks(counted, confidence).items()
     }
-    told = counted.read.notes or [""] * len(share)
-    notes = zip(told, outside, found.coverage.inside, share, low, high, strict=True)
+    vague = ~outside & ((high - low > 2.0 * share) | (share <= 0.0))
+    notes = [", ".join(filter(None, row)) for row in zip(notes_of(counted), np.where(vague, VAGUE, ""), strict=True)]
     known = {name: np.where(outside, np.nan, column) for name, column in numbers.items()}
-    return {**known, **ranks, "note": [_note(*row) for row in notes]}
+    return {**known, **ranks, "note": notes}
 
 
-def _ranks(counted: _Counted, confidence: float) -> dict[str, Floats]:
+def _ranks(counted: CountedAreas, confidence: float) -> dict[str, Floats]:
     """The ranks of areas in the place, and between which places they may be; the others come last."""
     people, drawn = (
         np.where(counted.outside, -np.inf, each) for each in (counted.found.people, counted.found.drawn_people)
@@ -117,7 +99,7 @@ def _ranks(counted: _Counted, confidence: float) -> dict[str, Floats]:
     return {"rank": rank, "rank_low": np.minimum(low, rank), "rank_high": np.maximum(high, rank)}
 
 
-def _interval(drawn: Floats, mean: Floats, confidence: float) -> tuple[Floats, Floats]:
+def interval_of(drawn: Floats, mean: Floats, confidence: float) -> tuple[Floats, Floats]:
     """The ends of intervals, between which the means lie, too; draws are a row each."""
     low, high = _quantiles(drawn, confidence)
     return np.minimum(low, mean), np.maximum(high, mean)
@@ -130,13 +112,18 @@ def _quantiles(drawn: Floats, confidence: float) -> Floats:
     return found
 
 
-def _note(told: str, outside: bool, inside: float, share: float, low: float, high: float) -> str:
-    """What a reader should know of an area's numbers."""
+def notes_of(counted: CountedAreas) -> list[str]:
+    """What a reader should know of each area: how it lies in the place, and how it was read."""
+    told = counted.read.notes or [""] * len(counted.outside)
+    inside = counted.found.coverage.inside.tolist()
+    return [_note(*row) for row in zip(told, counted.outside.tolist(), inside, strict=True)]
+
+
+def _note(told: str, outside: bool, inside: float) -> str:
     if outside:
         return OUTSIDE
     partly = f"{PARTLY}: {_percent(inside)} % inside" if 0.0 < inside < _WHOLE else ""
-    vague = VAGUE if high - low > 2.0 * share or share <= 0.0 else ""
-    return ", ".join(note for note in (partly, told, vague) if note)
+    return ", ".join(filter(None, (partly, told)))
 
 
 def _percent(part: float) -> str:

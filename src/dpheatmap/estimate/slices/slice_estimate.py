@@ -4,7 +4,9 @@
 in each block and slice. A slice's map has these numbers in the blocks, spread as the pooled map is. In draws, the
 spread differs from the pooled map's by further random factors in the quarters of a block and in their quarters, with
 the amplitude by which blocks differ. What blocks hold is moved further from the mean by _WIDER, because amplitude and
-memory are taken for known (`benchmarks/slices.py` holds the intervals against true values).
+memory are taken for known. Visits scatter the people of a block over its cells. A visit weighs _VISITS times the
+posterior mean of the scatter, because blocks show a part of it as moves. Both factors are empirical, and
+`benchmarks/slices.py` holds the intervals against true values.
 
 **Apart.** A slice that was measured by itself has a posterior of its own. Its base measure is the mean map of the other
 slices, believed as far as the evidence says (`posterior/public_measure.py`).
@@ -15,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 
 import numpy as np
 
@@ -36,9 +39,11 @@ from dpheatmap.releases.release import Release
 from dpheatmap.releases.sliced_release import SlicedRelease
 
 _WIDER = 1.2
-_VISIT = 0.2  # people: what a visit weighs at least
+_VISITS = 2.0  # times the mean scatter: what a visit weighs
+_VISIT = 0.05  # people: what a visit weighs at least
 _PIXELS = 256  # on the longer side of other slices' maps
 _KEPT = 5_000_000  # numbers of draws of the pooled map that are kept for other slices: 40 MB
+_AT_ONCE = 200_000  # numbers of draws that are made in one go
 _DEEPER = 2  # levels below a block at which a slice's spread differs from the pooled map's
 
 
@@ -92,9 +97,15 @@ class Together:
         lying: Floats = np.maximum(masses, 1e-9)[self.overlay.holders[0]] * self.overlay.parts[0]
         return lying
 
+    @cached_property
+    def _first_cells(self) -> Ints:
+        """The number of the first cell of each block; the cells of a block follow each other."""
+        return np.flatnonzero(np.diff(self.holder, prepend=-1))
+
     def in_blocks(self, masses: Floats) -> Floats:
-        """Add up masses of the cells block by block."""
-        return np.bincount(self.holder, masses, len(self.blocks.codes)).astype(np.float64)
+        """Add up masses of the cells, along the last axis, block by block."""
+        added: Floats = np.add.reduceat(masses, self._first_cells, axis=-1)
+        return added
 
     @cached_property
     def slices(self) -> SlicesPosterior:
@@ -207,15 +218,17 @@ class SliceEstimate:
         own.standard_normal(self.number)  # so that slices have factors of their own
 
         def masses() -> Iterator[Floats]:
-            for drawn, people in zip(pooled, numbers[:, self.number], strict=True):
-                yield self._scatter(self._spread(drawn * self._factors(own), people), people, own)
+            left, done = iter(pooled), 0
+            while some := list(islice(left, max(_AT_ONCE // len(family.holder), 1))):
+                people, drawn = numbers[done : done + len(some), self.number], np.stack(some)
+                yield from self._scatter(self._spread(drawn * self._factors(len(some), own), people), people, own)
+                done += len(some)
 
         return Draws(*family.overlay.cells, masses())
 
     def _spread(self, masses: Floats, people: Floats) -> Floats:
-        """Spread the people of blocks over their cells, in proportion to masses."""
-        holder = self.together.holder
-        spread: Floats = masses * (people / self.together.in_blocks(masses))[holder]
+        """Spread the people of blocks over their cells, in proportion to masses; both may have a row for each draw."""
+        spread: Floats = masses * (people / self.together.in_blocks(masses))[..., self.together.holder]
         return spread
 
     def _scatter(self, expected: Floats, people: Floats, rng: Randomness) -> Floats:
@@ -224,17 +237,18 @@ class SliceEstimate:
         By Wilson and Hilferty, the cube root of a gamma variable is nearly normal.
         """
         expected = np.maximum(expected, 1e-12)
-        visits = np.maximum(expected / max(self.together.slices.variation.scatter, _VISIT), 1e-9)
-        root = 1.0 - 1.0 / (9.0 * visits) + rng.standard_normal(len(visits)) / (3.0 * np.sqrt(visits))
-        root = np.maximum(root, 1e-3)
+        visits = np.maximum(expected / max(_VISITS * self.together.slices.mean_scatter, _VISIT), 1e-9)
+        normal = rng.standard_normal(visits.size).reshape(visits.shape)
+        root = np.maximum(1.0 - 1.0 / (9.0 * visits) + normal / (3.0 * np.sqrt(visits)), 1e-3)
         return self._spread(expected * (root * root * root), people)
 
-    def _factors(self, rng: Randomness) -> Floats:
-        """Random factors of the cells: one for each quarter of a block, and one for each of its quarters."""
+    def _factors(self, count: int, rng: Randomness) -> Floats:
+        """Draw factors of the cells: one for each quarter of a block, and one for each of its quarters."""
         family, amplitude = self.together, self.together.slices.variation.amplitude
-        found = np.ones(len(family.holder))
+        found = np.ones((count, len(family.holder)))
         for parts in _inner_cells(family):
-            found *= np.exp(amplitude * rng.standard_normal(int(parts.max()) + 1))[parts]
+            size = count, int(parts.max()) + 1
+            found *= np.exp(amplitude * rng.standard_normal(size[0] * size[1]).reshape(size))[:, parts]
         return found
 
 

@@ -6,15 +6,17 @@ pooled map says, and w_t the slice's share of all people, roughly. All further t
 - u_b is the error of the pooled map in b, with the variance of its posterior;
 - h_t corrects w_t, and is left free;
 - g_bt is how people move: its deviation is the *amplitude*, and it is alike in blocks that are near each other (within
-  the *reach*) and in slices that follow each other (within the *memory*, hour 23 next to hour 0);
+  the *reach*) and in slices that follow each other (within the *memory*, hour 23 next to hour 0). What is the same in
+  all slices is in the pooled map, so that the mean of g_bt over all slices, by people, is 0;
 - s_bt is the scatter of few visits: its variance is the *scatter* times the expected number.
 
 The noisy counts are these numbers plus noise of a known deviation, which is taken for normal: where blocks are cut,
 several people's worth of signal lies above it.
 
-**How alike?** Amplitude, reach, memory and scatter are those of the highest evidence on a small grid, climbed from its
-middle. An amplitude of nearly 0 is *no variation*; a large one without reach and memory is *each slice for itself*. For
-the climb, blocks are joined until there are at most _FEW numbers.
+**How alike?** Amplitude, reach, memory and scatter are those of the highest posterior density on a small grid, climbed
+from its middle. Amplitude and scatter have exponential priors: with little evidence, slices are taken for alike. An
+amplitude of nearly 0 is *no variation*; a large one without reach and memory is *each slice for itself*. For the climb,
+blocks are joined until there are at most _FEW numbers.
 
 **Draws** condition a draw of the prior and of the noise on what was measured (Matheron's rule), all slices at once. So
 the errors of neighbouring slices are related as they are, and so are those of changes.
@@ -22,6 +24,7 @@ the errors of neighbouring slices are related as they are, and so are those of c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,6 +44,7 @@ _GRID: tuple[tuple[float, ...], ...] = (
     (0.0, 0.03, 0.1, 0.3, 1.0),  # scatter
 )
 _START = 3, 1, 2, 1
+_USUAL_AMPLITUDE, _USUAL_SCATTER = 0.2, 0.2  # their prior means: exponential laws
 _FREE = 1.0  # the variance of h
 _FEW = 900
 _LEAST = 1e-3  # of the expected number: what a block has at least
@@ -53,6 +57,11 @@ class Variation(NamedTuple):
     reach: float
     memory: float
     scatter: float
+
+    @property
+    def log_prior(self) -> float:
+        """The logarithm of the probability density of so much variation, up to a constant."""
+        return -self.amplitude / _USUAL_AMPLITUDE - self.scatter / _USUAL_SCATTER
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +140,7 @@ class SlicesPosterior:
     measured: Measured
     in_time: Callable[[float], Floats]
     variation: Variation
+    mean_scatter: float = 0.0
 
     @cached_property
     def _gain(self) -> Floats:
@@ -173,7 +183,16 @@ class SlicesPosterior:
     def _correlations(self) -> tuple[Floats, Floats]:
         known = self.measured
         apart = np.hypot(known.x[:, None] - known.x, known.y[:, None] - known.y)
-        return self.in_time(self.variation.memory), np.exp(-apart / self.variation.reach)
+        return self._moves_in_time, np.exp(-apart / self.variation.reach)
+
+    @property
+    def _moves_in_time(self) -> Floats:
+        """The covariance of moves in time, whose mean over all people is 0; its own mean diagonal is 1."""
+        weights = self.measured.expected.sum(axis=1)
+        weights = weights / weights.sum()
+        less = np.eye(len(weights)) - weights
+        found: Floats = less @ self.in_time(self.variation.memory) @ less.T
+        return found / max(float(weights @ np.diag(found)), 1e-9)
 
     def _prior_draw(self, rng: Randomness) -> Floats:
         known, (time, space) = self.measured, self._roots
@@ -204,17 +223,24 @@ class SlicesPosterior:
     def log_evidence(self) -> float:
         """The logarithm of the probability density of what was measured, up to a constant."""
         known = self.measured
-        whole = self.prior_covariance + np.diag(known.deviations.ravel() ** 2)
+        noise, beyond = known.deviations.ravel() ** 2, (known.noisy - known.expected).ravel()
+        size = len(beyond)
+        # With one more row, which has what was measured, the last row of the root is what a solution would be.
+        whole = np.empty((size + 1, size + 1))
+        whole[:size, :size] = self.prior_covariance
+        whole[np.arange(size), np.arange(size)] += noise
+        whole[size, :size] = whole[:size, size] = beyond
+        whole[size, size] = 1.0 + 2.0 * beyond @ (beyond / noise)
         root = np.linalg.cholesky(whole)
-        beyond = np.linalg.solve(root, (known.noisy - known.expected).ravel())
-        return float(-0.5 * beyond @ beyond - np.log(np.diag(root)).sum())
+        return float(-0.5 * root[size, :size] @ root[size, :size] - np.log(np.diag(root)[:size]).sum())
 
 
 def infer_slices(measured: Measured, period: Period | None) -> SlicesPosterior:
     """Find how slices differ, and the posterior given that."""
     time = in_time(period, len(measured.noisy))
     few = measured.join(_FEW)
-    return SlicesPosterior(measured, time, _likeliest(few, time, period is not None))
+    found = _likeliest(few, time, period is not None)
+    return SlicesPosterior(measured, time, found, _mean_scatter(few, time, found))
 
 
 def _likeliest(measured: Measured, time: Callable[[float], Floats], ordered: bool) -> Variation:
@@ -224,7 +250,7 @@ def _likeliest(measured: Measured, time: Callable[[float], Floats], ordered: boo
     def height(at: tuple[int, ...]) -> float:
         if at not in heights:
             tried = Variation(*(values[k] for values, k in zip(_GRID, at, strict=True)))
-            heights[at] = SlicesPosterior(measured, time, tried).log_evidence
+            heights[at] = SlicesPosterior(measured, time, tried).log_evidence + tried.log_prior
         return heights[at]
 
     best: tuple[int, ...] = _START if ordered else (_START[0], _START[1], 0, _START[3])
@@ -241,6 +267,17 @@ def _likeliest(measured: Measured, time: Callable[[float], Floats], ordered: boo
                         break
                     best, climbing = there, True
     return Variation(*(values[k] for values, k in zip(_GRID, best, strict=True)))
+
+
+def _mean_scatter(measured: Measured, time: Callable[[float], Floats], at: Variation) -> float:
+    """The posterior mean of the scatter, all else given: of little evidence, the prior's mean."""
+    values = np.array(_GRID[3])
+    between = np.append(np.sqrt(values[:-1] * values[1:]), math.inf)
+    between[0] = 0.5 * values[1]
+    prior = -np.diff(np.exp(-between / _USUAL_SCATTER), prepend=1.0)
+    heights = [SlicesPosterior(measured, time, at._replace(scatter=one)).log_evidence for one in values.tolist()]
+    weights = prior * np.exp(np.array(heights) - max(heights))
+    return float(weights @ values / weights.sum())
 
 
 def _root(matrix: Floats) -> Floats:
