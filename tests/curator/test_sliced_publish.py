@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.curator.sliced_publish import slices_of
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 
 TABLE = pa.table({"u": ["a", "b"], "x": [0.1, 0.9], "y": [0.1, 0.9], "t": ["2024-06-03 08:00", "2024-06-04 09:00"]})
@@ -58,3 +59,9 @@ def test_all_slices_are_one_charge(tmp_path: Path) -> None:
         assert len(made.slices) == 2
     account = ledger.accounts()["riders"]
     assert (account.charges, str(account.spent)) == (2, "1")
+
+
+def test_very_long_names_of_groups_are_refused_in_words() -> None:
+    names = [f"{number:>6}{'x' * 250}" for number in range(4000)]
+    with pytest.raises(ParameterError, match="The names of groups are too long"):
+        slices_of(None, None, None, None, None, "mode", names)

@@ -134,7 +134,7 @@ def discover(
     loss, reading = PureLoss.read(epsilon), take_options(Reading, options, "discover")
     check(share=share, confidence=confidence)
     discrete_laplace(loss.epsilon * STEP / UNITS)  # refuses an epsilon that is too small for exact noise
-    payment = Payment.prepare(ledger, population, loss.epsilon, reading.people, events)
+    payment = Payment.prepare(ledger, population, loss, reading.people, events)
     (counts,) = count(events, searched_world(), reading, progress=progress)
     if seen is not None and counts.report is not None:
         seen(counts.report)

@@ -137,7 +137,7 @@ def release_groups(
     each = PureLoss.read(whole.epsilon / (len(names) if split == "epsilon" else 1))
     settings, reading = split_options(options)
     design = design_for(public_domain(domain), each, settings)
-    payment = Payment.prepare(ledger, population, whole.epsilon, reading.people, events)
+    payment = Payment.prepare(ledger, population, whole, reading.people, events)
     readings = [names] if split == "weight" else [(name,) for name in names]
     counts = []
     for listed in readings:

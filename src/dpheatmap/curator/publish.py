@@ -19,12 +19,15 @@ from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
 from dpheatmap.curator.read.reading import Reading, ReadingOptions
 from dpheatmap.curator.remarks import tell_on_terminal
+from dpheatmap.curator.sliced_counts import SlicedCounts
 from dpheatmap.design.design import Design
-from dpheatmap.design.privacy_loss import PureLoss
-from dpheatmap.design.registry import choose_design
+from dpheatmap.design.privacy_loss import ConcentratedLoss, PureLoss, read_loss
+from dpheatmap.design.registry import choose_design, choose_for_gaussian
 from dpheatmap.design.settings import DesignOptions, Settings
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
+from dpheatmap.releases.measurements import Measurements
+from dpheatmap.releases.noise_law import DISCRETE_GAUSSIAN, LAPLACE
 from dpheatmap.releases.release import LedgerEntry, Release
 from dpheatmap.releases.sliced_release import SlicedRelease
 
@@ -35,10 +38,25 @@ class ReleaseOptions(DesignOptions, ReadingOptions, total=False):
 
 @overload
 def release(
-    events: Any,
+    events: SlicedCounts,
     domain: Domain | None = None,
     *,
     epsilon: Any,
+    ledger: str | PathLike[str] | Ledger | None = None,
+    population: str | None = None,
+    series: int | None = None,
+    seen: Callable[[RowReport], None] | None = None,
+    **options: Unpack[DesignOptions],
+) -> SlicedRelease: ...
+@overload
+def release(
+    events: Any,
+    domain: Domain | None = None,
+    *,
+    epsilon: Any = None,
+    noise: str = "laplace",
+    rho: Any = None,
+    delta: Any = None,
     ledger: str | PathLike[str] | Ledger | None = None,
     population: str | None = None,
     progress: Progress | None = None,
@@ -70,7 +88,10 @@ def release(
     events: Any,
     domain: Domain | None = None,
     *,
-    epsilon: Any,
+    epsilon: Any = None,
+    noise: str = "laplace",
+    rho: Any = None,
+    delta: Any = None,
     time: str | None = None,
     every: str | None = None,
     time_zone: str | None = None,
@@ -81,22 +102,32 @@ def release(
     split: str = "weight",
     ledger: str | PathLike[str] | Ledger | None = None,
     population: str | None = None,
+    series: int | None = None,
     progress: Progress | None = None,
     seen: Callable[[RowReport], None] | None = None,
     **options: Unpack[ReleaseOptions],
 ) -> Release | SlicedRelease:
     """Measure where people are under user-level epsilon-differential privacy.
 
-    The release protects each person's whole data: it is exactly ``epsilon``-DP for adding or removing one person.
+    The release protects each person's whole data: it is exactly ``epsilon``-DP for adding or removing one person. With
+    Gaussian noise it is ``rho``-zCDP.
 
     Parameters
     ----------
-    events : path, data frame, relation, URL or Counts
-        What :func:`aggregate` takes, or the counts that it returned.
+    events : path, data frame, relation, URL, Counts or SlicedCounts
+        What :func:`aggregate` takes, or the counts that it or :func:`read_counts` returned.
     domain : Domain, optional
         The public place; counts have their own.
-    epsilon : number, str or Fraction
-        How much may leak about a person: 1, "0.1", Fraction(1, 3). It is taken exactly as written.
+    epsilon : number, str or Fraction, optional
+        How much may leak about a person: 1, "0.1", Fraction(1, 3). It is taken exactly as written. Gaussian noise has a
+        rho instead.
+    noise : {"laplace", "gaussian"}, default "laplace"
+        The law of the noise. Gaussian noise is for many releases about the same people, in a ledger with a limit of
+        epsilon and delta, or of rho; its design is "adaptive".
+    rho : number, str or Fraction, optional
+        For Gaussian noise, how much may leak about a person, by zero-concentrated differential privacy.
+    delta : number, str or Fraction, optional
+        For Gaussian noise, the delta at which rho is told as an epsilon, too; 1e-6 by default.
     time : str, optional
         The column of times, for a map of every slice of time: times, dates, seconds since 1970, or such as text.
     every : {"hour-of-day", "hour-of-week", "weekday", "day", "week", "month", "3 hours"}, optional
@@ -118,6 +149,8 @@ def release(
         refused if that goes beyond its limit. What is spent on the parts of a ``partition`` does not add up.
     population : str, optional
         The name of the people in the ledger.
+    series : int, optional
+        The number of the ledger's entry that reserved the release, as one of a series. It costs nothing more then.
     progress : callable, optional
         Called while the table is read, with the part done (below 0 if unknown) and the seconds gone by.
     seen : callable, optional
@@ -128,7 +161,8 @@ def release(
     Returns
     -------
     Release or SlicedRelease
-        Noisy measurements, which are safe to publish; with ``time`` or ``group``, those of all slices.
+        Noisy measurements, which are safe to publish; with ``time`` or ``group``, or of sliced counts, those of all
+        slices.
 
     Examples
     --------
@@ -138,20 +172,27 @@ def release(
     >>> r.epsilon, r.design.name
     (Fraction(1, 1), 'ladder')
     """
-    check(split=split)
+    check(split=split, **({} if series is None else {"series": series}))
     sliced = (time, every, time_zone, start, end, group, groups)
-    if any(option is not None for option in sliced):
+    given = any(option is not None for option in sliced)
+    if given or isinstance(events, SlicedCounts):
+        if noise != "laplace" or rho is not None or delta is not None:
+            raise ParameterError("Slices have Laplace noise and an epsilon. Leave noise, rho and delta out.")
+        if series is not None:
+            raise ParameterError("A series that was reserved is one of single maps. Leave series out, or the slices.")
+        from dpheatmap.curator.read.slice_numbers import Slices
         from dpheatmap.curator.sliced_publish import release_slices, slices_of
 
+        slices = slices_of(*sliced) if given else Slices(events.axis)
         return release_slices(
-            os.urandom, events, domain, slices_of(*sliced), epsilon=epsilon, split=split, ledger=ledger,
-            population=population, progress=progress, seen=seen, **options,
+            os.urandom, events, domain, slices, epsilon=epsilon, split=split, ledger=ledger, population=population,
+            progress=progress, seen=seen, **options,
         )  # fmt: skip
     if split != "weight":
         raise ParameterError("split is about slices, and there are none. Leave it out, or name time or group.")
     return release_from(
-        os.urandom, events, domain, epsilon=epsilon, ledger=ledger, population=population, progress=progress, seen=seen,
-        **options,
+        os.urandom, events, domain, epsilon=epsilon, noise=noise, rho=rho, delta=delta, ledger=ledger,
+        population=population, series=series, progress=progress, seen=seen, **options,
     )  # fmt: skip
 
 
@@ -160,9 +201,13 @@ def release_from(
     events: Any,
     domain: Domain | None,
     *,
-    epsilon: Any,
+    epsilon: Any = None,
+    noise: str = "laplace",
+    rho: Any = None,
+    delta: Any = None,
     ledger: str | PathLike[str] | Ledger | None = None,
     population: str | None = None,
+    series: int | None = None,
     progress: Progress | None = None,
     seen: Callable[[RowReport], None] | None = None,
     **options: Unpack[ReleaseOptions],
@@ -170,21 +215,22 @@ def release_from(
     """`release`, with the source of randomness given. Anything but os.urandom is stamped as NOT PRIVATE.
 
     Everything that can be refused is refused before the table is read and noise is drawn. The ledger is checked then,
-    too, and charged after the reading: in between, others may have spent what was left.
+    too, and charged after the reading: in between, others may have spent what was left. With ``series``, the release
+    was reserved by the entry of that number.
     """
     if isinstance(events, (list, tuple)) and any(isinstance(one, Counts) for one in events):
         raise PrivacyRefusal(NOT_ADDED)
     counts = events if isinstance(events, Counts) else None
     place = public_domain(domain) if counts is None else counts.domain
     settings, reading = split_options(options)
-    loss = PureLoss.read(epsilon)
+    loss = read_loss(epsilon, noise, rho, delta)
     design = design_for(place, loss, settings)
     part = reading.people if counts is None else counts.part
-    payment = Payment.prepare(ledger, population, loss.epsilon, part, events)
+    payment = Payment.prepare(ledger, population, loss, part, events, series)
     if counts is None:
         (counts,) = count(events, place, reading, progress=progress)
     else:
-        _refuse_reading(counts, domain, reading)
+        refuse_reading(counts, domain, reading)
     if seen is not None and counts.report is not None:
         seen(counts.report)
     entry = payment.charge()
@@ -201,8 +247,14 @@ def split_options(options: ReleaseOptions) -> tuple[Settings, Reading]:
     return settings, take_options(Reading, given, "release")
 
 
-def design_for(domain: Domain, loss: PureLoss, settings: Settings) -> Design:
+def design_for(domain: Domain, loss: PureLoss | ConcentratedLoss, settings: Settings) -> Design:
     """Choose the design that the settings name; refuse settings that don't fit, and noise that can't be exact."""
+    if isinstance(loss, ConcentratedLoss):
+        from dpheatmap.curator.gaussian.gaussian_measure import check_gaussian_noise
+
+        adaptive = choose_for_gaussian(domain, settings)
+        check_gaussian_noise(loss, adaptive, domain)
+        return adaptive
     design = choose_design(domain, loss.epsilon, settings)
     check_noise(loss, design, domain)
     if not isinstance(settings.design, str):
@@ -222,7 +274,7 @@ def _check_rehearsal(domain: Domain, loss: PureLoss, design: Design) -> None:
 
 def measure_release(
     counts: Counts,
-    loss: PureLoss,
+    loss: PureLoss | ConcentratedLoss,
     design: Design,
     source: Source,
     made: datetime,
@@ -232,7 +284,8 @@ def measure_release(
     return Release(
         domain=counts.domain,
         loss=loss,
-        measurements=measure_counts(counts, loss, design, source),
+        measurements=measure(counts, loss, design, source),
+        noise=DISCRETE_GAUSSIAN if isinstance(loss, ConcentratedLoss) else LAPLACE,
         design=design,
         seeded=source is not os.urandom,
         made=made,
@@ -240,7 +293,18 @@ def measure_release(
     )
 
 
-def _refuse_reading(counts: Counts, domain: Domain | None, reading: Reading) -> None:
+def measure(
+    counts: Counts, loss: PureLoss | ConcentratedLoss, design: Design, source: Source = os.urandom
+) -> Measurements:
+    """Measure counts with the noise that a loss stands for: Laplace, or Gaussian."""
+    if not isinstance(loss, ConcentratedLoss):
+        return measure_counts(counts, loss, design, source)
+    from dpheatmap.curator.gaussian.gaussian_measure import measure_with_gaussian
+
+    return measure_with_gaussian(counts, loss, design, source)
+
+
+def refuse_reading(counts: Counts | SlicedCounts, domain: Domain | None, reading: Reading) -> None:
     """Refuse another domain, and columns, for counts, which have their own."""
     if reading.given or (domain is not None and domain != counts.domain):
         raise ParameterError(

@@ -28,10 +28,11 @@ from dpheatmap.curator.core.row_report import RowReport
 from dpheatmap.curator.core.slices import measure_slices
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.ledger.payment import Payment
-from dpheatmap.curator.publish import ReleaseOptions, design_for, split_options
+from dpheatmap.curator.publish import ReleaseOptions, design_for, refuse_reading, split_options
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.slice_numbers import Slices
 from dpheatmap.curator.remarks import tell_on_terminal
+from dpheatmap.curator.sliced_counts import SlicedCounts
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PureLoss
 from dpheatmap.design.shares import SHARES
@@ -80,7 +81,11 @@ def slices_of(
             f"There may be at most {MOST_SLICES:,} slices, and {times:,} times in {len(names):,} groups are more. List "
             "fewer groups, or choose longer slices."
         )
-    return Slices(Axis(period, names), time=time, group=group)
+    try:
+        axis = Axis(period, names)
+    except ValueError as error:
+        raise ParameterError("The names of groups are too long for so many slices. Shorten them.") from error
+    return Slices(axis, time=time, group=group)
 
 
 def release_slices(
@@ -97,32 +102,51 @@ def release_slices(
     seen: Callable[[RowReport], None] | None = None,
     **options: Unpack[ReleaseOptions],
 ) -> SlicedRelease:
-    """Measure all slices. See the contract above."""
+    """Measure all slices, of a table or of counts, which have their own. See the contract above."""
     check(split=split)
     if isinstance(events, Counts):
         raise ParameterError("Counts are about one place, and slices are read from a table. Give the table.")
+    known = events if isinstance(events, SlicedCounts) else None
+    if known is not None and (slices != Slices(known.axis) or split != "weight"):
+        raise ParameterError(
+            "These counts have their slices, in all of which a person weighs 1 together. Leave the options of slices "
+            "out, and split, too."
+        )
     if split == "epsilon" and hasattr(events, "read_next_batch"):
         raise ParameterError("split='epsilon' reads the table once for each slice; it was a stream. Give a table.")
-    place, axis, whole = public_domain(domain), slices.axis, PureLoss.read(epsilon)
-    parts = len(axis.labels) if split == "epsilon" else 1
-    each = PureLoss.read(whole.epsilon / parts)  # this refuses an epsilon that a file could not hold
+    place = public_domain(domain) if known is None else known.domain
+    axis, whole = slices.axis, PureLoss.read(epsilon)
+    each = _loss_of_each(whole, axis, split)
     settings, reading = split_options(options)
     design = design_for(place, each, settings)
     if not isinstance(design, LadderDesign):
         raise ParameterError(f"Slices have the design 'ladder'; it was {design.name!r}. Leave it out.")
     if split == "weight" and axis.period is not None:
         check_slices(whole, design, place)
-    payment = Payment.prepare(ledger, population, whole.epsilon, reading.people, events)
-    counts = _count_all(events, place, reading, slices, split, progress, seen)
+    if known is not None:
+        refuse_reading(known, domain, reading)
+    part = reading.people if known is None else known.part
+    payment = Payment.prepare(ledger, population, whole, part, events)
+    if known is None:
+        counts = _count_all(events, place, reading, slices, split, progress, seen)
+    else:
+        counts = list(known.slices)
+        if seen is not None and known.report is not None:
+            seen(known.report)
     entry = payment.charge()  # all slices together cost epsilon, once
     made = SlicedRelease(
         domain=place, loss=whole, axis=axis, split=split, design=design,
-        families=_measure(counts, axis, split, whole, each, design, source),
+        families=measure_families(counts, axis, split, whole, design, source),
         seeded=source is not os.urandom, made=payment.made, ledger=entry,
     )  # fmt: skip
     if seen is None:
         tell_on_terminal(counts[0].report)
     return made
+
+
+def _loss_of_each(whole: PureLoss, axis: Axis, split: str) -> PureLoss:
+    """The loss of a slice that is measured by itself; refuse an epsilon that a file could not hold."""
+    return PureLoss.read(whole.epsilon / (len(axis.labels) if split == "epsilon" else 1))
 
 
 def check_slices(loss: PureLoss, design: LadderDesign, domain: Domain) -> None:
@@ -154,17 +178,17 @@ def _count_all(
     return counts
 
 
-def _measure(
+def measure_families(
     counts: Sequence[Counts],
     axis: Axis,
     split: str,
     whole: PureLoss,
-    each: PureLoss,
     design: LadderDesign,
-    source: Source,
+    source: Source = os.urandom,
 ) -> tuple[SliceMeasurements | tuple[Measurements, ...], ...]:
     """What was measured of each group: slices of time that are alike, or each slice by itself."""
     times = len(axis.times)
+    each = _loss_of_each(whole, axis, split)
     groups = [counts[start : start + times] for start in range(0, len(counts), times)]
     if split == "epsilon" or axis.period is None:
         return tuple(tuple(measure_counts(one, each, design, source) for one in group) for group in groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from dpheatmap.place.domain import Domain
 from dpheatmap.planning import bounds
 from dpheatmap.planning.expected_error import Choice, local_error, sparse_or_dense, variance_of_report
 from dpheatmap.releases.label import caution
+from dpheatmap.slicing.period import Period
 
 _TRUSTING = {
     "curator": "", "shuffler": ", who trust a shuffler," , "servers": ", who trust one of two servers,",
@@ -255,7 +257,12 @@ def plan(
     places: int | None = None,
     trusted: str = "curator",
     people_share: float | Fraction | None = None,
-) -> Plan:
+    every: str | None = None,
+    start: Any = None,
+    end: Any = None,
+    slices: int | None = None,
+    groups: Iterable[str] | None = None,
+) -> Plan | Any:
     """Plan a release before any data is read: levels, noise, expected error and advice.
 
     Parameters
@@ -279,20 +286,40 @@ def plan(
         paper's levels are measured at once, whatever the design.
     people_share : float, optional
         The part of epsilon that goes into the number of all people, as for :func:`release`.
+    every : str, optional
+        For slices of time: what a slice is, as for :func:`release`.
+    start, end : str, date or datetime, optional
+        The public range of slices of time, as for :func:`release`.
+    slices : int, optional
+        The number of slices of time, instead of ``every``.
+    groups : iterable of str, optional
+        The public list of groups, as for :func:`release`.
 
     Returns
     -------
-    Plan
-        What the release will do, and how good it will be. It prints as a table.
+    Plan or SlicePlan
+        What the release will do, and how good it will be. It prints as a table. A release of several slices has a
+        :class:`SlicePlan`, which also tells how slices will be measured, and the expected error of each.
 
     Examples
     --------
     >>> p = plan(Domain.unit(8), epsilon=1, users=5000)
     >>> p.levels[0].level, p.expected_emd < plan(Domain.unit(8), epsilon=1, users=200).expected_emd
     (3, True)
+    >>> hours = plan(Domain.unit(8), epsilon=1, users=5000, every="hour-of-day")
+    >>> hours.slices, hours.how, [round(error, 3) for error in hours.expected_emd]
+    (24, 'blocks', [0.007, 0.038])
     """
     if not isinstance(domain, Domain):
         raise DomainError("A plan is for a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
+    times = _number_of_slices(every, start, end, slices)
+    if times is not None or groups is not None:
+        from dpheatmap.planning.slice_plans import plan_slices
+
+        return plan_slices(
+            domain, epsilon=epsilon, users=users, slices=times, groups=groups, width=width, decay=decay, design=design,
+            places=places, trusted=trusted, people_share=people_share,
+        )  # fmt: skip
     exact = read_epsilon(epsilon)
     check(users=users, width=width, decay=decay, design=design, trusted=trusted)
     if places is not None:
@@ -328,6 +355,19 @@ def plan(
         bounds=_theory(domain, exact, users, int(width), decay, places), trusted=trusted, people_share=share,
         people_error=people_error, other_share=other,
     )  # fmt: skip
+
+
+def _number_of_slices(every: str | None, start: Any, end: Any, slices: int | None) -> int | None:
+    """The number of slices of time that the options name, or None without slices."""
+    if every is not None and slices is not None:
+        raise ParameterError("every (--every) and slices (--slices) both tell the number of slices. Keep one of them.")
+    if every is not None:
+        return len(Period.of(every, None, start, end).labels)
+    if start is not None or end is not None:
+        raise ParameterError(
+            "start and end (--from and --to) are the range of slices of time. Say what a slice is: every (--every)."
+        )
+    return slices
 
 
 def _map_error(domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None) -> float:
