@@ -28,6 +28,9 @@ from render.figure.record import Record, lies_in, touch
 CITY = Domain.bbox(7.30, 46.90, 7.50, 47.02, resolution=500)
 TRIANGLE = {"type": "Polygon", "coordinates": [[[7.3, 46.9], [7.5, 46.9], [7.4, 47.02], [7.3, 46.9]]]}
 
+NAMES = tuple(day.capitalize() for day in WEEKDAYS)
+"""The days as sheets call them."""
+
 
 @pytest.fixture(scope="module")
 def series() -> Series:
@@ -63,7 +66,7 @@ def test_a_map_of_noise_does_not_set_the_scale(series: Series) -> None:
 
 def test_every_map_has_its_name_above_it_and_none_touches_another(sheet: SeriesSheet, drawn: Record) -> None:
     boxes = [panel.box for panel in sheet.panels]
-    for name, box in zip(WEEKDAYS, boxes, strict=True):
+    for name, box in zip(NAMES, boxes, strict=True):
         assert any(
             text.words == name and text.x == box.left and box.top - 30 < text.y < box.top for text in drawn.texts
         )
@@ -81,7 +84,7 @@ def test_a_slice_without_signal_says_so_and_has_no_heat(sheet: SeriesSheet, draw
     colours = np.unique(sheet.panels[6].pixels().reshape(-1, 3), axis=0)
     swatch = np.array(rgb_of(sheet.map.inks.swatches[0]))
     assert np.abs(colours - swatch).sum(axis=1).min() > 20
-    assert "No place stands out on sun." in sheet.picture.words.takeaway
+    assert "No place stands out on Sun." in sheet.picture.words.takeaway
 
 
 def test_a_faint_slice_says_that_all_of_it_lies_below_the_scale(series: Series) -> None:
@@ -99,8 +102,8 @@ def test_one_map_has_the_scale_bar_and_the_names(sheet: SeriesSheet) -> None:
 def test_the_words_tell_slices_volumes_and_the_promise_for_all(series: Series, sheet: SeriesSheet) -> None:
     words = sheet.picture.words
     assert words.subtitle == "By weekday, clocks of UTC"
-    assert words.takeaway.startswith("Busiest on fri, with ")
-    assert " of every 100 people. Quietest on sun." in words.takeaway
+    assert words.takeaway.startswith("Busiest on Fri, with ")
+    assert " of every 100 people. Quietest on Sun." in words.takeaway
     assert words.badge == "Not private"
     private = replace(series, release=replace(series.release, seeded=False))
     assert sheet_of(private).picture.words.badge == "Private · ε = 2 per person for all 7 together"
@@ -127,7 +130,7 @@ def test_the_chart_has_a_range_a_dot_and_a_name_for_each_slice(sheet: SeriesShee
     low, high = sheet.content.volumes.ranges
     assert heights == pytest.approx(heights[0] * (high - low) / (high - low)[0], abs=3)  # rounded to pixels
     below = [text.words for text in drawn.texts if text.y > max(box.bottom for box in ranges)]
-    assert [word for word in below if word in WEEKDAYS] == list(WEEKDAYS)
+    assert [word for word in below if word in NAMES] == list(NAMES)
     assert all(lies_in(text.area, (0, 0, *drawn.size)) for text in drawn.texts)
 
 
@@ -161,9 +164,9 @@ def test_a_sheet_is_drawn_of_every_kind_of_place(domain: Domain, colours: str, p
 def test_slides_differ_in_the_map_its_name_and_the_mark_alone(series: Series) -> None:
     slides = list(slides_of(picture_of_series(series, Look(), 200), Look()))
     assert len({(slide.layout.map, slide.layout.height) for slide in slides}) == 1
-    for number, (slide, name) in enumerate(zip(slides, WEEKDAYS, strict=True)):
+    for number, (slide, name) in enumerate(zip(slides, NAMES, strict=True)):
         drawn = slide.draw(Record)
-        label = drawn.said(name if number < 6 else f"sun: {NOTHING}")
+        label = drawn.said(name if number < 6 else f"Sun: {NOTHING}")
         assert lies_in(label.area, slide.layout.map) or number < 6
         assert isinstance(slide.chart, VolumeChart)
         assert slide.chart.marked == number
@@ -211,7 +214,7 @@ def test_pictures_hold_the_words(series: Series, tmp_path: Path, suffix: str) ->
             assert picture.width == 1520
     elif suffix == ".svg":
         text = path.read_text("utf-8")
-        assert all(word in text for word in ("A week of riders", *WEEKDAYS, NOTHING))
+        assert all(word in text for word in ("A week of riders", *NAMES, NOTHING))
         assert text.count("<image") >= 7
     else:
         assert path.read_bytes().startswith(b"%PDF")
@@ -219,7 +222,7 @@ def test_pictures_hold_the_words(series: Series, tmp_path: Path, suffix: str) ->
 
 def test_a_difference_of_slices_costs_one_release_and_names_both(series: Series) -> None:
     change = series.difference("sat", "fri")
-    assert change.names == ("on sat", "on fri")
+    assert change.names == ("on Sat", "on Fri")
     words = picture_of_difference(change).words
     assert "Both are slices of one release: epsilon = 2 per person" in " ".join(words.facts)
     private = replace(change, before=replace(change.before, seeded=False), after=replace(change.after, seeded=False))

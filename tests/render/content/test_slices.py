@@ -27,14 +27,14 @@ def volumes(people: list[float], std: float, axis: Axis = DAYS, quantity: str = 
     ("axis", "number", "name", "phrase"),
     [
         (HOURS, 8, "08:00", "at 08:00"),
-        (WEEK, 32, "tue 08:00", "on tue 08:00"),
-        (DAYS, 4, "fri", "on fri"),
+        (WEEK, 32, "Tue 08:00", "on Tue 08:00"),
+        (DAYS, 4, "Fri", "on Fri"),
         (Axis(None, ("bike", "walk")), 1, "walk", "in walk"),
-        (Axis(Period.of("weekday", "UTC"), ("bike",)), 6, "bike, sun", "in bike on sun"),
-        (Axis(Period.of("day", "UTC", "2024-06-03", "2024-06-05")), 2, "2024-06-05", "on 2024-06-05"),
-        (Axis(Period.of("month", "UTC", "2024-06-01", "2024-08-31")), 0, "2024-06", "in 2024-06"),
-        (Axis(Period.of("3 hours", "UTC", "2024-06-03", "2024-06-03")), 1, "2024-06-03 03:00",
-         "from 2024-06-03 03:00"),
+        (Axis(Period.of("weekday", "UTC"), ("bike",)), 6, "bike, Sun", "in bike on Sun"),
+        (Axis(Period.of("day", "UTC", "2024-06-03", "2024-06-05")), 2, "5 Jun 2024", "on 5 Jun 2024"),
+        (Axis(Period.of("month", "UTC", "2024-06-01", "2024-08-31")), 0, "Jun 2024", "in Jun 2024"),
+        (Axis(Period.of("3 hours", "UTC", "2024-06-03", "2024-06-03")), 1, "3 Jun 2024, 03:00",
+         "from 3 Jun 2024, 03:00"),
     ],
 )  # fmt: skip
 def test_slices_are_called_as_people_write_them(axis: Axis, number: int, name: str, phrase: str) -> None:
@@ -71,11 +71,11 @@ def test_a_week_of_hours_shows_the_same_hours_of_each_day() -> None:
 def test_a_slice_is_the_busiest_only_if_no_other_range_reaches_its_own() -> None:
     clear = volumes([100, 100, 100, 100, 400, 100, 10], std=5)
     assert (clear.busiest, clear.quietest) == ([4], [6])
-    assert clear.takeaway.startswith("Busiest on fri, with 38")
-    assert clear.takeaway.endswith(" people. Quietest on sun.")
+    assert clear.takeaway.startswith("Busiest on Fri, with 38")
+    assert clear.takeaway.endswith(" people. Quietest on Sun.")
     two = volumes([100, 100, 100, 395, 400, 100, 10], std=5)
     assert two.busiest == [4, 3]
-    assert ", or on thu: the ranges overlap. Quietest on sun." in two.takeaway
+    assert ", or on Thu: the ranges overlap. Quietest on Sun." in two.takeaway
     many = volumes([399, 398, 397, 396, 400, 100, 10], std=5)
     assert ", or in one of 4 other days whose ranges overlap. Quietest" in many.takeaway
     none = volumes([100, 101, 102, 103, 104, 105, 106], std=30)

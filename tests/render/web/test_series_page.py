@@ -15,7 +15,7 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.series import Series
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.look import Look
-from dpheatmap.render.content.slice_words import slices_in_words
+from dpheatmap.render.content.slice_names import SliceNames
 from dpheatmap.render.web.series_page import OF_SLICE, data_of, limit_of, page, pictures_of
 from dpheatmap.slicing.axis import Axis
 from dpheatmap.slicing.period import Period
@@ -162,8 +162,18 @@ def test_a_look_is_asked_for_as_for_a_map(day: Series, tmp_path: Path) -> None:
 
 
 def test_slices_are_called_as_people_call_them() -> None:
-    hours = slices_in_words(Axis(Period.of("hour-of-week", "Europe/Zurich")))
+    hours = SliceNames(Axis(Period.of("hour-of-week", "Europe/Zurich"))).words
     assert (hours[8], hours[-1]) == ("Mon 08:00", "Sun 23:00")
-    both = slices_in_words(Axis(Period.of("hour-of-day", "Europe/Zurich"), ("bike", "walk")))
+    both = SliceNames(Axis(Period.of("hour-of-day", "Europe/Zurich"), ("bike", "walk"))).words
     assert (both[8], both[32]) == ("bike, 08:00", "walk, 08:00")
-    assert slices_in_words(Axis(None, ("8", "mon"))) == ("8", "mon")
+    assert SliceNames(Axis(None, ("8", "mon"))).words == ("8", "mon")
+
+
+def test_progress_tells_each_slice_before_it_is_drawn_and_not_again(day: Series, tmp_path: Path) -> None:
+    drawn: list[tuple[int, int]] = []
+    series = day.release.heatmap(progress=lambda number, many: drawn.append((number, many)))
+    first = series[series.labels[6]]
+    assert drawn == [(7, 24)]
+    assert series[series.labels[6]] is first
+    series.save(tmp_path / "day.html")
+    assert sorted(number for number, _ in drawn) == list(range(1, 25))

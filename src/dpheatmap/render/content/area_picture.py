@@ -40,7 +40,7 @@ from dpheatmap.render.content.words import (
 )
 
 if TYPE_CHECKING:
-    from dpheatmap.releases.release import Release
+    from dpheatmap.releases.estimable import Estimable
 
 EN_DASH = "\N{EN DASH}"
 _PIXELS = 1440  # of the map's width: those of a picture
@@ -125,7 +125,7 @@ class AreaContent:
         return [int(band) - 1 if area.is_told else -1 for band, area in zip(found, self.areas, strict=True)]
 
 
-def content_of_areas(release: Release, table: Any, look: Look | None = None, *, values: str = "share") -> AreaContent:
+def content_of_areas(release: Estimable, table: Any, look: Look | None = None, *, values: str = "share") -> AreaContent:
     """A table of areas as it is shown, in shares or in numbers of people."""
     look = look or Look()
     domain, people = release.domain, values == "people"
@@ -286,7 +286,7 @@ def _legend_of_nothing(unit: Unit) -> LegendWords:
     return LegendWords(unit.legend, unit.short, "", "Not known: whoever is there is hidden by the noise")
 
 
-def _facts(release: Release, subject: Subject, look: Look) -> tuple[str, ...]:
+def _facts(release: Estimable, subject: Subject, look: Look) -> tuple[str, ...]:
     facts = (
         subject.counting,
         "Somebody who is in several areas counts in parts.",

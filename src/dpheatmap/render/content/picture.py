@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpheatmap._util.number_words import plain
 from dpheatmap.place.domain import Domain, Floats
@@ -18,6 +19,7 @@ from dpheatmap.render.content.highlights import Spot, area_of_half, busiest
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import about, area_in_words, ends, epsilon_in_words, length_in_words
 from dpheatmap.render.content.resampling import average, extend, is_smooth, resize
+from dpheatmap.render.content.slice_names import label_in_words
 from dpheatmap.render.content.subject import Subject, subject_of
 from dpheatmap.render.content.words import (
     NINE_IN_TEN,
@@ -42,19 +44,9 @@ from dpheatmap.render.content.words import (
 if TYPE_CHECKING:
     from dpheatmap.heatmap.heatmap import Heatmap
 
-HEADINGS = {
-    "warning": "Warning",
-    "who": "Who is protected",
-    "from_what": "From what",
-    "how_strongly": "How strongly",
-    "trusted": "Who had to be trusted",
-    "not_promised": "What is not promised",
-    "budget": "What is kept account of",
-    "priors": "What else was used",
-}
-"""The parts of a privacy label, in the order in which people read them."""
-
 Ranges = tuple[Floats, Floats]
+Scale = tuple[Unit, list[float]]
+"""What values count, and the edges of bands."""
 
 _FIRM_PART = 0.03  # of the map: with less that is firm, only the busiest places can be told
 _OVER_A_PICTURE = 8.0  # over a picture, nothing below this part of the top is painted
@@ -109,42 +101,76 @@ class Picture:
         return replace(self, values=average(self.values, *size))
 
 
-def on_one_scale(heats: Sequence[Heatmap], looks: Sequence[Look]) -> list[Picture]:
+def on_one_scale(heats: Iterable[Heatmap], looks: Sequence[Look]) -> list[Picture]:
     """Maps with the bands of the highest value that can be told; each is bare and hatched by its own noise.
 
-    Maps of places of different kinds, as of a city and of an image, keep their own bands.
+    Maps of places of different kinds, as of a city and of an image, keep their own bands. What can be told of a map is
+    found before the next one is asked for.
     """
-    alone = [picture_of(heat, look) for heat, look in zip(heats, looks, strict=True)]
-    if len({picture.unit.subject.title for picture in alone}) > 1:
-        return alone
-    told = [picture for picture in alone if picture.painted]
-    highest = max(told or alone, key=lambda picture: max(picture.edges) / picture.unit.factor)
-    scale = highest.unit, list(highest.edges)
-    return [picture_of(heat, look, scale) for heat, look in zip(heats, looks, strict=True)]
+    found = [_finding_of(heat, look) for heat, look in zip(heats, looks, strict=True)]
+    scales = [_scale_of(one) for one in found]
+    if len({unit.subject.title for unit, _ in scales}) > 1:
+        return [_paint(one, scale) for one, scale in zip(found, scales, strict=True)]
+    told = [scale for one, scale in zip(found, scales, strict=True) if one.nothing is None]
+    common = max(told or scales, key=lambda scale: max(scale[1]) / scale[0].factor)
+    return [_paint(one, common, in_series=True) for one in found]
 
 
-def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[float]] | None = None) -> Picture:
-    """A heatmap as it is shown: of every so many people, how many per area; ``scale`` is that of another map."""
-    look = look or Look()
-    subject = subject_of(heat.domain, look.background)
+def picture_of(heat: Heatmap, look: Look | None = None) -> Picture:
+    """A heatmap as it is shown: of every so many people, how many per area."""
+    found = _finding_of(heat, look or Look())
+    return _paint(found, _scale_of(found))
+
+
+@dataclass(frozen=True, eq=False)
+class _Finding:
+    """What can be told of a heatmap on any scale: where it is above the noise, its busiest places, or nothing."""
+
+    heat: Heatmap
+    look: Look
+    subject: Subject
+    density: Floats
+    inside: NDArray[np.bool_]
+    clarity: Floats | None
+    told: NDArray[np.bool_]
+    spots: tuple[Spot, ...]
+    nothing: Card | None
+
+
+def _finding_of(heat: Heatmap, look: Look) -> _Finding:
     density, inside = heat.density, heat.ground > 0.0
     clarity = clarity_of(heat)
     rows, columns = density.shape
     told = inside & (True if clarity is None else resize(clarity, columns, rows) >= TOLD)
-    top = float(density[told].max()) if told.any() else float(density.max())
-    unit, edges = scale or _bands(subject, top, noise_floor(heat, clarity), look, people=heat.quantity == "people")
-    values = density * unit.factor
-    painted = (values >= edges[0]) & told
-    firm = painted if clarity is None else painted & (resize(clarity, columns, rows) >= FIRM)
-    rough = clarity is not None and bool((painted & ~firm).any())
-    in_series = look.limits is not None or scale is not None
-    # A map of a series may lie below the first edge, which is not the same as noise.
-    few = bool((told if in_series else firm).sum() < _FIRM_PART * inside.sum())
     spots = busiest(heat, clarity) if told.any() else ()
     nothing = None if told.any() else _nothing(heat)
+    subject = subject_of(heat.domain, look.background)
+    return _Finding(heat, look, subject, density, inside, clarity, told, spots, nothing)
+
+
+def _scale_of(found: _Finding) -> Scale:
+    """The bands of a map by itself."""
+    heat, density = found.heat, found.density
+    top = float(density[found.told].max()) if found.told.any() else float(density.max())
+    floor = noise_floor(heat, found.clarity)
+    return _bands(found.subject, top, floor, found.look, people=heat.quantity == "people")
+
+
+def _paint(found: _Finding, scale: Scale, *, in_series: bool = False) -> Picture:
+    """The picture of a map on a scale, which may be that of several maps."""
+    heat, look, subject, clarity, told = found.heat, found.look, found.subject, found.clarity, found.told
+    unit, edges = scale
+    values = found.density * unit.factor
+    painted = (values >= edges[0]) & told
+    firm = painted if clarity is None else painted & (resize(clarity, *told.shape[::-1]) >= FIRM)
+    rough = clarity is not None and bool((painted & ~firm).any())
+    in_series = in_series or look.limits is not None
+    # A map of a series may lie below the first edge, which is not the same as noise.
+    few = bool((told if in_series else firm).sum() < _FIRM_PART * found.inside.sum())
+    spots, nothing = found.spots, found.nothing
     words = Words(
         title=look.title or (subject.title_of.format(what=look.what) if look.what else subject.title),
-        subtitle=look.subtitle,
+        subtitle=look.subtitle or ("" if in_series or heat.slice is None else label_in_words(heat.slice)),
         takeaway=_takeaway(heat, unit, look.what, spots, few=few),
         badge=badge_of(heat.loss, f"per {subject.person}", seeded=heat.seeded),
         warnings=(NOT_PRIVATE,) * heat.seeded,
@@ -169,7 +195,7 @@ def picture_of(heat: Heatmap, look: Look | None = None, scale: tuple[Unit, list[
     )
 
 
-def _bands(subject: Subject, top: float, floor: float, look: Look, *, people: bool) -> tuple[Unit, list[float]]:
+def _bands(subject: Subject, top: float, floor: float, look: Look, *, people: bool) -> Scale:
     if look.limits is not None:
         return limited_bands(subject, *look.limits, what=look.what, people=people)
     floor = max(floor, top / _OVER_A_PICTURE if look.over_a_picture else 0.0)

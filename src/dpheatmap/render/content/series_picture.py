@@ -42,10 +42,12 @@ def picture_of_series(series: Series, look: Look, most: int) -> SeriesPicture:
     """A series as it is shown, by at most so many of its maps."""
     names = SliceNames(series.release.axis)
     numbers = names.choice(most)
-    heats = [series[series.labels[number]] for number in numbers]
-    pictures = on_one_scale(heats, [look] * len(heats))
+    heats = (series[series.labels[number]] for number in numbers)
+    pictures = on_one_scale(heats, [look] * len(numbers))
     subject = subject_of(series.domain, look.background)
-    volumes = SliceVolumes(series.volumes, names, _plural(subject.person), series.quantity)
+    # With epsilon split, somebody counts up to once in every slice: the numbers don't add up to people, to be shares of.
+    quantity = "people" if series.release.split == "epsilon" else series.quantity
+    volumes = SliceVolumes(series.volumes, names, _plural(subject.person), quantity)
     told = [picture for picture in pictures if picture.painted]
     whole = max(told or pictures, key=lambda picture: float(picture.values.max()))
     words = replace(

@@ -1,20 +1,25 @@
-"""The slices of a release in words, and which of them a page shows."""
+"""The slices of a release in words, and which of them a page shows. The hour 8 is 08:00, and a date is one as people
+write it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
 
+from dpheatmap.releases.estimable import Estimable
+from dpheatmap.releases.release_slice import Slice
+from dpheatmap.render.content.look import Look
 from dpheatmap.slicing.axis import Axis
+from dpheatmap.slicing.period import WEEKDAYS
 
 _ON = {"hour-of-day": "at", "weekday": "on", "hour-of-week": "on", "day": "on", "week": "in the week of", "month": "in"}
 _KINDS = {"hour-of-day": "hours", "weekday": "days", "hour-of-week": "hours", "day": "days", "week": "weeks",
           "month": "months"}  # fmt: skip
-_WIDEST_CYCLE, _WIDE, _FEW = (
-    8,
-    6,
-    12,
-)  # maps: of the longest cycle in a row, in a row of many, and that are no more than few
+_WIDEST_CYCLE, _WIDE, _FEW = 8, 6, 12  # maps: of the longest cycle in a row, in a row of many, and few maps at most
+_CLOCK = re.compile(r"(?:([a-z]{3}) )?(\d{1,2})")
+_FORMS = (("%Y-%m-%d %H:%M", "{day} %b %Y, %H:%M"), ("%Y-%m-%d", "{day} %b %Y"), ("%Y-%m", "%b %Y"))
 
 
 @dataclass(frozen=True)
@@ -30,15 +35,15 @@ class SliceNames:
         >>> from dpheatmap.slicing.period import Period
         >>> names = SliceNames(Axis(Period("hour-of-week", "UTC"), ("bike",)))
         >>> names.words[32], names.phrases[32]
-        ('bike, tue 08:00', 'in bike on tue 08:00')
+        ('bike, Tue 08:00', 'in bike on Tue 08:00')
         """
-        times = [self._time(time) for time in self.axis.times]
+        times = [time_in_words(time) for time in self.axis.times]
         return tuple(", ".join(filter(None, (group, time))) for group in self.axis.groups or ("",) for time in times)
 
     @property
     def phrases(self) -> tuple[str, ...]:
         """Each slice as an adverb: when, and in which group."""
-        times = [self._time(time) for time in self.axis.times]
+        times = [time_in_words(time) for time in self.axis.times]
         when = "" if self.axis.period is None else _ON.get(self.axis.period.every, "from")
         return tuple(
             " ".join(filter(None, ("in" if group else "", group, when, time)))
@@ -52,12 +57,6 @@ class SliceNames:
         if self.axis.period is None:
             return "groups"
         return "slices" if self.axis.groups else _KINDS.get(self.axis.period.every, "times")
-
-    def _time(self, time: str) -> str:
-        if self.axis.period is None or self.axis.period.every not in ("hour-of-day", "hour-of-week"):
-            return time
-        day, _, hour = time.rpartition(" ")
-        return f"{day} {int(hour):02}:00".strip()
 
     @property
     def cycle(self) -> int | None:
@@ -83,3 +82,39 @@ class SliceNames:
         if many <= 3:
             return many
         return 2 if many == 4 else 3 if many in (5, 6, 9) else 4 if many <= _FEW else _WIDE
+
+
+def time_in_words(name: str) -> str:
+    """A slice of time as people write it.
+
+    >>> [time_in_words(name) for name in ("8", "mon 18", "mon", "2024-06-03", "2024-06", "2024-06-03 06:00", "")]
+    ['08:00', 'Mon 18:00', 'Mon', '3 Jun 2024', 'Jun 2024', '3 Jun 2024, 06:00', '']
+    """
+    found = _CLOCK.fullmatch(name)
+    if found:
+        return " ".join(filter(None, ((found[1] or "").capitalize(), f"{int(found[2]):02}:00")))
+    for form, words in _FORMS:
+        try:
+            moment = datetime.strptime(name, form)
+        except ValueError:
+            continue
+        return moment.strftime(words.format(day=moment.day))
+    return name.capitalize()
+
+
+def label_in_words(label: str) -> str:
+    """A label of a slice below the title of its map: times as people write them, and names of groups as they are.
+
+    >>> [label_in_words(label) for label in ("8", "mon", "eBay", "bike mon 8")]
+    ['08:00', 'Mon', 'eBay', 'bike mon 8']
+    """
+    told = time_in_words(label)
+    return told if told.lower() != label.lower() or label in WEEKDAYS else label
+
+
+def look_of_slice(look: Look, source: Estimable) -> Look:
+    """The look of a picture that tells below its title which slice it shows, unless something else stands there."""
+    if not isinstance(source, Slice) or look.subtitle:
+        return look
+    phrase = SliceNames(source.release.axis).phrases[source.number]
+    return replace(look, subtitle=phrase[:1].upper() + phrase[1:])

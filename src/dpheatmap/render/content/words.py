@@ -9,7 +9,7 @@ from typing import Any
 from dpheatmap._util.number_words import plain
 from dpheatmap.design.privacy_loss import PrivacyLoss
 from dpheatmap.heatmap.heatmap import Heatmap
-from dpheatmap.releases.release import Release
+from dpheatmap.releases.estimable import Estimable
 from dpheatmap.render.content.numbers import epsilon_in_words
 
 NOT_PRIVATE = "Not private: made with a seed, for tests only"
@@ -115,32 +115,32 @@ def badge_of(loss: PrivacyLoss, whose: str, *, seeded: bool) -> str:
     return "Not private" if seeded else f"Private · ε = {epsilon_in_words(loss.epsilon)}{delta} {whose}"
 
 
-def warnings_of(made: Heatmap | Release, *, empty: bool) -> tuple[str, ...]:
+def warnings_of(made: Heatmap | Estimable, *, empty: bool) -> tuple[str, ...]:
     """The warnings of a file; ``empty`` means that nothing rose above the noise."""
     return (NOT_PRIVATE,) * made.seeded + (NO_SIGNAL,) * empty
 
 
-def promise_in_words(made: Heatmap | Release) -> str:
+def promise_in_words(made: Heatmap | Estimable) -> str:
     """Epsilon, and delta if there is one."""
     epsilon = f"epsilon = {epsilon_in_words(made.loss.epsilon)}"
     return f"{epsilon}, delta = {epsilon_in_words(made.loss.delta)}" if made.loss.delta else epsilon
 
 
-def trust_in_words(made: Heatmap | Release) -> tuple[str, ...]:
+def trust_in_words(made: Heatmap | Estimable) -> tuple[str, ...]:
     """Who was trusted if there was no curator."""
     trusted = {"shuffler": "a shuffler", "servers": f"one of {made.noise.summed} servers", "nobody": "nobody"}
     return (f"trusted: {trusted[made.trust.who]}",) if made.trust.collected else ()
 
 
-def combined_in_words(made: Heatmap | Release) -> tuple[str, ...]:
+def combined_in_words(made: Heatmap | Estimable) -> tuple[str, ...]:
     """Each release that a map combines, with its privacy loss."""
-    used = () if isinstance(made, Release) else made.combined
+    used = () if isinstance(made, Estimable) else made.combined
     return tuple(f"combines a release with {promise_in_words(each)}, {each.made:%Y-%m-%d}" for each in used)
 
 
-def priors_in_words(made: Heatmap | Release) -> tuple[str, ...]:
+def priors_in_words(made: Heatmap | Estimable) -> tuple[str, ...]:
     """Each earlier release that the map's prior was made from, with its privacy loss."""
-    used = () if isinstance(made, Release) else made.priors
+    used = () if isinstance(made, Estimable) else made.priors
     return tuple(f"prior: a release with {promise_in_words(each)}, {each.made:%Y-%m-%d}" for each in used)
 
 
@@ -153,7 +153,7 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-def date_in_words(made: Heatmap | Release) -> str:
+def date_in_words(made: Heatmap | Estimable) -> str:
     """When a release was made, as people write it.
 
     >>> import datetime, types

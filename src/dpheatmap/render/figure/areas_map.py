@@ -14,10 +14,10 @@ from dpheatmap.render.figure.rank_chart import RankChart
 from dpheatmap.render.palette import THEMES
 
 if TYPE_CHECKING:
-    from dpheatmap.releases.release import Release
+    from dpheatmap.releases.estimable import Estimable
 
 
-def figure_of_areas(release: Release, table: Any, look: Look | None = None, *, values: str = "share") -> Figure:
+def figure_of_areas(release: Estimable, table: Any, look: Look | None = None, *, values: str = "share") -> Figure:
     """The figure of a table of areas."""
     look = look or Look()
     content = content_of_areas(release, table, look, values=values)

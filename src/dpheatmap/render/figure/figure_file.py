@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from PIL import Image
 
 from dpheatmap._util.extras import import_extra
-from dpheatmap.render.figure.canvas import PillowCanvas
-from dpheatmap.render.figure.figure import Figure
+from dpheatmap.render.figure.canvas import Canvas, PillowCanvas
+from dpheatmap.render.palette import Rgb
+
+C = TypeVar("C", bound=Canvas)
 
 PICTURES = (".png", ".svg", ".pdf")
 """Suffixes of the files that a figure can be written to."""
 
 
-def write_figure(figure: Figure, path: Path, suffix: str) -> None:
+class Drawing(Protocol):
+    """A figure of a map or of something else."""
+
+    @property
+    def few_colours(self) -> bool:
+        """Whether the picture has flat colours only."""
+
+    def draw(self, new: Callable[[int, int, Rgb], C]) -> C:
+        """Draw it on a new canvas, made from its width, height and colour."""
+
+
+def write_figure(figure: Drawing, path: Path, suffix: str) -> None:
     """Draw a figure and write it to the format of the suffix; the file holds the picture and nothing else.
 
     A PNG has 256 colours, which is enough for bands and soft edges; over a photograph it has all.

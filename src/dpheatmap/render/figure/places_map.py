@@ -10,6 +10,7 @@ from dpheatmap._util.files import replace_whole, suffix_of
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import length_in_words
+from dpheatmap.render.content.slice_names import look_of_slice
 from dpheatmap.render.figure.figure import Figure
 from dpheatmap.render.figure.figure_file import PICTURES, refuse_picture, write_figure
 from dpheatmap.render.figure.heat_figure import figure_of
@@ -53,4 +54,5 @@ def figure_of_places(places: Places) -> Figure:
     away = length_in_words(places.cost, places.domain)
     many = "1 place" if len(places.centres) == 1 else f"{len(places.centres)} places"
     heat = places.release.heatmap(method=places.method)
-    return figure_of(heat, Look(title=f"{many}, {away} from people on average"), marks=PlaceMarks(places))
+    look = look_of_slice(Look(title=f"{many}, {away} from people on average"), places.release)
+    return figure_of(heat, look, marks=PlaceMarks(places))

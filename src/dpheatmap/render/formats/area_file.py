@@ -11,7 +11,9 @@ from dpheatmap._util.csv_table import csv_table
 from dpheatmap._util.extras import import_extra
 from dpheatmap._util.files import replace_whole, suffix_of
 from dpheatmap.place.domain import Domain
+from dpheatmap.releases.estimable import Estimable
 from dpheatmap.render.content.look import Look
+from dpheatmap.render.content.slice_names import look_of_slice
 from dpheatmap.render.figure.areas_map import figure_of_areas
 from dpheatmap.render.figure.background import background_of
 from dpheatmap.render.figure.figure_file import PICTURES, refuse_picture, write_figure
@@ -19,16 +21,24 @@ from dpheatmap.render.formats.metadata import refuse_without_ground
 from dpheatmap.render.formats.parquet_metadata import add_metadata
 
 if TYPE_CHECKING:
-    from dpheatmap.releases.release import Release
+    from dpheatmap.releases.sliced_release import SlicedRelease
 
-FORMATS = (".csv", ".geojson", ".gpkg", ".parquet", *PICTURES, ".html")
+TABLES = (".csv", ".geojson", ".gpkg", ".parquet")
+"""Suffixes of tables, which may be of several slices, or of what changed."""
+
+FORMATS = (*TABLES, *PICTURES, ".html")
 """Suffixes of the files that areas can be saved as."""
 
 
 def save(
-    release: Release, table: Any, path: str | PathLike[str], look: Look | None = None, *, values: str = "share"
+    release: Estimable | SlicedRelease,
+    table: Any,
+    path: str | PathLike[str],
+    look: Look | None = None,
+    *,
+    values: str = "share",
 ) -> None:
-    """Write a table of a release's areas, whole or not at all."""
+    """Write a table of a release's areas, whole or not at all; of several slices, only as one of TABLES."""
     suffix, look = Path(path).suffix.lower(), look or Look()
     with replace_whole(path) as temporary:
         if suffix == ".csv":
@@ -41,9 +51,12 @@ def save(
         elif suffix == ".parquet":
             _write_parquet(release, table, temporary)
         elif suffix == ".html":
-            _write_page(release, table, temporary, look, values)
+            assert isinstance(release, Estimable)
+            _write_page(release, table, temporary, look_of_slice(look, release), values)
         else:
-            write_figure(figure_of_areas(release, table, look, values=values), temporary, suffix)
+            assert isinstance(release, Estimable)
+            figure = figure_of_areas(release, table, look_of_slice(look, release), values=values)
+            write_figure(figure, temporary, suffix)
 
 
 def refuse(domain: Domain, path: str | PathLike[str], look: Look | None = None) -> None:
@@ -66,13 +79,13 @@ def _write_csv(table: Any, path: Path) -> None:
     path.write_text(csv_table(list(rows.columns), rows.itertuples(index=False)), encoding="utf-8", newline="")
 
 
-def _write_parquet(release: Release, table: Any, path: Path) -> None:
+def _write_parquet(release: Estimable | SlicedRelease, table: Any, path: Path) -> None:
     """Write GeoParquet; its metadata ``dpheatmap`` is the label."""
     table.to_parquet(path, schema_version="1.1.0", compression="zstd")
     add_metadata(path, dpheatmap=json.dumps(dict(release.label)))
 
 
-def _write_geojson(release: Release, table: Any, path: Path) -> None:
+def _write_geojson(release: Estimable | SlicedRelease, table: Any, path: Path) -> None:
     """Write the collection in degrees; the member ``dpheatmap`` is the label."""
     times = [column for column in table.columns if getattr(table[column].dtype, "kind", "") == "M"]
     table = table.assign(**{column: table[column].astype(str) for column in times})
@@ -81,7 +94,7 @@ def _write_geojson(release: Release, table: Any, path: Path) -> None:
     path.write_text(json.dumps({**collection, "dpheatmap": dict(release.label)}), encoding="utf-8")
 
 
-def _write_page(release: Release, table: Any, path: Path, look: Look, values: str) -> None:
+def _write_page(release: Estimable, table: Any, path: Path, look: Look, values: str) -> None:
     """Write the interactive map of the release, on which the areas are shown first."""
     from dpheatmap.render.content.area_picture import content_of_areas
     from dpheatmap.render.content.picture import picture_of

@@ -15,8 +15,9 @@ import numpy as np
 from dpheatmap._util.extras import import_extra
 from dpheatmap.errors import ParameterError
 from dpheatmap.estimate.cell_overlay import Division, overlay
+from dpheatmap.estimate.discoveries import discoveries
 from dpheatmap.estimate.posterior.leaves import Leaves
-from dpheatmap.heatmap.differences import Difference, discoveries
+from dpheatmap.heatmap.differences import Difference
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.formats.features import corners_of
 from dpheatmap.render.formats.metadata import facts_of_difference, refuse_without_ground

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpheatmap.heatmap.differences import Difference
     from dpheatmap.heatmap.heatmap import Heatmap
     from dpheatmap.heatmap.series import Series
-    from dpheatmap.releases.release import Release
+    from dpheatmap.releases.estimable import Estimable
 
 
 def facts(heat: Heatmap, *, smoothed: bool = True) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def facts_of_series(series: Series, *, smoothed: bool = True) -> dict[str, Any]:
     return {**told, "slices": series.release.label["slices"], **without}
 
 
-def facts_of_release(made: Heatmap | Release, *, empty: bool, **more: Any) -> dict[str, Any]:
+def facts_of_release(made: Heatmap | Estimable, *, empty: bool, **more: Any) -> dict[str, Any]:
     """Everything public about a release, or a map made from it; ``empty`` means that nothing rose above the noise."""
     from dpheatmap import __version__
 

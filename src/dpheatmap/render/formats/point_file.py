@@ -42,9 +42,11 @@ def refuse(domain: Domain, path: str | PathLike[str]) -> None:
 
 def _write_geojson(points: Any, path: Path) -> None:
     """Write a feature for each point; the member ``dpheatmap`` says what they are."""
+    places = points[["x", "y"]].round(_DIGITS).to_numpy().tolist()
+    told = points.drop(columns=["x", "y"]).to_dict("records")
     features = [
-        {"type": "Feature", "properties": {}, "geometry": {"type": "Point", "coordinates": point}}
-        for point in points.round(_DIGITS).to_numpy().tolist()
+        {"type": "Feature", "properties": properties, "geometry": {"type": "Point", "coordinates": place}}
+        for properties, place in zip(told, places, strict=True)
     ]
     collection = {"type": "FeatureCollection", "dpheatmap": _about(points), "features": features}
     path.write_text(json.dumps(collection), encoding="utf-8")
@@ -55,7 +57,7 @@ def _write_parquet(points: Any, path: Path) -> None:
     if points.attrs["ground"]:
         geopandas = import_extra("geopandas", "geo", "A GeoParquet file")
         geometry = geopandas.points_from_xy(points["x"], points["y"])
-        frame = geopandas.GeoDataFrame({"x": points["x"], "y": points["y"]}, geometry=geometry, crs="EPSG:4326")
+        frame = geopandas.GeoDataFrame(points, geometry=geometry, crs="EPSG:4326")
         frame.to_parquet(path, schema_version="1.1.0", compression="zstd")
         add_metadata(path, **_about(points))
         return

@@ -21,12 +21,13 @@ from dpheatmap._util.parameters import check, origin_of_tiles
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.box import Box
 from dpheatmap.place.domain import Bounds, Domain, Floats
+from dpheatmap.releases.label import HEADINGS
 from dpheatmap.render import basemap
 from dpheatmap.render.basemap.backdrop import fine_shores, is_small
 from dpheatmap.render.basemap.polylines import simplify
 from dpheatmap.render.content.area_picture import AreaContent
 from dpheatmap.render.content.look import Look
-from dpheatmap.render.content.picture import HEADINGS, Picture
+from dpheatmap.render.content.picture import Picture
 from dpheatmap.render.content.words import keep_units
 from dpheatmap.render.context import read_context
 from dpheatmap.render.figure.background import background_of

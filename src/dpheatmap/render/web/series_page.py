@@ -17,7 +17,7 @@ from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.numbers import range_in_words
 from dpheatmap.render.content.picture import Picture, on_one_scale
 from dpheatmap.render.content.resampling import average
-from dpheatmap.render.content.slice_words import slices_in_words
+from dpheatmap.render.content.slice_names import SliceNames
 from dpheatmap.render.content.words import NINE_IN_TEN, badge_of
 from dpheatmap.render.formats import html
 from dpheatmap.render.web.page import around_heat, between_tags, frame, map_data
@@ -65,7 +65,7 @@ def limit_of(slices: int) -> int:
 
 def pictures_of(series: Series, look: Look) -> list[Picture]:
     """The maps of all slices on one scale, with coarse ranges; if one has rough places, all legends tell of them."""
-    found = on_one_scale([series[label] for label in series.labels], [look] * len(series))
+    found = on_one_scale((series[label] for label in series.labels), [look] * len(series))
     rough = next((picture.words.legend.rough for picture in found if picture.hatch), "")
     return [_coarse(_with_rough(picture, rough) if picture.painted else picture) for picture in found]
 
@@ -96,7 +96,7 @@ def data_of(series: Series, pictures: Sequence[Picture], around: dict[str, Any],
             "volume": _volume(float(volumes.people[k]), float(low[k]), float(high[k])),
             **{part: listed[k][part] for part in OF_SLICE},
         }
-        for k, (name, label) in enumerate(zip(series.labels, slices_in_words(axis), strict=True))
+        for k, (name, label) in enumerate(zip(series.labels, SliceNames(axis).words, strict=True))
     ]
     whose = f"per {person} for all {len(series)} maps together"
     told = {"heading": "What the slices are", "text": series.release.label["slices"]}
