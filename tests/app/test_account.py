@@ -134,3 +134,30 @@ def test_the_publisher_is_kept(served: Served, client: httpx.Client) -> None:
     assert client.post("/api/settings", json={"publisher": "x" * 121}).status_code == 400
     (served.folder / "settings.json").write_text("[]")
     assert client.get("/api/settings").json() == {"publisher": ""}
+
+
+def test_entries_of_every_kind_are_told_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "l"
+    ledger = dph.Ledger(path)
+    ledger.limit("riders", 1, delta="1e-6")
+    ledger.reserve("riders", "0.01", releases=52)
+    ledger.charge("riders", "0.01", series=2)
+    ledger.charge("riders", rho="0.001")
+    ledger.change_limit("riders", rho="0.02", was="1 at delta 0.000001")
+    with serving(tmp_path / "kept", str(path)) as served, served.opened() as client:
+        entries = client.get("/api/ledger").json()
+        assert [(e["kind"], e["epsilon"], e["note"]) for e in entries[::-1]] == [
+            ("limit-delta", "1", "Limit set to 1 at delta 0.000001"),
+            ("reserve", "0.01", "52 releases reserved, at 0.01 each"),
+            ("use", "0.01", ""),
+            ("charge-rho", "rho 0.001", ""),
+            ("change-rho", "rho 0.02", "Limit changed to rho 0.02"),
+        ]
+        (riders,) = client.get("/api/budget").json()["populations"]
+        assert (riders["limit"], riders["whole"], riders["spent"]) == ("rho 0.02", "0.02", "0.0036")
+        assert riders["words"] == "rho 0.0036 of 0.02 spent, 0.0164 left"
+        assert float(riders["left"]) == pytest.approx((2 * 0.0164) ** 0.5, rel=1e-5)
+        assert len(riders["history"]) == 2
+        assert client.post("/api/ledger/verify").status_code == 200
+        told = client.post("/api/limit", json={"population": "riders", "epsilon": "1"})
+        assert told.json()["error"].startswith("riders has a limit of rho 0.02 already")

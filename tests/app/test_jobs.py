@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from fractions import Fraction
@@ -16,7 +15,7 @@ import httpx
 import pytest
 
 import dpheatmap as dph
-from dpheatmap.app.jobs import Jobs, recover
+from dpheatmap.app.jobs import Draw, Jobs, recover
 from dpheatmap.app.release_request import Charge, Columns, Source
 from dpheatmap.app.release_shelf import Record, Shelf
 from dpheatmap.app.texts import say
@@ -46,7 +45,7 @@ class Stumbling(Shelf):
 
 
 def tried(
-    folder: Path, moment: str = "never", *, spoilt: bool = False, draw: Callable[[Record], None] = lambda record: None
+    folder: Path, moment: str = "never", *, spoilt: bool = False, draw: Draw = lambda record, tell: None
 ) -> tuple[Record, int]:
     """What is told of a release that fails at a moment, and how many charges there are."""
     ledger = folder / "l"
@@ -88,7 +87,7 @@ def test_of_a_ledger_that_cannot_be_read_nothing_is_claimed(tmp_path: Path) -> N
 def test_an_error_that_nobody_foresaw_quotes_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The terminal says of which kind it is and where; its own words might be somebody's row."""
 
-    def fail(record: Record) -> None:
+    def fail(record: Record, tell: object) -> None:
         raise ValueError("ann was at 7.4, 46.9")
 
     record, charges = tried(tmp_path, draw=fail)

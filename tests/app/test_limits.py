@@ -27,7 +27,7 @@ def test_a_form_that_is_out_of_date_changes_no_limit(served: Served, client: htt
     before = dph.Ledger(served.ledger).entries()
     assert limit(client, "stale", "1.0").status_code == 200  # the one that there is, as from a second tab
     assert dph.Ledger(served.ledger).entries() == before
-    assert dph.Ledger(served.ledger).accounts()["stale"].limit == 1
+    assert str(dph.Ledger(served.ledger).accounts()["stale"].limit) == "1"
 
 
 def test_nothing_that_can_be_asked_changes_a_limit(served: Served, client: httpx.Client) -> None:
@@ -41,14 +41,14 @@ def test_nothing_that_can_be_asked_changes_a_limit(served: Served, client: httpx
         for method, path in (("PUT", "/api/limit"), ("PATCH", "/api/limit"), ("POST", "/api/limit/change"),
                              ("POST", "/api/change-limit"), ("POST", "/api/budget")):  # fmt: skip
             assert client.request(method, path, json=body).status_code in (404, 405)
-    assert dph.Ledger(served.ledger).accounts()["asked"].limit == 1
+    assert str(dph.Ledger(served.ledger).accounts()["asked"].limit) == "1"
 
 
 def test_of_many_forms_at_once_one_sets_the_limit(served: Served, client: httpx.Client) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda k: limit(client, "many", str(k + 1)).status_code, range(8)))
     assert sorted(answers) == [200, *[409] * 7]
-    assert dph.Ledger(served.ledger).accounts()["many"].limit == answers.index(200) + 1
+    assert str(dph.Ledger(served.ledger).accounts()["many"].limit) == str(answers.index(200) + 1)
 
 
 @pytest.mark.parametrize("epsilon", ["1/1" + "0" * 5000, "1e-5000", 10**4000])

@@ -28,9 +28,11 @@ def test_a_plan_names_a_stronger_and_a_weaker_epsilon(client: httpx.Client, epsi
 
 
 def test_a_preview_takes_no_table(client: httpx.Client) -> None:
-    """Not by its code, and not by what a request says beside the place, epsilon and a stated number."""
-    for made in (plan_preview.preview, plan_preview.plan_in_words):
-        assert list(inspect.signature(made).parameters) == ["domain", "epsilon", "users"]
+    """Not by its code, and not by what a request says beside the place, epsilon, a stated number and public slices."""
+    public = ["domain", "epsilon", "users"]
+    assert list(inspect.signature(plan_preview.preview).parameters) == public
+    for made in (plan_preview.plan_in_words, plan_preview.map_to_preview):
+        assert list(inspect.signature(made).parameters) == [*public, "axis"]
     upload = client.post("/api/example").json()
     body = {"place": PLACE, "epsilon": "1", "users": 300}
     pictures = client.post("/api/preview", json=body).json()

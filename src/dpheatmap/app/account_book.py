@@ -6,14 +6,12 @@ charged.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from dpheatmap._util.csv_table import csv_table
 from dpheatmap.app.release_shelf import PLACE, Record, Shelf
 from dpheatmap.app.texts import say
 from dpheatmap.curator import Ledger
-from dpheatmap.design.shares import exact_text
 
 
 def entries_in_words(ledger: Ledger, shelf: Shelf) -> list[dict[str, Any]]:
@@ -25,8 +23,9 @@ def entries_in_words(ledger: Ledger, shelf: Shelf) -> list[dict[str, Any]]:
             "number": row.number,
             "made": row.made,
             "population": row.population,
-            "epsilon": exact_text(Fraction(row.epsilon)),
+            "epsilon": row.price,
             "kind": row.kind,
+            "note": _note(row),
             "bought": bought.get(key, ""),
             "id": ids.get(key),
         }
@@ -34,6 +33,16 @@ def entries_in_words(ledger: Ledger, shelf: Shelf) -> list[dict[str, Any]]:
         for key in [(row.number, row.made, row.population)]
     ]
     return rows[::-1]
+
+
+def _note(row: Any) -> str:
+    """What an entry is that bought nothing."""
+    if row.limit is not None:
+        limit, changes = str(row.limit), row.kind.startswith("change")
+        return say("limit_changed", limit=limit) if changes else say("limit_set", limit=limit)
+    if row.releases is not None:
+        return say("series_reserved", releases=f"{row.releases:,}", each=row.price)
+    return ""
 
 
 def purchases(shelf: Shelf) -> dict[tuple[int, str, str], str]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import shutil
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -58,6 +58,8 @@ class Job:
     cancel: Event = field(default_factory=Event)
     part: float = -1.0
     seconds: float = 0.0
+    drawn: tuple[int, int] | None = None
+    """The number of the slice that is being drawn, and of how many."""
     private: dict[str, Any] | None = None
     """Exact numbers of the reading, for the data holder only."""
 
@@ -65,6 +67,10 @@ class Job:
         """Record progress while the table is read."""
         self.part, self.seconds = part, seconds
         self.stop_if_cancelled()
+
+    def tell_slice(self, number: int, of: int) -> None:
+        """Record progress while slices are drawn."""
+        self.drawn = number, of
 
     def stop_if_cancelled(self) -> None:
         """Raise if the release was cancelled."""
@@ -97,16 +103,19 @@ class JournalledLedger(Ledger):
         if self._file is not None:
             super().note_files(population, marks)
 
-    def charge(self, population: str, epsilon: object, *, of: Any = None, made: datetime | None = None) -> LedgerEntry:
+    def charge(
+        self, population: str, epsilon: object = None, *, made: datetime | None = None, **more: Any
+    ) -> LedgerEntry:
         """`Ledger.charge`, with the journal written around it."""
         made = made or datetime.now(UTC).replace(microsecond=0)
         self._before({"population": population, "epsilon": str(epsilon), "made": made.isoformat()})
-        entry = super().charge(population, epsilon, of=of, made=made)
+        entry = super().charge(population, epsilon, made=made, **more)
         self._after(entry)
         return entry
 
 
-Draw = Callable[[Record], None]
+Draw = Callable[[Record, Callable[[int, int], None]], None]
+"""Draws what a visit begins with, and tells which slice is being drawn, and of how many."""
 
 
 class Jobs:
@@ -128,12 +137,14 @@ class Jobs:
         title: str = "",
         after: str | None = None,
         picture: Path | None = None,
+        slices: Mapping[str, Any] | None = None,
     ) -> tuple[Record, bool]:
         """Start a release, or return the one that the same request made before; also returns whether it existed.
 
         The title is no part of the request: a map is not paid for again to be called otherwise.
         """
-        return self._begin(MAP, source, wanted, title, after, _Release(source, columns, domain, charge, picture))
+        work = _Release(source, columns, domain, charge, picture, slices or {})
+        return self._begin(MAP, source, wanted, title, after, work)
 
     def discover(self, source: Source, columns: Columns, charge: Charge, wanted: dict[str, Any]) -> tuple[Record, bool]:
         """Start a search for a place, or return the one that the same request made before."""
@@ -190,7 +201,7 @@ class Jobs:
             ledger = JournalledLedger(self._ledger, work.source.path, before, after)
             result = work(job, ledger, self._shelf.release_path(id))
             record = change(id, state="drawing", result=result)
-            self._draw(record)
+            self._draw(record, job.tell_slice)
             change(id, state=DONE)
         except _Cancelled:
             change(id, state=CANCELLED, message=say("cancelled"))
@@ -241,6 +252,8 @@ class _Release:
     domain: Domain
     charge: Charge
     picture: Path | None
+    slices: Mapping[str, Any]
+    """The options of `release` for slices; none for one map."""
 
     def __call__(self, job: Job, ledger: Ledger, path: Path) -> dict[str, Any]:
         """Make the release; nothing is stored in the record, because the release itself is the result."""
@@ -255,6 +268,7 @@ class _Release:
                 population=self.charge.population,
                 progress=job.tick,
                 seen=job.keep_report,
+                **self.slices,
                 **self.columns.options(),
             )
         made.save(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,11 @@ from dpheatmap.app.worker import Worker
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.heatmap.smoothing import default_sigma
 from dpheatmap.place.domain import Domain
+from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.render import FORMATS, RELEASE_SUFFIX, refuse
 from dpheatmap.render.formats.area_file import FORMATS as AREA_FORMATS
+from dpheatmap.render.series_files import FORMATS as SERIES_FORMATS
+from dpheatmap.render.series_files import refuse as refuse_series
 
 _NEEDS = {".tif": "rasterio", ".parquet": "pyarrow", ".pmtiles": "pmtiles", ".nc": "xarray"}
 
@@ -30,9 +33,16 @@ class Drawing:
     def __init__(self, shelf: Shelf, worker: Worker) -> None:
         self._shelf, self._worker = shelf, worker
 
-    def draw_first(self, record: Record) -> None:
-        """Draw the map and thumbnail with which every visit begins, when the release is made."""
+    def draw_first(self, record: Record, tell: Callable[[int, int], None]) -> None:
+        """Draw the map and thumbnail with which every visit begins, when the release is made.
+
+        ``tell`` is told which slice is being drawn, and of how many.
+        """
         if record.kind == MAP:
+            path = self._shelf.release_path(record.id)
+            for number in range(many := self._slices(record.id)):
+                tell(number + 1, many)
+                self._worker.run(pictures.draw_slice, path, None, number)
             self.map(record.id, None)
             self.thumbnail(record.id)
 
@@ -70,8 +80,9 @@ class Drawing:
         if suffix == RELEASE_SUFFIX:
             self._shelf.release(id)
             return self._shelf.release_path(id)
-        if suffix not in FORMATS:
-            raise ParameterError(say("no_format", formats=", ".join([RELEASE_SUFFIX, *FORMATS])))
+        formats = SERIES_FORMATS if self._slices(id) else FORMATS
+        if suffix not in formats:
+            raise ParameterError(say("no_format", formats=", ".join([RELEASE_SUFFIX, *formats])))
         path = folder / f"map{suffix}"
         record, release = self._shelf.get(id), self._shelf.release_path(id)
         self._worker.run(pictures.file_of, release, self._background(id), sigma, record.title, record.look, path)
@@ -100,9 +111,16 @@ class Drawing:
 
     def formats(self, id: str) -> list[dict[str, str]]:
         """Every format, with the reason if a map of this place can't be written in it here."""
-        domain = self._shelf.release(id).domain
-        every = [RELEASE_SUFFIX, ".html", *(suffix for suffix in FORMATS if suffix != ".html")]
-        return [{"suffix": suffix, "refusal": _refusal(domain, suffix)} for suffix in every]
+        domain, sliced = self._shelf.release(id).domain, self._slices(id) > 0
+        formats, refuse_it = (SERIES_FORMATS, refuse_series) if sliced else (FORMATS, refuse)
+        maps = [".html", *(suffix for suffix in formats if suffix != ".html")]
+        found = [{"suffix": suffix, "refusal": _refusal(domain, suffix, refuse_it)} for suffix in maps]
+        return [{"suffix": RELEASE_SUFFIX, "refusal": ""}, *found]
+
+    def _slices(self, id: str) -> int:
+        """The number of slices of a release; 0 if it is of one map."""
+        made = self._shelf.release(id)
+        return len(made.slices) if isinstance(made, SlicedRelease) else 0
 
     def _background(self, id: str) -> Path | None:
         kept = self._shelf.path(id, BACKGROUND)
@@ -119,12 +137,10 @@ def _use_own_name(areas: Upload) -> Iterator[None]:
         raise type(error)(told) from None
 
 
-def _refusal(domain: Domain, suffix: str) -> str:
-    if suffix == RELEASE_SUFFIX:
-        return ""
+def _refusal(domain: Domain, suffix: str, refuse_it: Callable[[Domain, str], None]) -> str:
     package = _NEEDS.get(suffix)
     try:
-        refuse(domain, f"map{suffix}")
+        refuse_it(domain, f"map{suffix}")
     except DpheatmapError as error:
         return without_commands(str(error))
     if package is not None and importlib.util.find_spec(package) is None:

@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 
 from dpheatmap._util.parameters import LARGEST_EPSILON
+from dpheatmap.app.texts import say, without_commands
 from dpheatmap.curator import aggregate, release
 from dpheatmap.design.shares import exact_text
 from dpheatmap.evaluate.ground_truth import true_distribution
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.smoothing import smooth
 from dpheatmap.place.domain import Domain
-from dpheatmap.planning.plans import plan
+from dpheatmap.planning.plans import Plan, plan
+from dpheatmap.planning.slice_plans import SlicePlan, plan_slices
 from dpheatmap.releases.label import odds_in_words
 from dpheatmap.render.content.look import Look
 from dpheatmap.render.content.picture import Picture, on_one_scale
 from dpheatmap.render.figure.thumbnail import thumbnail
+from dpheatmap.slicing.axis import Axis
 from dpheatmap.testing import generated_people
 
 MOST = 50_000
@@ -41,9 +44,9 @@ SIDE = 256
 DRAWS = 40  # of the posterior: enough for one typical number and a small picture
 
 
-def plan_in_words(domain: Domain, epsilon: Fraction, users: int) -> dict[str, Any]:
-    """The plan in plain words."""
-    made = plan(domain, epsilon=epsilon, users=users)
+def plan_in_words(domain: Domain, epsilon: Fraction, users: int, axis: Axis | None = None) -> dict[str, Any]:
+    """The plan in plain words; with slices, that of the map that they share, and how they are measured."""
+    made, slices = _plans(domain, epsilon, users, axis)
     return {
         "epsilon": exact_text(epsilon),
         "beside": [exact_text(each) for each in (epsilon / BESIDE, epsilon, epsilon * BESIDE)],
@@ -52,7 +55,31 @@ def plan_in_words(domain: Domain, epsilon: Fraction, users: int) -> dict[str, An
         "caution": made.caution,
         "advice": made.advice,
         "error": domain.length_in_words(made.expected_emd * domain.longer_side),
+        "slices": _slices_in_words(slices, axis),
     }
+
+
+def map_to_preview(domain: Domain, epsilon: Fraction, users: int, axis: Axis | None = None) -> tuple[Fraction, int]:
+    """The epsilon and the people of the map to preview: of all slices of time together, or of one of them."""
+    made, _ = _plans(domain, epsilon, users, axis)
+    return made.epsilon, made.users
+
+
+def _plans(domain: Domain, epsilon: Fraction, users: int, axis: Axis | None) -> tuple[Plan, SlicePlan | None]:
+    """The plan of a map, and of slices of time, if there are several; groups are measured each by itself."""
+    times = 1 if axis is None else len(axis.times)
+    if times == 1:
+        return plan(domain, epsilon=epsilon, users=users), None
+    slices = plan_slices(domain, epsilon=epsilon, users=users, slices=times)
+    return slices.map, slices
+
+
+def _slices_in_words(slices: SlicePlan | None, axis: Axis | None) -> list[str]:
+    of_groups = [say("plan_of_groups", number=len(axis.groups))] if axis is not None and axis.groups else []
+    if slices is None:
+        return of_groups
+    which = say("plan_of_slice") if slices.how == "apart" else say("plan_of_slices", number=slices.slices)
+    return [*of_groups, which, without_commands(" ".join(slices.sentences))]
 
 
 @lru_cache(maxsize=16)

@@ -8,6 +8,9 @@ from typing import Any
 from dpheatmap.app.file_names import public_name
 from dpheatmap.app.release_shelf import Record
 
+_OPTIONS = {"time_zone": "time-zone", "start": "from", "end": "to"}
+"""The options of the command line that are called otherwise than those of `release`."""
+
 
 def recipe(record: Record, sigma: float | None = None) -> dict[str, str]:
     """The command line and the Python code, with the names and values that were chosen."""
@@ -23,6 +26,8 @@ def command(record: Record, sigma: float | None) -> str:
     words += ["--each-row-is-a-person"] if wanted["columns"]["user"] is None else []
     words += ["--bad-lines", "skip"] if _is_text(record) else []
     words += _place(wanted["place"])
+    words += [f"--{_OPTIONS.get(name, name)}={value}" for name, value in _slices(wanted).items() if name != "groups"]
+    words += _groups(_slices(wanted).get("groups", []))
     words += [f"--population={wanted['population']}"]
     words += ["--sigma", f"{sigma:g}"] if sigma is not None else []
     words += [f"--title={record.title}"] if record.title else []
@@ -36,6 +41,7 @@ def python(record: Record, sigma: float | None) -> str:
     columns = "".join(f", {name}={value!r}" for name, value in _columns(wanted).items())
     columns += ", each_row_is_a_person=True" if wanted["columns"]["user"] is None else ""
     columns += ", bad_lines='skip'" if _is_text(record) else ""
+    slices = "".join(f"{name}={value!r}, " for name, value in _slices(wanted).items())
     title = f", title={record.title!r}" if record.title else ""
     smoothing = "" if sigma is None else f"sigma={sigma:g}"
     return "\n".join(
@@ -45,6 +51,7 @@ def python(record: Record, sigma: float | None) -> str:
             f"domain = {_domain(wanted['place'])}",
             "release = dph.release(",
             f"    {_file(record)!r}, domain, epsilon={wanted['epsilon']!r}{columns},",
+            *([f"    {slices.rstrip()}"] if slices else []),
             f"    ledger=dph.Ledger.default_place(), population={wanted['population']!r},",
             ")",
             f"release.save({public_name(record, '.dph.parquet')!r})",
@@ -56,6 +63,19 @@ def python(record: Record, sigma: float | None) -> str:
 
 def _columns(wanted: dict[str, Any]) -> dict[str, str]:
     return {name: value for name, value in wanted["columns"].items() if value is not None}
+
+
+def _slices(wanted: dict[str, Any]) -> dict[str, Any]:
+    """The options of `release` for slices; none for one map."""
+    found: dict[str, Any] = wanted.get("slices", {})
+    return found
+
+
+def _groups(names: list[str]) -> list[str]:
+    """The list of groups; on the command line, names with commas stand in a file, one a line."""
+    if not any("," in name for name in names):
+        return [f"--groups={','.join(names)}"] if names else []
+    return ["--groups-file", "groups.txt"]
 
 
 def _file(record: Record) -> str:

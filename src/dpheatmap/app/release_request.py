@@ -23,7 +23,7 @@ from dpheatmap.place.domain import Domain
 MOST_PREVIEWED = 10**9
 LONGEST_TITLE = 120
 LARGEST_LOOK = 2000
-LOOK = ("show", "theme", "smooth", "view")
+LOOK = ("show", "theme", "smooth", "view", "slice")
 """What the page tells of how a map is shown."""
 PLACE = ("kind", "bounds", "resolution", "size")
 """What it tells of a place."""

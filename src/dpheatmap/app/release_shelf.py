@@ -25,7 +25,8 @@ from typing import Any
 from dpheatmap._util.files import replace_whole
 from dpheatmap.app.texts import say
 from dpheatmap.errors import DataError, DpheatmapError
-from dpheatmap.releases.release import Release, load_one
+from dpheatmap.releases.release import Release, load
+from dpheatmap.releases.sliced_release import SlicedRelease
 
 UNDER_WAY = ("waiting", "reading", "charging", "drawing")
 DONE, FAILED, CANCELLED, STOPPED, LOST = "done", "failed", "cancelled", "stopped", "lost"
@@ -131,8 +132,8 @@ class Shelf:
         """The path of the release itself, written or not yet."""
         return self.path(id, "release.dph.parquet")
 
-    def release(self, id: str) -> Release:
-        """The release itself."""
+    def release(self, id: str) -> Release | SlicedRelease:
+        """The release itself, of one map or of several slices."""
         path = self.release_path(id)
         if not path.is_file():
             raise DataError(say("no_release"))
@@ -169,9 +170,9 @@ class Shelf:
 
 
 @lru_cache(maxsize=4)
-def _load(path: Path, stamp: int) -> Release:
+def _load(path: Path, stamp: int) -> Release | SlicedRelease:
     """Load a release file, cached with its posterior."""
-    return load_one(path)
+    return load(path)
 
 
 def _read(journal: Path) -> Iterator[Record]:

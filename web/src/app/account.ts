@@ -43,9 +43,8 @@ function table(entries: Entry[]): HTMLElement {
   );
 }
 
-function bought({ kind, bought: words, id, epsilon }: Entry): string | HTMLElement {
-  if (kind === "limit") return fill(t.account.limit, { epsilon });
-  if (kind === "change") return fill(t.account.change, { epsilon });
+function bought({ note, bought: words, id }: Entry): string | HTMLElement {
+  if (note) return note;
   if (!words) return t.account.elsewhere;
   return id && words ? el("a", { href: `#map/${id}` }, words) : words;
 }

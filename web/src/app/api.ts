@@ -31,6 +31,27 @@ export interface Inspection {
   private: { rows: number; columns: Record<string, Record<string, number | null>>; hints: string[] };
 }
 
+/** Maps over time, of groups, or both, as `release` takes them; what is missing was not given. */
+export interface Slices {
+  time?: string;
+  every?: string;
+  time_zone?: string;
+  start?: string;
+  end?: string;
+  group?: string;
+  groups?: string[];
+}
+
+/** The fields that slices are refused at. */
+export type SliceField = "time" | "every" | "time_zone" | "range" | "group" | "groups" | "number";
+
+/** What slices are, or which field is refused and why. */
+export interface SliceFacts {
+  problem: { field: SliceField; words: string } | null;
+  words?: string;
+  notes?: string[];
+}
+
 /** What is publicly known of a box. */
 export interface PlaceFacts {
   town: string;
@@ -47,6 +68,8 @@ export interface Plan {
   caution: string | null;
   advice: string;
   error: string;
+  /** What slices cost and show; nothing for one map. */
+  slices: string[];
 }
 
 export interface Preview {
@@ -58,8 +81,13 @@ export interface Preview {
 export interface Population {
   population: string;
   limit: string | null;
+  /** The number of the limit: an epsilon or a rho. */
+  whole: string | null;
   spent: string;
+  /** The largest epsilon that fits. */
   left: string | null;
+  /** What was spent and what fits, in words, where the limit is not of epsilon alone. */
+  words: string | null;
   history: [made: string, spent: number][];
 }
 
@@ -74,7 +102,9 @@ export interface Entry {
   made: string;
   population: string;
   epsilon: string;
-  kind: "limit" | "change" | "charge";
+  kind: string;
+  /** What it is, if it bought nothing. */
+  note: string;
   bought: string;
   id: string | null;
 }
@@ -87,7 +117,7 @@ export interface Release {
   state: Phase;
   made: string;
   file: string;
-  wanted: { columns: Columns; place: Place; epsilon: string; population: string };
+  wanted: { columns: Columns; place: Place; epsilon: string; population: string; slices?: Slices };
   message: string;
   result: { place?: Place; words?: string };
   title: string;
@@ -95,7 +125,11 @@ export interface Release {
   look: Look;
   /** The town that its place is called by; empty if it is not on the ground. */
   town: string;
+  /** How many maps there are and what of; empty for one. */
+  slices: string;
   part?: number;
+  /** Which slice is being drawn, and of how many. */
+  drawn?: [number: number, of: number] | null;
   private?: Record<string, number> | null;
   repeated?: boolean;
 }
@@ -105,6 +139,7 @@ export interface Wanted {
   columns: Columns;
   place: Place;
   picture: string | null;
+  slices: Slices | null;
   epsilon: string;
   population: string;
   title?: string;
@@ -170,9 +205,10 @@ export const api = {
   towns: (name: string) =>
     ask<{ name: string; near: string; lon: number; lat: number }[]>("GET", `/api/towns?name=${encodeURIComponent(name)}`),
   place: (bounds: number[]) => ask<PlaceFacts>("GET", `/api/place?bounds=${bounds.join(",")}`),
-  plan: (place: Place, epsilon: string, users: number) => ask<Plan>("POST", "/api/plan", { place, epsilon, users }),
-  preview: (place: Place, epsilon: string, users: number, signal: AbortSignal) =>
-    ask<Preview>("POST", "/api/preview", { place, epsilon, users }, signal),
+  plan: (place: Place, epsilon: string, users: number, slices: Slices | null) => ask<Plan>("POST", "/api/plan", { place, epsilon, users, slices }),
+  slices: (slices: Slices, types: Record<string, string>) => ask<SliceFacts>("POST", "/api/slices", { slices, types }),
+  preview: (place: Place, epsilon: string, users: number, slices: Slices | null, signal: AbortSignal) =>
+    ask<Preview>("POST", "/api/preview", { place, epsilon, users, slices }, signal),
   example: () => ask<{ upload: string; name: string; place: Place; users: number }>("POST", "/api/example"),
   budget: () => ask<Budget>("GET", "/api/budget"),
   limit: (population: string, epsilon: string) => ask<Budget>("POST", "/api/limit", { population, epsilon }),

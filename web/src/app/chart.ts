@@ -18,8 +18,8 @@ function svg(tag: string, attributes: Record<string, string | number>, text = ""
 }
 
 export function spendingChart(account: Population): HTMLElement {
-  const limit = account.limit === null ? null : value(account.limit);
-  const words = fill(t.account.chart, { population: account.population, spent: account.spent, limit: account.limit ?? t.account.no_limit });
+  const limit = account.whole === null ? null : value(account.whole);
+  const words = account.words ? `${account.population}: ${account.words}` : fill(t.account.chart, { population: account.population, spent: account.spent, limit: account.limit ?? t.account.no_limit });
   return el("figure", { class: "chart" }, el("figcaption", {}, words), drawn(account.history, limit, words) as unknown as HTMLElement);
 }
 

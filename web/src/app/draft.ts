@@ -1,5 +1,5 @@
 /** What was chosen on the way to a release; kept in the tab, so that reloading loses nothing. */
-import type { Columns, Inspection, Place, Source, Wanted } from "./api";
+import type { Columns, Inspection, Place, Slices, Source, Wanted } from "./api";
 
 export interface Picture {
   upload: string;
@@ -8,12 +8,30 @@ export interface Picture {
   height: number;
 }
 
+/** What was typed about slices; `kind` tells which of it counts. */
+export interface AxisForm {
+  kind: "one" | "time" | "group" | "both";
+  time: string;
+  every: string;
+  hours: string;
+  zone: string;
+  from: string;
+  fromTime: string;
+  to: string;
+  toTime: string;
+  group: string;
+  groups: string;
+  /** What the server said of it. */
+  words: string;
+}
+
 export interface Draft {
   source: (Source & { name: string }) | null;
   inspection: Inspection | null;
   columns: Columns | null;
   place: Place | null;
   picture: Picture | null;
+  axis: AxisForm;
   epsilon: string;
   users: number;
   population: string;
@@ -21,12 +39,14 @@ export interface Draft {
 }
 
 const NAME = "dpheatmap-draft";
+const ONE_MAP: AxisForm = { kind: "one", time: "", every: "", hours: "", zone: "", from: "", fromTime: "", to: "", toTime: "", group: "", groups: "", words: "" };
 const EMPTY: Draft = {
   source: null,
   inspection: null,
   columns: null,
   place: null,
   picture: null,
+  axis: ONE_MAP,
   epsilon: "1",
   users: 5000,
   population: "",
@@ -59,6 +79,29 @@ export function columnsComplete({ columns }: Draft): boolean {
   return new Set(used).size === used.length;
 }
 
+/** The slices as the server is told them; null for one map. */
+export function slicesOf({ axis }: Pick<Draft, "axis">): Slices | null {
+  if (axis.kind === "one") return null;
+  const found: Slices = {};
+  const put = (name: Exclude<keyof Slices, "groups">, value: string): void => void (value && (found[name] = value));
+  if (axis.kind !== "group") {
+    put("time", axis.time);
+    put("every", axis.every === "hours" ? `${Number(axis.hours)} hours` : axis.every);
+    put("time_zone", axis.zone.trim());
+    put("start", momentOf(axis.from, axis.fromTime));
+    put("end", momentOf(axis.to, axis.toTime));
+  }
+  if (axis.kind !== "time") {
+    put("group", axis.group);
+    const names = axis.groups.split("\n").map((name) => name.trim()).filter(Boolean);
+    if (names.length) found.groups = names;
+  }
+  return found;
+}
+
+/** A day, or a time on it. */
+const momentOf = (day: string, time: string): string => (day && time ? `${day}T${time}` : day);
+
 /** The table as the server is told it. */
 export function sourceOf({ source }: Draft): Source | null {
   return source && (source.upload ? { upload: source.upload } : { path: source.path ?? "" });
@@ -69,5 +112,5 @@ export function wanted(population: string, place = draft.place): Wanted | null {
   const { columns, picture, epsilon, title } = draft;
   const source = sourceOf(draft);
   if (!source || !columns || !place || !columnsComplete(draft)) return null;
-  return { source, columns, place, picture: picture?.upload ?? null, epsilon, population, title };
+  return { source, columns, place, picture: picture?.upload ?? null, slices: slicesOf(draft), epsilon, population, title };
 }

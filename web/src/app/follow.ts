@@ -1,7 +1,7 @@
 /** A release on its way: progress, cancelling, and how it ended. */
 import { button, el } from "../dom";
 import { api, type Release } from "./api";
-import { t } from "./texts";
+import { fill, t } from "./texts";
 
 const UNDER_WAY: string[] = ["waiting", "reading", "charging", "drawing"];
 const PAUSE = 250; // milliseconds between looks
@@ -20,9 +20,11 @@ export async function follow(root: HTMLElement, begun: Release, isOver: () => bo
   let release = begun;
   while (isUnderWay(release) && !isOver()) {
     const free = release.state === "waiting" || release.state === "reading";
-    const text = { waiting: t.release.waiting, reading: t.release.reading, charging: t.release.charging, drawing: t.release.drawing }[release.state as "waiting"];
+    const slice = release.state === "drawing" && release.drawn;
+    const text = slice ? fill(t.release.drawing_slice, { number: slice[0], of: slice[1] }) : { waiting: t.release.waiting, reading: t.release.reading, charging: t.release.charging, drawing: t.release.drawing }[release.state as "waiting"];
     if (words.textContent !== text) words.textContent = text;
-    if (release.part !== undefined && release.part > 0 && free) progress.value = release.part;
+    if (slice) progress.value = (slice[0] - 1) / slice[1];
+    else if (release.part !== undefined && release.part > 0 && free) progress.value = release.part;
     else progress.removeAttribute("value");
     cancel.hidden = !free;
     await new Promise((resolve) => setTimeout(resolve, PAUSE));

@@ -11,7 +11,7 @@ export class LabelCard {
   private readonly publisher = el("dd", { dir: "auto" });
 
   constructor(private readonly release: Release, data: AppMap, account: Population | undefined, problem: Problem) {
-    const { wanted, made, id, town } = release;
+    const { wanted, made, id, town, slices } = release;
     const limit = account?.limit ? fill(t.label.spent, { limit: account.limit, spent: account.spent, when: moment(new Date().toISOString()) }) : t.label.no_limit;
     const facts: [string, HTMLElement][] = [
       [t.label.publisher, this.publisher],
@@ -19,6 +19,7 @@ export class LabelCard {
       [t.label.epsilon, el("dd", {}, wanted.epsilon)],
       [t.label.limit, el("dd", {}, limit)],
       [t.label.place, el("dd", {}, `${town ? `${fill(t.shelf.near, { town })}, ` : ""}${placeInWords(wanted.place)}`)],
+      ...(slices ? [[t.label.slices, el("dd", {}, slices)] as [string, HTMLElement]] : []),
       [t.label.made, el("dd", {}, moment(made))],
     ];
     this.element = el(

@@ -1,7 +1,7 @@
 /** Small views that the steps are made of. */
 import { button, el } from "../dom";
 import { api, type Place } from "./api";
-import { draft } from "./draft";
+import { draft, slicesOf } from "./draft";
 import { t } from "./texts";
 
 let ids = 0;
@@ -80,9 +80,9 @@ export function instead(hash: string): void {
   location.replace(`#${hash}`);
 }
 
-/** Go on if the server can plan for a place and an epsilon; else tell why not, here and now. */
+/** Go on if the server can plan for a place, the chosen slices and an epsilon; else tell why not, here and now. */
 export function goIfPlanned(hash: string, place: Place, epsilon: string, problem: Problem): void {
-  api.plan(place, epsilon, draft.users).then(() => go(hash), (error: unknown) => problem.show(error));
+  api.plan(place, epsilon, draft.users, slicesOf(draft)).then(() => go(hash), (error: unknown) => problem.show(error));
 }
 
 /** Call later, and only once however often it is asked for in between. */

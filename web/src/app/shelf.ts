@@ -57,9 +57,13 @@ function card(release: Release, chosen: Set<string>, changed: () => void, remove
     el("p", {}, fill(t.shelf.facts, { epsilon: wanted.epsilon, population: wanted.population })),
     el("p", { class: "note" }, `${release.town ? `${fill(t.shelf.near, { town: release.town })}, ` : ""}${placeInWords(wanted.place)}`),
   );
+  if (release.slices) parts.push(el("p", { class: "note" }, release.slices));
   if (message) parts.push(el("p", { class: "note" }, message));
   const row = el("div", { class: "buttons" });
   if (done) {
+    row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.open));
+  }
+  if (done && !release.slices) {
     const tick = el("input", { type: "checkbox" });
     tick.checked = chosen.has(id);
     tick.addEventListener("change", () => {
@@ -68,7 +72,7 @@ function card(release: Release, chosen: Set<string>, changed: () => void, remove
       changed();
     });
     tick.setAttribute("aria-label", fill(t.shelf.choose, { name, made: moment(made) }));
-    row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.open), el("label", { class: "tick" }, tick, el("span", { "aria-hidden": "true" }, t.shelf.compare)));
+    row.append(el("label", { class: "tick" }, tick, el("span", { "aria-hidden": "true" }, t.shelf.compare)));
   }
   if (isUnderWay(release)) row.append(el("a", { class: "button", href: `#map/${id}` }, t.shelf.watch));
   const gone = button(t.shelf.delete, () => remove(release));

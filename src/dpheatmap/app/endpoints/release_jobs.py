@@ -28,6 +28,7 @@ from dpheatmap.app.release_request import (
     title_of,
 )
 from dpheatmap.app.release_shelf import MAP, Record, public_fields
+from dpheatmap.app.slice_request import slices_from, slices_in_words
 from dpheatmap.curator import Ledger
 from dpheatmap.design.shares import exact_text
 from dpheatmap.place.domain import Bounds
@@ -61,7 +62,7 @@ class Releases:
 
     def _release(self, body: Any) -> dict[str, Any]:
         source, columns = self._table_of(body)
-        domain, charge = domain_of(body.get("place")), charge_of(body)
+        domain, charge, slices = domain_of(body.get("place")), charge_of(body), slices_from(body)
         picture = None if body.get("picture") is None else self._uploads.get(text_of(body, "picture")).path
         if picture is not None:
             background_of(domain, picture)
@@ -71,10 +72,13 @@ class Releases:
             "place": place_of(body),
             "epsilon": exact_text(charge.epsilon),
             "population": charge.population,
+            **({} if slices is None else {"slices": slices}),
         }
         after = None if body.get("after") is None else self._shelf.get(text_of(body, "after")).id
         warning = self._warning(source, charge)
-        record, repeated = self._jobs.release(source, columns, domain, charge, wanted, title_of(body), after, picture)
+        record, repeated = self._jobs.release(
+            source, columns, domain, charge, wanted, title_of(body), after, picture, slices
+        )
         return {**self._summary(record), "repeated": repeated, "warning": warning}
 
     async def discover(self, request: Request) -> Response:
@@ -125,8 +129,10 @@ class Releases:
 
     def _summary(self, record: Record) -> dict[str, Any]:
         job = self._jobs.progress(record.id)
-        more = {} if job is None else {"part": job.part, "seconds": job.seconds, "private": job.private}
-        return {**public_fields(record), **more, "town": _town_of(record)}
+        told = ("part", "seconds", "drawn", "private")
+        more = {} if job is None else {name: getattr(job, name) for name in told}
+        slices = slices_in_words(record.wanted.get("slices"))
+        return {**public_fields(record), **more, "town": _town_of(record), "slices": slices}
 
 
 def _town_of(record: Record) -> str:

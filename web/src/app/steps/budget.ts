@@ -55,24 +55,24 @@ export class BudgetPart {
   async ready({ name, typed }: Asked): Promise<string> {
     if (!name) throw new Refusal(t.release.nobody);
     await this.loading; // whoever is fast must not set a limit that there is
-    if (!(value(this.account?.limit ?? this.limit.value.trim()) > 0)) throw new Refusal(t.release.bad_limit);
+    if (!(value(this.account?.whole ?? this.limit.value.trim()) > 0)) throw new Refusal(t.release.bad_limit);
     if (!this.account?.limit || typed) this.take(await api.limit(name, this.limit.value.trim()));
     return name;
   }
 
   show(): void {
     const { account } = this;
-    const limit = account?.limit ?? this.limit.value.trim();
+    const limit = account?.whole ?? this.limit.value.trim();
     this.limitField.hidden = Boolean(account?.limit);
     const [spent, cost] = [value(account?.spent ?? "0"), value(this.cost())];
-    const left = value(limit) - spent;
+    const left = account?.left ? value(account.left) : value(limit) - spent;
     const over = !(cost <= left + 1e-12);
     const words = { epsilon: this.cost(), left: rounded(over ? left : left - cost) };
     const name = this.name.value.trim();
     const others = name ? this.charged.filter((known) => known !== name) : [];
     const told = !(value(limit) > 0) ? t.release.bad_limit : !over ? t.release.cost : left > 1e-12 ? t.release.over : t.release.used_up;
     this.words.replaceChildren(
-      el("p", {}, account ? fill(t.release.left, { spent: account.spent, limit, left: rounded(left) }) : t.release.fresh),
+      el("p", {}, account?.words ? `${account.words}.` : account ? fill(t.release.left, { spent: account.spent, limit, left: rounded(left) }) : t.release.fresh),
       bar(spent, cost, value(limit)),
       ...(others.length ? [el("p", { class: "other-name" }, fill(t.release.other_name, { names: others.join(", ") }))] : []),
       el("p", { class: over ? "over" : "cost" }, fill(told, words)),

@@ -127,7 +127,7 @@ class ShownMap {
     };
     return [
       smoothing(about, this.sigma, changed),
-      countAreas(this.release.id, (found) => this.showAreas(data, found), (area) => this.frame.goToArea(area)),
+      ...(this.release.slices ? [] : [countAreas(this.release.id, (found) => this.showAreas(data, found), (area) => this.frame.goToArea(area))]),
       ...eyes(this.release),
       el("div", { class: "beside" }, el("section", {}, el("h2", {}, t.map.downloads), el("p", { class: "note" }, t.map.downloads_note), files), this.label.element),
       recipes,
@@ -140,7 +140,8 @@ class ShownMap {
   }
 
   private fileOf({ suffix, refusal }: About["formats"][number]): HTMLElement {
-    const words = (t.map.formats as Record<string, string>)[suffix] ?? "";
+    const formats: Record<string, string> = this.release.slices ? t.map.series_formats : t.map.formats;
+    const words = formats[suffix] ?? "";
     if (refusal) {
       const why = el("span", {}, `${words}. `, el("small", {}, refusal));
       return el("li", { class: "refused" }, el("span", { class: "suffix" }, suffix), why);

@@ -7,6 +7,7 @@ import { maps } from "../maps";
 import { goIfPlanned, input, instead, labelled, Problem, radios, soon, steps } from "../parts";
 import { factsInWords, factsOf } from "../placewords";
 import { fill, percent, t } from "../texts";
+import { AxisPart } from "./axis";
 import { discoverPanel } from "./discover";
 
 type Kind = Place["kind"] | "discover";
@@ -23,6 +24,7 @@ export function placeStep(root: HTMLElement): () => void {
   }
   const problem = new Problem();
   const panel = el("div", { class: "panel-of-place" });
+  const axis = new AxisPart();
   const told = el("p", { class: "stored", role: "status", hidden: "" });
   let end: () => void = () => undefined;
   const choose = (kind: Kind): void => {
@@ -56,11 +58,13 @@ export function placeStep(root: HTMLElement): () => void {
     choice,
     told,
     panel,
+    axis.element,
     steps("columns", {
       text: t.shell.next,
       action: () => {
         if (!draft.place) return problem.show(t.place.incomplete);
-        goIfPlanned("strength", draft.place, "1", problem); // epsilon is the next step's
+        const { place } = draft;
+        axis.isReady().then((ready) => ready && goIfPlanned("strength", place, "1", problem), (error: unknown) => problem.show(error)); // epsilon is the next step's
       },
     }),
   );

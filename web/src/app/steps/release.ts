@@ -40,6 +40,7 @@ export function releaseStep(root: HTMLElement): () => void {
   const summary: [string, string][] = [
     [t.release.file, source.name],
     [t.release.columns, `${columns.user ?? t.release.none}, ${columns.x}, ${columns.y}${columns.weight ? `, ${columns.weight}` : ""}`],
+    ...(wanted("")?.slices ? [[t.release.maps, draft.axis.words] as [string, string]] : []),
     [t.release.epsilon, draft.epsilon],
   ];
   root.append(

@@ -1,7 +1,7 @@
 /** The fourth step: epsilon, with a plan and a preview on generated people beside it. */
 import { el } from "../../dom";
 import { api, type Plan, type Preview } from "../api";
-import { change, draft } from "../draft";
+import { change, draft, slicesOf } from "../draft";
 import { goIfPlanned, input, instead, labelled, Problem, soon, steps } from "../parts";
 import { value } from "../numbers";
 import { fill, percent, t } from "../texts";
@@ -14,6 +14,7 @@ export function strengthStep(root: HTMLElement): () => void {
     instead("place");
     return () => undefined;
   }
+  const slices = slicesOf(draft);
   const problem = new Problem();
   const words = el("div", { class: "plan" });
   const pictures = el("div", { class: "previews", "aria-live": "polite" });
@@ -28,13 +29,13 @@ export function strengthStep(root: HTMLElement): () => void {
     if (!pictures.childElementCount) pictures.append(el("p", { class: "status" }, t.strength.drawing));
     try {
       const { epsilon, users } = draft;
-      const plan = await api.plan(place, epsilon, users);
+      const plan = await api.plan(place, epsilon, users, slices);
       if (signal.aborted) return;
       words.replaceChildren(...planned(plan, null));
       const [stronger, chosen, weaker] = plan.beside;
       const drawn = new Map<string, Preview>();
       for (const each of [chosen, stronger, weaker]) {
-        drawn.set(each, await api.preview(place, each, users, signal));
+        drawn.set(each, await api.preview(place, each, users, slices, signal));
         if (each === chosen) words.replaceChildren(...planned(plan, drawn.get(chosen) ?? null));
         pictures.replaceChildren(...sideBySide(plan.beside, drawn));
       }
@@ -78,7 +79,7 @@ export function strengthStep(root: HTMLElement): () => void {
         {},
         labelled(t.strength.epsilon, exact, t.strength.epsilon_note),
         el("div", { class: "slide" }, el("span", { "aria-hidden": "true" }, t.strength.strong), slide, el("span", { "aria-hidden": "true" }, t.strength.weak)),
-        labelled(t.strength.users, users, t.strength.users_note),
+        labelled(slices?.groups ? t.strength.users_of_group : t.strength.users, users, t.strength.users_note),
       ),
       words,
     ),
@@ -103,6 +104,7 @@ function planned(plan: Plan, preview: Preview | null): HTMLElement[] {
     ...(plan.caution ? [el("p", { class: "caution" }, plan.caution)] : []),
     el("h2", {}, t.strength.expect),
     el("ul", {}, ...lines.map((line) => el("li", {}, line))),
+    ...(plan.slices.length ? [el("h2", {}, t.strength.slices), ...plan.slices.map((words) => el("p", {}, words))] : []),
   ];
 }
 
