@@ -124,9 +124,10 @@ def desk(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)])
 def test_what_a_page_tells_to_run_runs(page: str, desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}  # later blocks go on with what earlier ones made
     for language, text in blocks(page):
         if language == "python":
-            exec(compile(text, page, "exec"), {})
+            exec(compile(text, page, "exec"), names)
             continue
         for arguments in commands(text, desk):
             if page not in RUN or arguments[0] in LONG:

@@ -9,20 +9,32 @@ from dpheatmap._util.lazy import lazy_names
 
 if TYPE_CHECKING:
     from dpheatmap import collect, errors
-    from dpheatmap.curator import Counts, Ledger, aggregate, discover, read_counts, release, release_images, sql
+    from dpheatmap.curator import (
+        Counts,
+        DailyReleases,
+        Ledger,
+        SlicedCounts,
+        aggregate,
+        discover,
+        read_counts,
+        release,
+        release_images,
+        sql,
+    )
     from dpheatmap.estimate import Places, kmedian
     from dpheatmap.evaluate import metrics
     from dpheatmap.evaluate.baselines import baseline
     from dpheatmap.heatmap import Combination, Difference, Heatmap, Series, combine, difference
     from dpheatmap.place import Domain
-    from dpheatmap.planning import Plan, bounds, plan
-    from dpheatmap.releases import Discovery, Release, SlicedRelease, load
+    from dpheatmap.planning import Plan, ReleasesPlan, SlicePlan, bounds, plan, plan_releases
+    from dpheatmap.releases import Discovery, Release, Slice, SlicedRelease, load
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Combination",
     "Counts",
+    "DailyReleases",
     "Difference",
     "Discovery",
     "Domain",
@@ -31,7 +43,11 @@ __all__ = [
     "Places",
     "Plan",
     "Release",
+    "ReleasesPlan",
     "Series",
+    "Slice",
+    "SlicePlan",
+    "SlicedCounts",
     "SlicedRelease",
     "aggregate",
     "baseline",
@@ -45,6 +61,7 @@ __all__ = [
     "load",
     "metrics",
     "plan",
+    "plan_releases",
     "read_counts",
     "release",
     "release_images",
@@ -54,6 +71,7 @@ __all__ = [
 _HOMES = {
     "Combination": "dpheatmap.heatmap",
     "Counts": "dpheatmap.curator",
+    "DailyReleases": "dpheatmap.curator",
     "Difference": "dpheatmap.heatmap",
     "Discovery": "dpheatmap.releases",
     "Domain": "dpheatmap.place",
@@ -62,7 +80,11 @@ _HOMES = {
     "Places": "dpheatmap.estimate",
     "Plan": "dpheatmap.planning",
     "Release": "dpheatmap.releases",
+    "ReleasesPlan": "dpheatmap.planning",
     "Series": "dpheatmap.heatmap",
+    "Slice": "dpheatmap.releases",
+    "SlicePlan": "dpheatmap.planning",
+    "SlicedCounts": "dpheatmap.curator",
     "SlicedRelease": "dpheatmap.releases",
     "aggregate": "dpheatmap.curator",
     "baseline": "dpheatmap.evaluate.baselines",
@@ -76,6 +98,7 @@ _HOMES = {
     "load": "dpheatmap.releases",
     "metrics": ":dpheatmap.evaluate.metrics",
     "plan": "dpheatmap.planning",
+    "plan_releases": "dpheatmap.planning",
     "read_counts": "dpheatmap.curator",
     "release": "dpheatmap.curator",
     "release_images": "dpheatmap.curator",

@@ -53,6 +53,7 @@ NUMBERS: dict[str, list[Any]] = {
     "sigma": [0.5],
     "decay": [0.5],
     "epsilon": [0.5],
+    "rho": [0.5],
     "was": [0.5],
     "top": [0.5],
     "emd": [0, 0.5, TINY],
@@ -123,7 +124,7 @@ def change() -> dph.Difference:
 @cache
 def sliced() -> dph.SlicedRelease:
     table = generated_people(20).project("*, 'bike' AS mode")
-    return dph.release(table, DOMAIN, epsilon=1, user="person", x="x", y="y", group="mode", groups=["bike"])
+    return dph.release(table, DOMAIN, epsilon=1, user="person", x="x", y="y", group="mode", groups=["bike", "walk"])
 
 
 @cache
@@ -160,6 +161,12 @@ CALLS: dict[str, Callable[..., object]] = {
     "Ledger.warning": lambda **k: dph.Ledger(NOWHERE).warning(**{"population": "p", "name": "f", "marks": [], **k}),
     "Ledger.charge": lambda **k: dph.Ledger(NOWHERE).charge(**{"population": "p", "epsilon": 1, **k}),
     "Ledger.check": lambda **k: dph.Ledger(NOWHERE).check(**{"population": "p", "epsilon": 1, **k}),
+    "Ledger.reserve": lambda **k: dph.Ledger(NOWHERE).reserve(**{"population": "p", "epsilon": 1, "releases": 2, **k}),
+    "DailyReleases.start": lambda **k: dph.DailyReleases.start(
+        "/nonexistent/days",
+        DOMAIN,
+        **{"first": "2024-06-01", "days": 3, "limit": 1, "users": 100, "ledger": NOWHERE, "population": "p", **k},
+    ),
     "baseline": lambda **k: dph.baseline(nobody(), **{"epsilon": 1, **k}),
     "plan": lambda **k: dph.plan(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
     "bounds.sparse": lambda **k: dph.bounds.sparse(DOMAIN, **{"epsilon": 1, "users": 100, **k}),
@@ -173,6 +180,17 @@ CALLS: dict[str, Callable[..., object]] = {
     "Release.heatmap": lambda **k: release().heatmap(**k),
     "Heatmap.save": lambda **k: heat().save(f"/nonexistent/map.{suffix_for(k)}", **k),
     "SlicedRelease.heatmap": lambda **k: sliced().heatmap(**k),
+    "SlicedRelease.areas": lambda **k: sliced().areas({"all": (0, 0, 1, 1)}, **k),
+    "SlicedRelease.area_changes": lambda **k: sliced().area_changes({"all": (0, 0, 1, 1)}, "bike", "walk", **k),
+    "SlicedRelease.sample": lambda **k: sliced().sample(**{"points": 3, **k}),
+    "Slice.sample": lambda **k: sliced().slice("bike").sample(**{"points": 3, **k}),
+    "Slice.areas": lambda **k: sliced().slice("bike").areas({"all": (0, 0, 1, 1)}, **k),
+    "Slice.exceeds": lambda **k: sliced().slice("bike").exceeds({"all": (0, 0, 1, 1)}, **k),
+    "Slice.save_areas": lambda **k: (
+        sliced().slice("bike").save_areas({"all": (0, 0, 1, 1)}, "/nonexistent/map.png", **k)
+    ),
+    "Slice.heatmap": lambda **k: sliced().slice("bike").heatmap(**k),
+    "Slice.distribution": lambda **k: sliced().slice("bike").distribution(**k),
     "Series.save": lambda **k: sliced().heatmap(size=4).save("/nonexistent/map.png", **k),
     "Difference.save": lambda **k: change().save("/nonexistent/map.html", **k),
     "Heatmap.to_h3": lambda **k: heat().to_h3(**k),
@@ -185,6 +203,7 @@ CALLS: dict[str, Callable[..., object]] = {
     "Combination.heatmap": lambda **k: dph.combine([release(), release(1)], same=True).heatmap(**k),
     "difference": lambda **k: dph.difference(release(), release(1), **k),
     "Difference.significant": lambda **k: change().significant(**k),
+    "plan_releases": lambda **k: dph.plan_releases(DOMAIN, **{"releases": 2, "limit": 1, "users": 100, **k}),
     "Release.collected": lambda **k: dph.Release.collected(
         DOMAIN,
         all_at_once(DOMAIN),
@@ -224,10 +243,11 @@ def pairs() -> Iterator[Any]:
         for parameter in inspect.signature(function).parameters.values():
             rule = ALIASES.get((where, parameter.name), parameter.name)
             # x, y and weight are also what points and cells are given by, and a design can be given itself. A source is
-            # also one of random bytes, and what a collection is for.
+            # also one of random bytes, and what a collection is for. Releases are also the releases themselves.
             if rule in RULES and not (
-                (rule in ("x", "y", "weight", "design") and "str" not in str(parameter.annotation))
+                (rule in ("x", "y", "weight", "design", "noise") and "str" not in str(parameter.annotation))
                 or (rule in ("source", "what") and where.startswith("collect."))
+                or (rule == "releases" and parameter.annotation != "int")
             ):
                 yield pytest.param(
                     where, parameter.name, rule, parameter.default is None, id=f"{where}-{parameter.name}"
@@ -289,7 +309,8 @@ def test_rules_refuse_what_they_should_and_no_more(rule: str) -> None:
     [("depth", 0, DEEPEST), ("width", 1, 2**20), ("first_level", 0, DEEPEST), ("users", 1, 10**12), ("size", 1, 8192),
      ("places", 1, 10**12),
      ("image_width", 1, 2**DEEPEST), ("image_height", 1, 2**DEEPEST), ("memory", 64, 2**20), ("n_min", 2, 2**20),
-     ("n_max", 2, 2**20), ("units", 1, 2**30), ("servers", 0, 16)],
+     ("n_max", 2, 2**20), ("units", 1, 2**30), ("servers", 0, 16), ("releases", 1, 1000), ("days", 1, 1000),
+     ("series", 1, 2**53)],
 )  # fmt: skip
 def test_whole_numbers_run_from_end_to_end(rule: str, low: int, high: int) -> None:
     for value in (low, high, np.int64(low), np.int64(high)):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +14,11 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import run
+from dpheatmap.cli.terminal import Bar
 from dpheatmap.curator.ledger.ledger import Ledger
 from dpheatmap.curator.sliced_publish import release_slices, slices_of
+from dpheatmap.design.privacy_loss import PureLoss
+from dpheatmap.errors import LedgerError
 from dpheatmap.planning.slice_plans import plan_slices
 from dpheatmap.releases.measurements import SliceMeasurements
 from dpheatmap.releases.sliced_release import SlicedRelease
@@ -179,10 +184,10 @@ def test_other_files_are_refused_before_anything_is_read(tmp_path: Path, capsys:
     assert "An output must end in one of .dph.parquet" in capsys.readouterr().err
 
 
-def test_counts_have_no_slices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["release", "--counts", "a.csv", "--epsilon", "1", "--unit", *DAYS, *RANGE]
-    assert run([*options, "-o", str(tmp_path / "a.csv")]) == 2
-    assert "--counts are about one place" in capsys.readouterr().err
+def test_counts_have_no_images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["release", "--counts", "a.csv", "--epsilon", "1", "--unit", "--image-column", "i", "--images", "a,b"]
+    assert run([*options, "-o", str(tmp_path / "{image}.csv")]) == 2
+    assert "--counts are about one release" in capsys.readouterr().err
 
 
 # Files
@@ -261,14 +266,6 @@ def test_a_release_of_one_map_has_no_slices(table: str, tmp_path: Path, capsys: 
         assert "has one map and no slices" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "command", [["areas", "3"], ["sample", "-n", "5", "-o", "points.csv"], ["cluster", "-k", "2", "-o", "places.csv"]]
-)
-def test_what_needs_one_map_says_so(days: str, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([command[0], days, *command[1:]]) == 2
-    assert "days.dph.parquet has 4 slices, and one map is needed here." in capsys.readouterr().err
-
-
 # The ledger, plans and a look at the table
 
 
@@ -288,6 +285,18 @@ def test_all_slices_are_one_charge(trips: list[str], tmp_path: Path, capsys: pyt
     assert run(["ledger", "verify", other, outputs[0]]) == 3
 
 
+def test_another_epsilon_than_the_charge_is_told_of_groups(trips: list[str], tmp_path: Path) -> None:
+    """Images may have equal parts of one charge; slices are one charge, whatever part of it somebody writes there."""
+    books, made = str(tmp_path / "city.ledger"), str(tmp_path / "modes.dph.parquet")
+    assert run(["ledger", "limit", books, "--population", "riders", "--epsilon", "1"]) == 0
+    charged = ["--ledger", books, "--population", "riders", "--group", "mode", "--groups", "bike,walk"]
+    assert run([*trips, *charged, "-o", made]) == 0
+    assert Ledger(books).verify([read(made)]) == 2
+    for changed in (Fraction(1, 2), Fraction(1, 3), Fraction(2)):
+        with pytest.raises(LedgerError, match="is not the one in its label"):
+            Ledger(books).verify([replace(read(made), loss=PureLoss(changed))])
+
+
 def test_a_plan_tells_how_slices_will_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
     def told(users: str, *slices: str) -> dict[str, object]:
         assert run(["plan", "--epsilon", "1", "--users", users, "--unit", *slices, "--json"]) == 0
@@ -304,7 +313,7 @@ def test_a_plan_tells_how_slices_will_be_measured(capsys: pytest.CaptureFixture[
     assert run(["plan", "--epsilon", "1", "--users", "5000", "--unit", "--every", "hour-of-week"]) == 0
     out = capsys.readouterr().out
     assert "That is weak: a slice is mostly the map of all" in out
-    assert "80 % of epsilon goes into the map of all. One block, the whole place, is counted slice by slice" in out
+    assert "90 % of epsilon goes into the map of all. One block, the whole place, is counted slice by slice" in out
     for refused, code in ((["--every", "day"], 4), (["--slices", "1"], 2), (["--from", "2024-06-03"], 2)):
         assert run(["plan", "--epsilon", "1", "--users", "5000", "--unit", *refused]) == code
 
@@ -335,3 +344,95 @@ def test_inspect_shows_the_option_for_a_time_column(
     (tmp_path / "dates.csv").write_text("person,x,y,date,start_lng\na,1,2,2024-06-03,7.5\n")
     assert run(["inspect", str(tmp_path / "dates.csv"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["guesses"]["time"] == ["date"]
+
+
+# Areas, points and places
+
+
+def test_areas_of_all_slices_of_one_and_what_changed(days: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["areas", days, "1", "-o", "all.csv"]) == 0
+    with Path("all.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["slice"] for row in rows[::4]] == list(read(days).slices)
+    assert run(["areas", days, "1", "--slice", "2024-06-03", "-o", "one.csv", "-o", "one.png"]) == 0
+    with Path("one.csv").open() as file:
+        assert [row["share"] for row in csv.DictReader(file)] == [row["share"] for row in rows[:4]]
+    capsys.readouterr()
+    change = ["areas", days, "1", "--slice", "2024-06-04", "--minus-slice", "2024-06-03"]
+    assert run([*change, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["areas"]
+    assert told[0]["share_after"] - told[0]["share_before"] == pytest.approx(told[0]["share_change"])
+    assert run(change) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["area", "before", "after", "change", "between"]
+    assert run(["areas", days, "1"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1::4]] == list(read(days).slices)
+
+
+def test_points_and_places_of_slices(days: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sample", days, "-n", "50", "-o", "all.csv", "-o", "all.parquet"]) == 0
+    with Path("all.csv").open() as file:
+        assert {row["slice"] for row in csv.DictReader(file)} <= set(read(days).slices)
+    assert run(["sample", days, "-n", "5", "--slice", "2024-06-03", "-o", "one.csv"]) == 0
+    assert Path("one.csv").read_text().splitlines()[0] == "x,y"
+    assert run(["cluster", days, "-k", "2", "--slice", "2024-06-03", "-o", "places.csv", "-o", "places.png"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["areas", "days.dph.parquet", "1", "-o", "a.png"], "Areas of 4 slices are written as tables"),
+        (["areas", "days.dph.parquet", "1", "--minus-slice", "2024-06-03"], "Name that one with --slice"),
+        (["areas", "days.dph.parquet", "1", "--slice", "8"], "There is no slice '8'"),
+        (["cluster", "days.dph.parquet", "-k", "2"], "has 4 slices, and one is needed. Name it with --slice"),
+        (["sample", "days.dph.parquet", "-n", "2", "--slice", "8", "-o", "a.csv"], "There is no slice '8'"),
+    ],
+)
+def test_slices_of_areas_points_and_places_that_are_refused(
+    days: str, given: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(given) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_release_alone_warns_of_faint_slices(
+    trips: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group = ["--group", "mode", "--groups", "bike,boat,car,tram,bus,foot"]
+    assert run([*trips, "--no-ledger", *group, "-o", str(tmp_path / "modes.dph.parquet")]) == 0
+    assert "Warning: the noise is as large as the number of people in" in capsys.readouterr().err
+
+
+def test_groups_are_planned(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["plan", "--epsilon", "1", "--users", "6000", "--unit", "--depth", "6"]
+    assert run([*options, "--groups", "a,b,c", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["slices"]["number"], told["slices"]["groups"], told["users"]) == (3, ["a", "b", "c"], 2000)
+    assert run([*options, "--groups", "a,b", "--every", "weekday"]) == 0
+    out = capsys.readouterr().out
+    assert "14 slices cost epsilon 1 together" in out
+    assert "Expected error of a slice: people are misplaced by" in out
+
+
+def test_a_terminal_is_told_which_slice_is_drawn(days: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("dpheatmap.cli.terminal.Bar.at_slice", lambda bar, number, many: told.append((number, many)))
+    assert run(["export", days, "-o", "days.html", "-o", "days.csv"]) == 0
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_a_bar_names_the_slice() -> None:
+    from rich.progress import Progress
+
+    with Progress(disable=True) as progress:
+        bar = Bar(progress, "Drawing")
+        bar.at_slice(3, 4)
+        (task,) = progress.tasks
+    assert (task.description, task.completed, task.total) == ("Drawing slice 3 of 4", 2, 4)
+
+
+def test_the_map_of_one_slice_says_which_it_is(days: str) -> None:
+    assert run(["export", days, "--slice", "2024-06-03", "-o", "one.svg"]) == 0
+    assert "3 Jun 2024" in Path("one.svg").read_text()
+    assert run(["export", days, "--slice", "2024-06-03", "--subtitle", "A Monday", "-o", "other.svg"]) == 0
+    assert "3 Jun 2024" not in Path("other.svg").read_text()

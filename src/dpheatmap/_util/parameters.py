@@ -113,6 +113,25 @@ def _is_delta(value: object) -> bool:
     return 0 <= exact <= Fraction(1, 10) and has_digits(exact, MOST_DIGITS)
 
 
+def limit_parts(value: object) -> tuple[object, object, object]:
+    """The epsilon, delta and rho in a limit as the ledger shows it; None for those that it has not.
+
+    >>> limit_parts("1 at delta 0.000001"), limit_parts("rho 0.02"), limit_parts(3)
+    (('1', '0.000001', None), (None, None, '0.02'), (3, None, None))
+    """
+    if not isinstance(value, str):
+        return value, None, None
+    if value.startswith("rho "):
+        return None, None, value.removeprefix("rho ")
+    epsilon, at, delta = value.partition(" at delta ")
+    return epsilon, delta if at else None, None
+
+
+def _is_limit(value: object) -> bool:
+    epsilon, delta, rho = limit_parts(value)
+    return _is_epsilon(epsilon if rho is None else rho) and (delta is None or _is_delta(delta))
+
+
 def has_digits(value: Fraction, most: int) -> bool:
     """Whether numerator and denominator have at most so many digits each.
 
@@ -210,7 +229,15 @@ RULES: dict[str, Rule] = {
         _is_epsilon,
         "Give it as a number or a fraction such as '1/3'; 1 is a common choice, smaller protects more.",
     ),
-    "was": Rule(_EPSILON, _is_epsilon, "It is the limit that is to be changed; dpheatmap ledger show tells it."),
+    "rho": Rule(_EPSILON, _is_epsilon, "Give it as a number or a fraction; 0.02 is about epsilon 1 at delta 1e-6."),
+    "was": Rule(
+        f"{_EPSILON}, or a limit such as '1 at delta 0.000001' or 'rho 0.02'",
+        _is_limit,
+        "It is the limit that is to be changed; dpheatmap ledger show tells it.",
+    ),
+    "releases": _whole(1, 1000, "It is the number of releases about the same people."),
+    "days": _whole(1, 1000, "It is the number of days, each with a release of its own."),
+    "series": _whole(1, 2**53, "It is the number of the entry that reserved the series."),
     "depth": _whole(0, DEEPEST, "Each level halves the side of a cell; 8 gives 256 x 256 cells."),
     "width": _whole(1, 2**20, "It is the number of cells kept at each level; the paper uses 20."),
     "decay": _real("a number above 0 and at most 1", lambda v: 0 < v <= 1, "The paper uses 1/sqrt(2)."),
@@ -230,6 +257,7 @@ RULES: dict[str, Rule] = {
     "image_height": _whole(1, 2**DEEPEST, "It is the height of the image in pixels."),
     "engine": one_of("duckdb", "spark"),
     "dialect": one_of("bigquery", "databricks", "duckdb", "postgres", "redshift", "snowflake", "spark", "trino"),
+    "time_type": one_of("instant", "clock", "date", "seconds", "text"),
     "table": _text("the name of a table", "Give it as text, such as 'trips' or 'schema.trips'."),
     "memory": _whole(64, 2**20, "It is in megabytes; 800 is enough for a hundred million rows."),
     **{
@@ -251,6 +279,7 @@ RULES: dict[str, Rule] = {
     "layer": _text("the name of a layer", "Give it as text; the file has several."),
     "bad_lines": one_of("stop", "skip"),
     "split": one_of("weight", "epsilon"),
+    "noise": one_of("laplace", "gaussian"),
     "where": _text("a predicate as text", "Write one such as: time >= '2024-01-01'"),
     "each_row_is_a_person": Rule(
         "True or False",

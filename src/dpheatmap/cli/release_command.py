@@ -17,6 +17,7 @@ from dpheatmap.cli import terminal
 from dpheatmap.cli.coast_hint import hint_at_coast
 from dpheatmap.cli.image_batch import Batch, batch_from, batch_in_words, files_for, image_options, looks_for
 from dpheatmap.cli.ledger_options import BUDGET, budget_from, budget_options, charge_note, warn_of_other_names
+from dpheatmap.cli.loss_options import loss_from, loss_options
 from dpheatmap.cli.output_files import MAPS, SERIES, Files
 from dpheatmap.cli.series_outputs import check_series, write_series
 from dpheatmap.cli.shared_options import (
@@ -35,9 +36,9 @@ from dpheatmap.cli.shared_options import (
     pop_choices,
     table_options,
 )
-from dpheatmap.cli.slice_options import slice_options, slices_from, slices_in_words
+from dpheatmap.cli.slice_options import SLICES, slice_options, slices_from, slices_in_words
+from dpheatmap.design.privacy_loss import ConcentratedLoss
 from dpheatmap.design.registry import DESIGNS, check_method
-from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import DpheatmapError, ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.place.domain import Domain
@@ -49,13 +50,16 @@ from dpheatmap.render import RELEASE_SUFFIX, is_release
 
 @click.command("release")
 @click.argument("file", required=False)
-@click.option("--epsilon", required=True, help="How much may leak: 1 is common, smaller protects more. 0.5 or 1/3.")
+@loss_options
 @table_options
 @place_options
 @slice_options
 @image_options
 @map_options
 @budget_options
+@click.option(
+    "--series", type=int, metavar="N", help="The ledger's entry that reserved this release; see ledger reserve."
+)
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, people, left out) to this file.")
 @click.option("--design", default="ladder", show_default=True, help=f"What is measured: {', '.join(DESIGNS)}.")
 @click.option(
@@ -74,7 +78,6 @@ from dpheatmap.render import RELEASE_SUFFIX, is_release
 @json_option
 def command(
     file: str | None,
-    epsilon: str,
     outputs: tuple[str, ...],
     sigma: float | None,
     size: int | None,
@@ -102,6 +105,7 @@ def command(
     from dpheatmap.design.shares import PAPER_DECAY
 
     inside = rest["inside"]
+    loss = loss_from(rest)
     domain = domain_from(**pop_choices(rest, PLACE))
     check(design=design, values=values, **{n: v for n, v in (("sigma", sigma), ("size", size)) if v is not None})
     check_method(method, design)
@@ -111,11 +115,12 @@ def command(
     budget = budget_from(file or str(counts), **pop_choices(rest, BUDGET))
     slices = slices_from(rest)
     batch = batch_from(rest) if slices is None else None
-    if counts is not None and (slices or batch) is not None:
+    if isinstance(loss, ConcentratedLoss) and (slices or batch) is not None:
         raise ParameterError(
-            "--counts are about one place, and --time, --group and --image-column are about several maps. Leave one of "
-            "them out."
+            "Slices and images have Laplace noise and an epsilon. Leave --noise, --rho and --delta out."
         )
+    if counts is not None and batch is not None:
+        raise ParameterError("--counts are about one release, and --image-column is about several. Name it by --group.")
     kind = MAPS if slices is None else SERIES
     files = {"": outputs} if batch is None else files_for(outputs, batch.names)
     _check_files(files, kind, inputs, rest["background"], private_report)
@@ -128,12 +133,12 @@ def command(
     _tell_place(domain)
     warn_of_other_names(file or str(counts), **budget)
     rest |= budget
-    rest |= {"epsilon": epsilon, "design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
+    rest |= {"design": design, "width": width, "decay": PAPER_DECAY if decay is None else decay}
     seen: list[RowReport] = []
     with terminal.progress("Releasing") as tick:
         made = _releases(file, counts, domain, batch, seen=seen.append, progress=tick, **rest, **(slices or {}))
-    with terminal.progress("Drawing"):
-        written = write_all(made, files, looks, sigma=sigma, size=size, method=method, values=values)
+    with terminal.progress("Drawing") as tick:
+        written = write_all(made, files, looks, tick=tick, sigma=sigma, size=size, method=method, values=values)
     terminal.tell_private_reports(seen, private_report)
     first = next(iter(made.values()))
     terminal.say(_in_words(batch, made))
@@ -145,7 +150,8 @@ def command(
     hint_at_coast(domain, outputs, look, kind)
     of_images = {name: {"epsilon": str(made[name].epsilon), "outputs": paths} for name, paths in written.items()}
     told = {
-        "epsilon": str(read_epsilon(epsilon)),
+        "epsilon": str(loss.epsilon),
+        **({"delta": str(loss.delta), "rho": str(loss.rho)} if isinstance(loss, ConcentratedLoss) else {}),
         "label": dict(first.label),
         **({"slices": list(first.slices), "split": first.split} if isinstance(first, SlicedRelease) else {}),
         **({"images": of_images} if batch else {"outputs": written[""]}),
@@ -200,12 +206,16 @@ def _releases(
     from dpheatmap.curator import read_counts, release, release_images
 
     if counts is not None:
-        made = release(read_counts(counts, domain, **pop_choices(options, ("partition", "part"))), **options)
+        asked = {name: options.pop(name) for name in ("partition", "part", *SLICES) if name in options}
+        made = release(read_counts(counts, domain, **asked), **options)
         if options.get("ledger") is not None:
             options["ledger"].note_files(options["population"], options["ledger"].marks_of(counts))
         return {"": made}
     if batch is None:
         return {"": release(file, domain, **options)}
+    pop_choices(options, ("noise", "rho", "delta"))
+    if options.pop("series") is not None:
+        raise ParameterError("A series that was reserved is one of single maps. Leave --series or --image-column out.")
     return release_images(file, domain, image=batch.column, images=batch.names, split=batch.split, **options)
 
 
@@ -268,12 +278,14 @@ def write_maps(
     look: dict[str, Any],
     *,
     values: str = "share",
+    tick: terminal.Bar | None = None,
     **settings: Any,
 ) -> list[str]:
     """Write the outputs that are maps, each with the options that it takes."""
     wanted = [output for output in outputs if not is_release(output)]
     if isinstance(release, SlicedRelease):
-        write_series(release, wanted, look | {"values": values}, sigma=settings["sigma"], size=settings["size"])
+        chosen = {name: settings[name] for name in ("sigma", "size")}
+        write_series(release, wanted, look | {"values": values}, progress=tick and tick.at_slice, **chosen)
     elif wanted:
         save_maps(release.heatmap(**settings), wanted, look, values=values)
     return wanted

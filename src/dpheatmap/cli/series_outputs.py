@@ -12,11 +12,14 @@ from dpheatmap.errors import ParameterError
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.heatmap.series import Series
 from dpheatmap.releases.release import Release
+from dpheatmap.releases.release_slice import Slice
 from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.render import is_release
 
 _NAMED = 12
 """The most slices that a warning names."""
+_SOON = 32
+"""The most posteriors that a release waits for without a map."""
 
 
 def check_series(outputs: Sequence[str], *, method: str, values: str, prior: str | None = None) -> None:
@@ -33,6 +36,7 @@ def check_series(outputs: Sequence[str], *, method: str, values: str, prior: str
 def write_series(release: SlicedRelease, outputs: Sequence[str], look: dict[str, Any], **settings: Any) -> None:
     """Write the maps of all slices to each output, and warn of slices in which nobody shows."""
     if not outputs:
+        warn_after_release(release)
         return
     series = release.heatmap(**settings)
     for output in outputs:
@@ -40,16 +44,38 @@ def write_series(release: SlicedRelease, outputs: Sequence[str], look: dict[str,
     warn_of_faint(series)
 
 
-def warn_of_faint(series: Series) -> None:
+def warn_of_faint(series: Series, slice_: str | None = None) -> None:
     """Warn of slices that may be empty as far as the published values tell; the exact ones are not looked at."""
-    low, _ = series.volumes.interval()
-    faint = [label for label, least in zip(series.labels, low, strict=True) if least < 1.0]
+    faint = [label for label in series.volumes.faint if slice_ in (None, label)]
     if faint:
         more = [f"and {len(faint) - _NAMED} more"] if len(faint) > _NAMED else []
         say(
             f"Warning: the noise is as large as the number of people in {len(faint)} of {len(series)} slices: "
-            f"{', '.join([*faint[:_NAMED], *more])}. Don't read much into their maps."
+            f"{', '.join([*faint[:_NAMED], *more])}. Don't read much into what is made of them."
         )
+
+
+def warn_after_release(release: SlicedRelease) -> None:
+    """Warn of such slices where no map was drawn, if their numbers are found soon."""
+    if sum(len(release.trees(family)) for family in range(len(release.families))) <= _SOON:
+        warn_of_faint(release.heatmap())
+
+
+def source_from(release: Release | SlicedRelease, path: str, slice_: str | None) -> Release | SlicedRelease | Slice:
+    """The release, or the slice that is named."""
+    if slice_ is None:
+        return release
+    check_slice(release, path, slice_)
+    assert isinstance(release, SlicedRelease)
+    return release.slice(slice_)
+
+
+def warn_of_source(source: Release | SlicedRelease | Slice) -> None:
+    """Warn of slices that may be empty, of all that were used, or of the one."""
+    if isinstance(source, Slice):
+        warn_of_faint(source.release.heatmap(), source.name)
+    elif isinstance(source, SlicedRelease):
+        warn_of_faint(source.heatmap())
 
 
 def map_from(release: Release | SlicedRelease, slice_: str | None, *, method: str, **settings: Any) -> Heatmap:

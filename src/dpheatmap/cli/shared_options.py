@@ -78,6 +78,12 @@ engine_options = combine_options(
 """--table and --engine."""
 
 
+slice_option = click.option(
+    "--slice", "slice_", metavar="NAME", help="Take one slice of a release of several, such as 8 or 'mon 8'."
+)
+"""--slice."""
+
+
 people_share_option = click.option(
     "--people-share", type=float, metavar="F",
     help="The part of epsilon for the number of all people: 0.01 if not given. dpheatmap plan tells what it buys.",

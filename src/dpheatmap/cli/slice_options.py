@@ -1,4 +1,4 @@
-"""Options of ``dpheatmap release`` for slices of time and groups, and what is said about them."""
+"""Options of ``dpheatmap release`` and ``dpheatmap sql`` for slices of time and groups, and what is said about them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ range_options = combine_options(
 )
 """--every, --from and --to."""
 
-slice_options = combine_options(
+axis_options = combine_options(
     click.option(
         "--time", metavar="COLUMN", help="One release of several slices of time: the column with an event's time."
     ),
@@ -38,19 +38,24 @@ slice_options = combine_options(
     click.option("--group", metavar="COLUMN", help="One release of several groups: the column that names an event's."),
     click.option("--groups", metavar="NAMES", help="The public list of groups, separated by commas."),
     click.option("--groups-file", metavar="FILE", help="A file with the public list, one name a line."),
+)  # fmt: skip
+"""--time, --every, --from, --to, --time-zone, --group, --groups and --groups-file."""
+
+slice_options = combine_options(
+    axis_options,
     click.option(
         "--split", default="weight", show_default=True,
         help="Over slices or images: weight (a person weighs 1 in all together, which cost epsilon once) or epsilon (a "
         "person weighs 1 in each, which has an equal part of it).",
     ),
 )  # fmt: skip
-"""--time, --every, --from, --to, --time-zone, --group, --groups, --groups-file and --split."""
+"""The options of the axis, and --split."""
 
 
 def slices_from(choices: dict[str, Any]) -> dict[str, Any] | None:
     """The options of `release` for slices, or None without slices; they are removed from the others."""
-    given = pop_choices(choices, SLICES)
-    if all(value is None for value in given.values()):
+    given = axis_from(choices)
+    if given is None:
         return None
     for name, value in pop_choices(choices, IMAGES).items():
         if value is not None:
@@ -58,11 +63,19 @@ def slices_from(choices: dict[str, Any]) -> dict[str, Any] | None:
                 f"--{name.replace('_', '-')} makes a release for each image, and slices are in one release. Name the "
                 "images' column by --group, or leave slices out."
             )
+    return {**given, "split": choices.pop("split")}
+
+
+def axis_from(choices: dict[str, Any]) -> dict[str, Any] | None:
+    """The options of an axis, or None without slices; they are removed from the others."""
+    given = pop_choices(choices, SLICES)
+    if all(value is None for value in given.values()):
+        return None
     file = given.pop("groups_file")
     listed = given["groups"]
     if listed is not None or file is not None:
         given["groups"] = names_from(listed, file, "groups")
-    return {**given, "split": choices.pop("split")}
+    return given
 
 
 def names_from(listed: str | None, file: str | None, what: str) -> list[str]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpheatmap._util.files import replace_whole
-from dpheatmap.errors import PlaceWarning
+from dpheatmap.errors import BudgetWarning, PlaceWarning
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
     from dpheatmap.curator import RowReport
 
 
@@ -28,9 +30,25 @@ def answer(as_json: bool, values: dict[str, Any], text: str) -> None:
     click.echo(json.dumps(values, indent=2) if as_json else text)
 
 
+class Bar:
+    """A bar of progress."""
+
+    def __init__(self, bar: RichProgress, what: str) -> None:
+        self._bar, self._what, self._task = bar, what, bar.add_task(what, total=None)
+
+    def __call__(self, part: float, seconds: float) -> None:
+        """Move to the part done (below 0: unknown)."""
+        self._bar.update(self._task, total=1.0 if part > 0 else None, completed=max(part, 0.0))
+
+    def at_slice(self, number: int, many: int) -> None:
+        """Say which slice is worked at, from 1 on."""
+        words = f"{self._what} slice {number} of {many}"
+        self._bar.update(self._task, total=many, completed=number - 1, description=words)
+
+
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
-    """Show a bar on a terminal, nothing elsewhere; the callback takes the part done (below 0: unknown) and seconds."""
+def progress(what: str) -> Iterator[Bar | None]:
+    """Show a bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -39,24 +57,22 @@ def progress(what: str) -> Iterator[Callable[[float, float], None] | None]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-
-        def tick(part: float, seconds: float) -> None:
-            bar.update(task, total=1.0 if part > 0 else None, completed=max(part, 0.0))
-
-        yield tick
+        yield Bar(bar, what)
 
 
 @contextmanager
 def doubts_as_lines(what: str = "place") -> Iterator[None]:
-    """Tell doubts about columns, place or areas in a line each, without Python's words about where they arose."""
+    """Tell doubts about columns, place, areas or budget in a line each, without Python's words on where they arose."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", PlaceWarning)
+        warnings.simplefilter("always", BudgetWarning)
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, PlaceWarning):
                 say(f"Check the {what}: {message}")
+            elif issubclass(category, BudgetWarning):
+                say(str(message))
             else:
                 usual(message, category, *place, **more)
 
