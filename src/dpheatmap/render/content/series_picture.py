@@ -45,7 +45,7 @@ def picture_of_series(series: Series, look: Look, most: int) -> SeriesPicture:
     heats = (series[series.labels[number]] for number in numbers)
     pictures = on_one_scale(heats, [look] * len(numbers))
     subject = subject_of(series.domain, look.background)
-    # With epsilon split, somebody counts up to once in every slice: the numbers don't add up to people, to be shares of.
+    # With epsilon split, somebody counts up to once in every slice: the numbers do not add up to people.
     quantity = "people" if series.release.split == "epsilon" else series.quantity
     volumes = SliceVolumes(series.volumes, names, _plural(subject.person), quantity)
     told = [picture for picture in pictures if picture.painted]
