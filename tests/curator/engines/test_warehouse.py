@@ -92,6 +92,16 @@ def test_the_comment_tells_what_to_do() -> None:
     assert "Each row counts as another person." in statement("trino", user=None, each_row_is_a_person=True)
 
 
+@pytest.mark.parametrize("name", ["a\nDROP TABLE trips", "a\r\nb", "a\u2028b"])
+def test_no_name_ends_the_comment(name: str) -> None:
+    for partition, part in (({"d": [name, "b"]}, name), ({name: ["a", "b"]}, "a")):
+        text = statement("postgres", partition=partition, part=part)
+        comment = text[: text.index("WITH ")]
+        assert all(line.startswith("--") for line in comment.splitlines())
+        assert "--partition COLUMN=LIST --part " in comment
+        assert sqlglot.parse_one(text, dialect="postgres")
+
+
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [({"user": None}, PrivacyRefusal, "No user column"),

@@ -138,11 +138,16 @@ def stamp(domain: Domain, part: Part | None, slices: Slices | None = None) -> in
 
 def _options(domain: Domain, part: Part | None, slices: Slices | None) -> str:
     """The place, the part and the slices as options of the command line."""
-    of = (
-        part
-        and f"--partition {shlex.quote(f'{part.column}={chr(44).join(part.values)}')} --part {shlex.quote(part.value)}"
-    )
-    return " ".join(filter(None, (domain.place.option, f"--depth {domain.depth}", of, *_slice_options(slices))))
+    parts = (domain.place.option, f"--depth {domain.depth}", *_part_options(part), *_slice_options(slices))
+    return " ".join(parts)
+
+
+def _part_options(part: Part | None) -> list[str]:
+    """The part of people as options; a line feed would end the comment, and the rest of a name would run as SQL."""
+    if part is None:
+        return []
+    listed = f"{part.column}={','.join(part.values)}"
+    return [f"--partition {_on_a_line(listed, 'COLUMN=LIST')}", f"--part {_on_a_line(part.value, 'VALUE')}"]
 
 
 def _slice_options(slices: Slices | None) -> list[str]:
