@@ -60,6 +60,7 @@ LIES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "longer": lambda c: c.update(closes="2099-01-01T00:00:00+00:00"),
     "an operator of its own": lambda c: c.update(operator=PrivateKey.make().public.text),
     "other levels": lambda c: c["levels"][0].update(share=1),
+    "another response": lambda c: c["levels"][0].update(response="unary"),
     "something more": lambda c: c.update(more=1),
     "something less": lambda c: c.pop("units"),
     "no signature": lambda c: c.update(signature=""),

@@ -27,7 +27,7 @@ from dpheatmap.testing import SeededSource
 from helpers.collecting import Cast, local_terms, refusal_of
 
 TERMS = local_terms(7, epsilon=2, n_max=40)
-"""Levels 2 to 7: unary answers, and on the last level Hadamard's."""
+"""Levels 2 to 7: direct answers on the first, unary ones, and on the last level Hadamard's."""
 PEOPLE: list[list[float]] = [[0.1], [0.1, 0.9], [], [7.0], *([[0.6]] * 20)]
 
 

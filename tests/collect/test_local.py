@@ -73,7 +73,7 @@ def test_one_of_a_persons_points_is_told_and_all_are_as_likely() -> None:
 
 def test_the_simulation_knows_its_deviations() -> None:
     """10^6 people at once: of some thousand cells, the mean square of the error in deviations is 1 within 6 errors."""
-    terms, rng = LocalTerms.of(PLACES["unit"], epsilon=1), np.random.default_rng(5)
+    terms, rng = LocalTerms.of(PLACES["unit"], epsilon=1, depth=7), np.random.default_rng(5)
     at = np.minimum(rng.geometric(0.05, (2, 10**6)) - 1, 127)
     finest = encode(at[0], at[1])
     finest[: 10**5] = NOTHING
@@ -106,7 +106,7 @@ def test_nobody_is_refused(tmp_path: Path) -> None:
 
 def test_few_reports_of_many_cells_are_read_back(tmp_path: Path) -> None:
     """Two reports leave nearly all of 87,376 cells at one value: the file has far fewer bytes than rows."""
-    terms = LocalTerms.of(dph.Domain.unit(8), epsilon=4)
+    terms = LocalTerms.of(dph.Domain.unit(8), epsilon=4, depth=8)
     tally = Tally(terms)
     for seed in range(2):
         tally.add(report(terms, [0.3], [0.3], SeededSource(seed)))
@@ -140,6 +140,14 @@ def test_terms_are_read_back() -> None:
         assert again.answer_bytes == terms.answer_bytes
 
 
+def test_terms_tell_the_response_of_each_level() -> None:
+    told = {epsilon: LocalTerms.of(dph.Domain.unit(8), epsilon=epsilon, depth=8).to_dict() for epsilon in (1, 2, 5)}
+    names = {epsilon: [level["response"] for level in terms["levels"]] for epsilon, terms in told.items()}
+    assert names[1] == ["unary"] * 5 + ["hadamard"] * 2
+    assert names[2] == ["direct"] + ["unary"] * 4 + ["hadamard"] * 2
+    assert names[5] == ["direct"] * 3 + ["unary"] * 2 + ["hadamard"] * 2
+
+
 def test_points_must_come_in_pairs() -> None:
     with pytest.raises(ParameterError, match="two lists of numbers, equally long"):
         report(TERMS, [0.1], [0.1, 0.2])
@@ -157,13 +165,23 @@ def test_a_smaller_depth_is_the_same_place() -> None:
         assert codes[np.argmax(counts)] == 63
 
 
+def test_the_depth_follows_from_public_numbers() -> None:
+    """At epsilon 2 the variance of a report is 0.724, so the signals are 138, 1380, ..; 8^depth is below."""
+    domain, numbers = dph.Domain.unit(9), [10**2, 10**3, 10**4, 10**5, 10**6]
+    depths = [LocalTerms.of(domain, epsilon=2, n_max=number).design.last for number in numbers]
+    assert depths == [3, 3, 4, 5, 6]
+    assert LocalTerms.of(domain, epsilon=2, n_max=100, depth=7).design.last == 7
+    assert LocalTerms.of(dph.Domain.unit(2), epsilon=2).design.last == 2
+    assert LocalTerms.from_dict(LocalTerms.of(domain, epsilon=2, n_max=1000).to_dict()).design.last == 3
+
+
 def test_bad_terms_are_refused() -> None:
     unit = dph.Domain.unit(4)
     for epsilon in (0, -1, "x", 1e-3, 51):
         with pytest.raises(ParameterError):
             LocalTerms.of(unit, epsilon=epsilon)
     with pytest.raises(ParameterError, match="Use a smaller depth"):
-        LocalTerms.of(dph.Domain.unit(20), epsilon=1)
+        LocalTerms.of(dph.Domain.unit(20), epsilon=1, depth=20)
     with pytest.raises(ParameterError, match="width must be"):
         LocalTerms.of(unit, epsilon=1, width=0)
     with pytest.raises(ParameterError, match="depth must be"):

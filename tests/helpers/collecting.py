@@ -50,7 +50,7 @@ def terms_of(model: str, depth: int = 2, **options: Any) -> Terms:
 
 def local_terms(depth: int = 2, **options: Any) -> LocalTerms:
     """Terms of the local model on the unit square, for few people."""
-    return LocalTerms.of(Domain.unit(depth), **{"epsilon": 16, "n_min": 3, "n_max": 6, **options})
+    return LocalTerms.of(Domain.unit(depth), **{"epsilon": 16, "n_min": 3, "n_max": 6, "depth": depth, **options})
 
 
 def laplace_p_value(noise: Ints, rate: Fraction) -> float:

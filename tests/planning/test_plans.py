@@ -115,7 +115,9 @@ def test_noise_without_a_curator_is_that_of_the_releases() -> None:
         assert of_shuffler.noise == pytest.approx(math.sqrt(2) / float(level.epsilon))
         assert of_servers.noise == pytest.approx(2 / float(level.epsilon))
     nobody_there = np.full(users, NOTHING)
-    m = simulate_locally(LocalTerms.of(domain, epsilon=2), nobody_there, np.random.default_rng(1)).measurements
+    m = simulate_locally(
+        LocalTerms.of(domain, epsilon=2, n_max=users), nobody_there, np.random.default_rng(1)
+    ).measurements
     assert m.deviations is not None
     for level in plans["nobody"].levels:
         assert level.epsilon == 2

@@ -25,10 +25,10 @@ from numpy.typing import ArrayLike
 
 from dpheatmap._util.parameters import check
 from dpheatmap.collect.polya import uniform_below
-from dpheatmap.collect.randomised_response import NOTHING, Hadamard, Unary, malformed_report, response
+from dpheatmap.collect.randomised_response import NOTHING, Response, Unary, malformed_report, response
 from dpheatmap.collect.tree import Tree, tree_of
 from dpheatmap.curator import Source, random_words
-from dpheatmap.design.paper import PaperDesign, one_level_each
+from dpheatmap.design.paper import PaperDesign, depth_worth_asking, one_level_each
 from dpheatmap.design.settings import PAPER_WIDTH
 from dpheatmap.design.shares import read_epsilon
 from dpheatmap.errors import DomainError, ParameterError
@@ -98,7 +98,7 @@ class LocalTerms:
         width : int, default 20
             For experts: the number of cells that the first level has, at most.
         depth : int, optional
-            The last level; by default the domain's.
+            The last level; by default the last at which n_max people would show anything.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class LocalTerms:
         Examples
         --------
         >>> LocalTerms.of(Domain.unit(8), epsilon=1).answer_bytes
-        {2: 2, 3: 8, 4: 32, 5: 128, 6: 512, 7: 2, 8: 3}
+        {2: 2, 3: 8, 4: 32, 5: 128, 6: 512}
         """
         if not isinstance(domain, Domain):
             raise DomainError("A collection is about a domain. Make one with Domain.bbox, Domain.image or Domain.unit.")
@@ -127,7 +127,9 @@ class LocalTerms:
                 f"A local collection's epsilon must be from {EPSILONS[0]} to {EPSILONS[1]}; it was {exact}. Below that "
                 "nothing can be learnt, and above it nobody is protected."
             )
-        last = domain.depth if depth is None else min(int(depth), domain.depth)
+        signal = n_max / Unary(1, exact).variance
+        asked = depth_worth_asking(domain, signal, width=int(width)) if depth is None else int(depth)
+        last = min(asked, domain.depth)
         if domain.count(last) > MOST_CELLS:
             raise ParameterError(
                 f"A local collection's last level must have at most {MOST_CELLS} cells; level {last} has "
@@ -141,7 +143,7 @@ class LocalTerms:
         return tree_of(self.domain, self.design.first, self.design.last)
 
     @cached_property
-    def responses(self) -> dict[int, Unary | Hadamard]:
+    def responses(self) -> dict[int, Response]:
         """The randomised response of each level."""
         return {k: response(self.domain.count(k), self.epsilon) for k in sorted(self.design.shares)}
 
@@ -176,7 +178,10 @@ class LocalTerms:
         return {
             "model": self.model, "domain": self.domain.to_dict(), "epsilon": str(self.epsilon), "n_min": self.n_min,
             "n_max": self.n_max, "width": self.design.width, "depth": self.design.last,
-            "levels": [{"level": level, "share": share} for level, share in sorted(self.design.shares.items())],
+            "levels": [
+                {"level": level, "share": self.design.shares[level], "response": how.name}
+                for level, how in self.responses.items()
+            ],
         }  # fmt: skip
 
     @classmethod

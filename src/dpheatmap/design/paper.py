@@ -129,6 +129,20 @@ def one_level_each(domain: Domain, *, width: int = PAPER_WIDTH, depth: int | Non
     return PaperDesign(shares, width, Fraction(1), at_once=True)
 
 
+def depth_worth_asking(domain: Domain, signal: Fraction | float, *, width: int = PAPER_WIDTH) -> int:
+    """The last level to ask for, where so many people over the variance of a report answer for one level each.
+
+    With the signal S, it is the last level of at most ``S^(2/3)`` cells, one below the first level at least. People who
+    were asked for deeper ones would be missing above, and show nothing. The power and the factor 1 were chosen on other
+    maps than those that ``docs/explanation/local.md`` reports.
+
+    >>> [depth_worth_asking(Domain.unit(8), signal) for signal in (100, 5000, 10**6, 10**9)]
+    [3, 4, 6, 8]
+    """
+    levels = _levels(domain, width, None)
+    return max(level for level in levels if level <= levels[0] + 1 or domain.count(level) ** 3 <= signal**2)
+
+
 def _cube_root(number: int) -> int:
     """The largest whole number whose cube is not larger: Newton's method, from above.
 

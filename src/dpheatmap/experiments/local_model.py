@@ -39,7 +39,7 @@ class LocalJob(Job):
         place, drawn = self.place, rng.integers(0, self.place.people, self.people)
         counts = place.counts_of(place.times(drawn))
         true = smooth(true_distribution(counts), self.sigma, self.size)
-        terms = LocalTerms.of(place.domain, epsilon=self.epsilon)
+        terms = LocalTerms.of(place.domain, epsilon=self.epsilon, n_max=self.people)
         release = simulate_locally(terms, place.one_cell_each(drawn, rng), rng)
         estimates = {"local": release.distribution(), "local-paper": release.distribution(method="paper")}
         found = {name: score(true, smooth(one, self.sigma, self.size)) for name, one in estimates.items()}

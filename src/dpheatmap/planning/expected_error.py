@@ -40,10 +40,14 @@ def local_error(signal: float) -> float:
     return between(_MEASURED_LOCALLY, signal)
 
 
-def variance_of_report(epsilon: float) -> float:
-    """The variance of one person's report in the local model, by unary encoding."""
+def variance_of_report(epsilon: float, cells: float = math.inf) -> float:
+    """The variance of one person's report in the local model: of unary encoding, or of direct response if it is less.
+
+    >>> [round(variance_of_report(2.0, cells), 3) for cells in (16, 64)]
+    [0.549, 0.724]
+    """
     odds = math.exp(min(epsilon, 300.0))
-    return 4.0 * odds / (odds - 1.0) ** 2
+    return min(4.0 * odds, odds + cells - 1.0) / (odds - 1.0) ** 2
 
 
 class Choice(NamedTuple):

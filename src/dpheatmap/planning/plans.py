@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dpheatmap._util.number_words import digits
 from dpheatmap._util.parameters import as_epsilon, check
-from dpheatmap.design.paper import PaperDesign, all_at_once, one_level_each
+from dpheatmap.design.paper import PaperDesign, all_at_once, depth_worth_asking, one_level_each
 from dpheatmap.design.registry import DESIGNS, FORECASTS, choose_design
 from dpheatmap.design.settings import PAPER_WIDTH, Settings
 from dpheatmap.design.shares import PAPER_DECAY, SHARES, part, read_epsilon
@@ -383,13 +383,15 @@ def _levels_at_once(
     """The levels that are measured at once without a curator, and the expected error.
 
     Two servers add two Laplaces, which is the noise of epsilon / sqrt 2. In the local model a count is estimated from
-    the reports about its level, with the variance of unary encoding: ``4 e^epsilon / (e^epsilon - 1)^2`` a report.
+    the reports about its level, with the variance of its response (`variance_of_report`).
     """
     if trusted == "nobody":
-        variance = variance_of_report(float(epsilon))
-        shares = one_level_each(domain, width=settings.width).shares
-        noise = {level: math.sqrt(variance * users * SHARES / share) for level, share in shares.items()}
-        return tuple(_level(domain, users, k, epsilon, noise[k]) for k in noise), local_error(users / variance)
+        signal = users / variance_of_report(float(epsilon))
+        last = depth_worth_asking(domain, signal, width=settings.width)
+        shares = one_level_each(domain, width=settings.width, depth=last).shares
+        spread = {level: variance_of_report(float(epsilon), domain.count(level)) for level in shares}
+        noise = {level: math.sqrt(spread[level] * users * SHARES / share) for level, share in shares.items()}
+        return tuple(_level(domain, users, k, epsilon, noise[k]) for k in noise), local_error(signal)
     shares = all_at_once(domain, width=settings.width, decay=as_epsilon(settings.decay)).shares
     factor = math.sqrt(2) if trusted == "servers" else 1.0
     as_strong = epsilon / as_epsilon(factor)
