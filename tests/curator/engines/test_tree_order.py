@@ -16,7 +16,9 @@ from dpheatmap.place.quadtree import Ints, encode
 DEEPEST = 2**28 - 1
 """The last column and row of the finest level that there is."""
 SIDES = st.one_of(st.integers(0, DEEPEST), st.integers(0, 3), st.integers(DEEPEST - 3, DEEPEST))
-PLACES = st.tuples(st.integers(0, 2), SIDES, SIDES)
+GROUPS = st.one_of(st.integers(0, 2), st.integers(0, 9999))
+"""With the last ones and the deepest cells, group and code together don't fit into 64 bits."""
+PLACES = st.tuples(GROUPS, SIDES, SIDES)
 
 
 def columns_of(cells: dict[tuple[int, int, int], int], grouped: bool, seed: int) -> dict[str, Ints]:
@@ -50,10 +52,12 @@ def test_it_is_the_order_of_numpy(cells: dict[tuple[int, int, int], int], groupe
     assert found.counters == list(range(10, 16))
 
 
-@pytest.mark.parametrize("groups", [1, 40])
-def test_many_rows(groups: int) -> None:
-    places = np.unique(np.random.default_rng(1).integers(0, [groups, 500, 500], (50_000, 3)), axis=0).tolist()
-    columns = columns_of({(g, x, y): 500 * x + y + g for g, x, y in places}, True, 2)
+@pytest.mark.parametrize("groups", [1, 40, 5000])
+@pytest.mark.parametrize("first", [0, DEEPEST - 500])
+def test_many_rows(groups: int, first: int) -> None:
+    drawn = np.random.default_rng(1).integers(0, [groups, 500, 500], (50_000, 3)) + np.array([0, first, first])
+    places = np.unique(drawn, axis=0).tolist()
+    columns = columns_of({(g, x, y): 500 * (x - first) + y + g for g, x, y in places}, True, 2)
     found, expected = in_tree_order(len(places) + 6, pieces_of(columns, 1000), Event()), Answer.of(columns)
     for name in ("groups", "codes", "weights"):
         assert np.array_equal(getattr(found, name), getattr(expected, name))

@@ -46,7 +46,16 @@ def in_tree_order(rows: int, pieces: Iterable[Mapping[str, Ints]], stop: Event) 
 
 
 def _sort_groups(groups: Ints, codes: Ints, weights: Ints, stop: Event) -> None:
-    """Sort rows by group, and those of each group by code."""
+    """Sort rows by group, and those of each group by code: by both as one key, where it fits into 64 bits."""
+    bits = int(codes.max() - FIRST_COUNTER).bit_length()
+    if int(groups.max()).bit_length() + bits < 63:
+        groups <<= bits
+        groups += codes - FIRST_COUNTER
+        sort_together(groups, weights, stop)
+        np.bitwise_and(groups, (1 << bits) - 1, out=codes)
+        codes += FIRST_COUNTER
+        groups >>= bits
+        return
     # How rows move depends on the keys alone, so codes and weights move alike.
     sort_together(groups.copy(), codes, stop)
     sort_together(groups, weights, stop)
