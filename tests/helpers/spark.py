@@ -41,7 +41,8 @@ def session(master: str, folder: Path, **settings: str) -> Iterator[Any]:
     for name, value in {
         "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1", "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
-        "spark.eventLog.rolling.enabled": "false", "spark.eventLog.dir": log.as_uri(), **settings,
+        "spark.eventLog.rolling.enabled": "false", "spark.eventLog.dir": log.as_uri(),
+        "spark.sql.shuffle.partitions": "2", **settings,
     }.items():  # fmt: skip
         builder = builder.config(name, value)
     found = builder.getOrCreate()

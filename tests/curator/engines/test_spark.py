@@ -40,8 +40,7 @@ SECRET = "mallory.secret"
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "700m"}
-    with session("local[2]", tmp_path_factory.mktemp("spark"), **settings) as found:
+    with session("local[2]", tmp_path_factory.mktemp("spark"), **{"spark.driver.memory": "700m"}) as found:
         yield found
 
 
@@ -304,6 +303,7 @@ def cluster() -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.long
 def test_an_executor_that_dies_changes_no_integer(cluster: Any) -> None:
     assert cluster["killed"] == 1
     assert cluster["retried"] >= 1, "the status tracker saw no task fail"
@@ -313,6 +313,7 @@ def test_an_executor_that_dies_changes_no_integer(cluster: Any) -> None:
     assert cluster["parts"]
 
 
+@pytest.mark.long
 def test_what_is_not_needed_any_more_is_cancelled(cluster: Any) -> None:
     assert cluster["cancelled"]
     assert cluster["still_active"] == 0
