@@ -41,10 +41,10 @@ def least_norm(noisy: Floats) -> float:
 
 
 def check(noisy: Floats) -> None:
-    """Feasible, and as near as the definition allows."""
+    """Feasible, and as near as the definition allows. HiGHS keeps each cell's equation to 1e-7, at a price of 2."""
     found, size = nearest_map(noisy), float(np.abs(noisy).sum())
     assert (found >= 0).all()
-    assert emd_norm(noisy - found) == pytest.approx(least_norm(noisy), abs=1e-7 * max(size, 1.0))
+    assert emd_norm(noisy - found) == pytest.approx(least_norm(noisy), abs=1e-7 * max(size, 2.0 * noisy.size))
     if noisy.sum() > 0:
         assert found.sum() == pytest.approx(noisy.sum(), abs=1e-9 * size)
     else:

@@ -129,7 +129,7 @@ def one_level_each(domain: Domain, *, width: int = PAPER_WIDTH, depth: int | Non
     return PaperDesign(shares, width, Fraction(1), at_once=True)
 
 
-def depth_worth_asking(domain: Domain, signal: Fraction | float, *, width: int = PAPER_WIDTH) -> int:
+def depth_worth_asking(domain: Domain, signal: Fraction | int, *, width: int = PAPER_WIDTH) -> int:
     """The last level to ask for, where so many people over the variance of a report answer for one level each.
 
     With the signal S, it is the last level of at most ``S^(2/3)`` cells, one below the first level at least. People who

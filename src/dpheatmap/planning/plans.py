@@ -387,7 +387,7 @@ def _levels_at_once(
     """
     if trusted == "nobody":
         signal = users / variance_of_report(float(epsilon))
-        last = depth_worth_asking(domain, signal, width=settings.width)
+        last = depth_worth_asking(domain, Fraction(signal), width=settings.width)
         shares = one_level_each(domain, width=settings.width, depth=last).shares
         spread = {level: variance_of_report(float(epsilon), domain.count(level)) for level in shares}
         noise = {level: math.sqrt(spread[level] * users * SHARES / share) for level, share in shares.items()}
