@@ -8,6 +8,7 @@ const folder = process.argv[2] ?? "../src/dpheatmap";
 const target = join(folder, "render/web/static");
 const app = join(folder, "app/static");
 const common = { bundle: true, minify: true, write: false, format: "iife", target: "es2022", charset: "utf8", legalComments: "none", loader: { ".woff2": "dataurl" } };
+const LIBRARY = "dpheatmapLibrary";
 
 // MapLibre's worker is a module; as a classic script it also starts from a page opened from disk.
 const worker = {
@@ -21,7 +22,17 @@ const worker = {
   },
 };
 
+// Every other script finds MapLibre where maplibre.js has put it.
+const shared = {
+  name: "shared",
+  setup(build_) {
+    build_.onResolve({ filter: /\/maplibre$/ }, () => ({ path: "maplibre", namespace: "shared" }));
+    build_.onLoad({ filter: /.*/, namespace: "shared" }, () => ({ contents: `module.exports = globalThis.${LIBRARY}` }));
+  },
+};
+
 const entries = [
+  ["maplibre.ts", "maplibre", target, "iife"],
   ["page.ts", "map", target, "iife"],
   ["boot.ts", "boot", target, "iife"],
   ["notebook.ts", "notebook", target, "iife"],
@@ -30,7 +41,7 @@ const entries = [
 ];
 for (const [source, name, into, format] of entries) {
   mkdirSync(into, { recursive: true });
-  const made = await build({ ...common, format, entryPoints: [`src/${source}`], outfile: `${name}.js`, plugins: [worker], logOverride: { "empty-import-meta": "silent" } });
+  const made = await build({ ...common, format, entryPoints: [`src/${source}`], outfile: `${name}.js`, plugins: name === "maplibre" ? [worker] : [shared], globalName: name === "maplibre" ? LIBRARY : undefined, logOverride: { "empty-import-meta": "silent" } });
   for (const file of made.outputFiles) writeFileSync(join(into, file.path.split("/").pop()), file.text);
 }
 for (const name of ["index.html", "icon.svg"]) copyFileSync(`src/app/${name}`, join(app, name));

@@ -1,14 +1,14 @@
 /** The map itself: MapLibre with the heat on it, and the keyboard's and the pointer's place on it. */
-import { type CanvasSource, Map as MapLibre, ScaleControl, setWorkerUrl } from "maplibre-gl";
-import workerSource from "worker:maplibre";
+import type { CanvasSource } from "maplibre-gl";
 import { inksOf, nameSizes, type Parts, styleOf } from "./basemap";
 import type { Seen } from "./heat";
 import type { Ink } from "./inks";
 import type { Layout } from "./layout";
+import { Map as MapLibre, ScaleControl, setWorkerUrl, workerSource } from "./maplibre";
 import { corners, fractionsAt, type LngLat, type Part } from "./place";
 import type { View } from "./state";
 
-/** A classic worker from the text that this bundle carries; the ending tells MapLibre that it is no module. */
+/** A classic worker from its text; the ending tells MapLibre that it is no module. */
 export function workerUrl(): string {
   return `${URL.createObjectURL(new Blob([workerSource], { type: "text/javascript" }))}#worker.cjs`;
 }

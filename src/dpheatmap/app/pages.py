@@ -16,9 +16,11 @@ _KINDS = {
     "app.js": "text/javascript",
     "app.css": "text/css",
     "view.js": "text/javascript",
-    "view.css": "text/css",
+    "maplibre.js": "text/javascript",
+    "map.css": "text/css",
     "icon.svg": "image/svg+xml",
 }
+_OF_MAPS = ("maplibre.js", "map.css")  # files that the page shares with maps on disk
 
 
 def static_file(name: str, known: str | None) -> Response | None:
@@ -34,12 +36,14 @@ def static_file(name: str, known: str | None) -> Response | None:
 
 def edition() -> str:
     """The edition of the map's code in the page; drawings cached for another edition are made again."""
-    return _read("view.js")[1].strip('"')[:12]
+    parts = "".join(_read(name)[1] for name in ("view.js", *_OF_MAPS))
+    return hashlib.sha256(parts.encode()).hexdigest()[:12]
 
 
 @cache
 def _read(name: str) -> tuple[bytes, str]:
-    content = (resources.files("dpheatmap.app") / "static" / name).read_bytes()
+    package = "dpheatmap.render.web" if name in _OF_MAPS else "dpheatmap.app"
+    content = (resources.files(package) / "static" / name).read_bytes()
     return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 

@@ -1,8 +1,9 @@
 /** A map of the world to draw a box on. */
-import { type GeoJSONSource, Map as MapLibre, NavigationControl, setWorkerUrl } from "maplibre-gl";
+import type { GeoJSONSource } from "maplibre-gl";
 import { inks, worldData, worldStyle } from "../basemap";
 import type { Basemap } from "../data";
 import { workerUrl } from "../map";
+import { Map as MapLibre, NavigationControl, setWorkerUrl } from "../maplibre";
 
 export type Box = [west: number, south: number, east: number, north: number];
 

@@ -1,6 +1,3 @@
-/** The heavy part of the app, loaded when a map is first needed. */
-import "maplibre-gl/dist/maplibre-gl.css";
-import "../style.css";
-
+/** The heavy part of the app, loaded after MapLibre when a map is first needed. */
 export { HeatmapView } from "../component";
 export { BoxMap } from "./boxmap";

@@ -65,7 +65,7 @@ def page(picture: Picture, look: Look, *, tiles: str | None = None, areas: AreaC
 
 def frame(title: str, tiles: str | None = None) -> tuple[str, str]:
     """The text before and after a map's data in its page."""
-    css, code, boot = (static(name) for name in ("map.css", "map.js", "boot.js"))
+    css, code, boot = static("map.css"), _code(), static("boot.js")
     origin = None if tiles is None else check_tiles(tiles)
     policy = "; ".join(
         [
@@ -352,5 +352,11 @@ def static(name: str) -> str:
 
 
 @cache
+def _code() -> str:
+    """The program of a map's page: MapLibre, and what uses it."""
+    return static("maplibre.js") + static("map.js")
+
+
+@cache
 def _packed_code() -> str:
-    return deflate(static("map.js").encode())
+    return deflate(_code().encode())
