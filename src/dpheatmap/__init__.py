@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dpheatmap.planning import Plan, ReleasesPlan, SlicePlan, bounds, plan, plan_releases
     from dpheatmap.releases import Discovery, Release, Slice, SlicedRelease, load
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Combination",
