@@ -22,7 +22,8 @@ from helpers import ROOT
 CITY = (-74.1, 40.6, -73.8, 40.9)
 BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 RUN = ("README.md", "docs/start/guide.md", "docs/guides/maps.md", "docs/guides/areas.md", "docs/guides/places.md",
-       "docs/guides/every-day.md")  # fmt: skip
+       "docs/guides/every-day.md", *(f"docs/start/{name}.md" for name in
+       ("planner", "gaze", "sports", "privacy-officer", "statistician")))  # fmt: skip
 """Pages whose commands are run in the order of reading; of other pages, only their Python is."""
 PAGES = sorted(str(page.relative_to(ROOT)) for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 LONG = ("compare", "reproduce")

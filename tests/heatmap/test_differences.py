@@ -155,3 +155,14 @@ def test_both_maps_may_be_named(releases: tuple[dph.Release, dph.Release]) -> No
 def test_a_path_is_no_release_and_a_number_no_path(call: Callable[[Any], object], words: str) -> None:
     with pytest.raises(ParameterError, match=f"{re.escape(words)}$"):
         call(PurePosixPath("june.dph.parquet"))
+
+
+def test_a_difference_on_a_pitch_speaks_of_players_and_metres(tmp_path: Path) -> None:
+    pitch = dph.Domain.image(105, 68)
+    change = dph.difference(*(released(people, pitch).heatmap(sigma=8, size=32) for people in (500, 3000)))
+    change.save(tmp_path / "pitch.svg", background="pitch")
+    change.save(tmp_path / "image.svg")
+    on_pitch, on_image = ((tmp_path / name).read_text() for name in ("pitch.svg", "image.svg"))
+    assert "moments" in on_pitch
+    assert "10 m" in on_pitch  # the bar of its scale
+    assert "looks" in on_image

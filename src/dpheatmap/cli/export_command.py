@@ -146,7 +146,7 @@ def write_difference(
     **settings: Any,
 ) -> list[str]:
     """Write the maps of the difference between two releases, or between two slices."""
-    for name in sorted(look.keys() - {"title", "subtitle", "source", "colours", "basemap", "tiles"}):
+    for name in sorted(look.keys() - {"title", "subtitle", "source", "colours", "background", "basemap", "tiles"}):
         raise ParameterError(f"A map of what changed does not take --{name}. Leave it out.")
     change = _difference(made, wanted, names, **settings)
     for output in outputs:

@@ -130,6 +130,7 @@ class Difference:
         subtitle: str | None = None,
         source: str | None = None,
         colours: str | None = None,
+        background: str | PathLike[str] | None = None,
         basemap: bool = True,
         tiles: str | None = None,
     ) -> None:
@@ -144,6 +145,8 @@ class Difference:
             The words around the map, as for :meth:`Heatmap.save`.
         colours : {"light", "dark"}, optional
             The ground, as for :meth:`Heatmap.save`.
+        background : path, optional
+            A picture under the changes, or "pitch", as for :meth:`Heatmap.save`.
         basemap : bool, default True
             Whether coast, borders and names are drawn.
         tiles : str, optional
@@ -153,7 +156,7 @@ class Difference:
         from dpheatmap.render.content.look import Look
         from dpheatmap.render.figure.change import save
 
-        words = {"title": title, "subtitle": subtitle, "source": source, "colours": colours}
+        words = {"title": title, "subtitle": subtitle, "source": source, "colours": colours, "background": background}
         given = {name: value for name, value in words.items() if value is not None}
         check(**given, basemap=basemap)
         save(self, path, Look(**given, basemap=basemap), tiles=tiles)  # type: ignore[arg-type]
