@@ -159,7 +159,9 @@ def test_a_path_is_no_release_and_a_number_no_path(call: Callable[[Any], object]
 
 def test_a_difference_on_a_pitch_speaks_of_players_and_metres(tmp_path: Path) -> None:
     pitch = dph.Domain.image(105, 68)
-    change = dph.difference(*(released(people, pitch).heatmap(sigma=8, size=32) for people in (500, 3000)))
+    halves = [generated_people(3000, extent=(x, 0, x + 50, 68)) for x in (0, 55)]
+    made = [dph.release(half, pitch, epsilon=10, user="person", x="x", y="y") for half in halves]
+    change = dph.difference(*(one.heatmap(sigma=8, size=32) for one in made))
     change.save(tmp_path / "pitch.svg", background="pitch")
     change.save(tmp_path / "image.svg")
     on_pitch, on_image = ((tmp_path / name).read_text() for name in ("pitch.svg", "image.svg"))
