@@ -462,6 +462,8 @@ class Ledger:
                 f"Entry {number} of {self.name} reserves no series for {population!r}. Check the number, which "
                 "dpheatmap ledger show tells, and the population."
             )
+        if account.limit is not None:
+            self._refuse_kind(account.limit, population, cost)
         if cost != series.each:
             raise PrivacyRefusal(
                 f"The series {number} of {population!r} in {self.name} was reserved at {series.each} a release, and "
@@ -594,9 +596,10 @@ def _check_release(ledger: str, rows: list[Row], name: str, release: Release | S
 
 
 def _covers(cost: Cost, release: Release | SlicedRelease) -> bool:
-    """Whether a charge may be that of a release: all slices are one charge, and images have equal parts of one."""
+    """Whether a charge may be that of a release: images, which have Laplace noise, have equal parts of one."""
     loss = Cost.of(release.loss)
     if (cost.epsilon is None) != (loss.epsilon is None):
         return False
     whole = cost.amount / loss.amount
-    return whole == 1 if isinstance(release, SlicedRelease) else whole.denominator == 1
+    alone = cost.epsilon is None or isinstance(release, SlicedRelease)
+    return whole == 1 if alone else whole.denominator == 1
