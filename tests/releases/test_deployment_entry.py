@@ -161,8 +161,8 @@ def test_the_variant_follows_from_delta() -> None:
 
 
 def test_gaussian_noise_is_told_by_its_rho() -> None:
-    loss = ConcentratedLoss(Fraction(1, 50))
-    told = read(deployment_entry(replace(made("unit"), loss=loss, noise=DISCRETE_GAUSSIAN), {}))["deployment"]
+    gaussian: Any = {"loss": ConcentratedLoss(Fraction(1, 50)), "noise": DISCRETE_GAUSSIAN}
+    told = read(deployment_entry(replace(made("unit"), **gaussian), {}))["deployment"]
     assert told["dp_variant"]["variant_name"] == "Zero-concentrated DP"
     assert told["privacy_loss"]["privacy_parameters"]["rho"] == 0.02
     assert told["privacy_loss"]["privacy_unit_details"].endswith("costs twice rho.")
