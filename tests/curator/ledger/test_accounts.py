@@ -17,9 +17,10 @@ from dpheatmap.curator.ledger.chain import Row, next_row, replay
 from dpheatmap.curator.ledger.population_account import Account, Cost
 from dpheatmap.curator.ledger.spending_limit import Limit
 from dpheatmap.design.composition import composes, each_of_series, rho_within
-from dpheatmap.design.privacy_loss import ConcentratedLoss, PureLoss
+from dpheatmap.design.privacy_loss import ApproximateLoss, ConcentratedLoss, PureLoss
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
 from dpheatmap.releases.release import LedgerEntry
+from dpheatmap.releases.trust import Trust
 from dpheatmap.slicing.part import Part
 from helpers.people import nobody_in
 
@@ -462,8 +463,11 @@ def test_a_release_verifies_against_an_entry_of_its_kind(tmp_path: Path) -> None
                 with pytest.raises(LedgerError, match="is not the one in its label"):
                     ledger.verify([release])
     weaker: Any = replace(made, loss=ConcentratedLoss(Fraction(1, 100)), ledger=charges[1])
-    with pytest.raises(LedgerError, match="is not the one in its label"):
-        ledger.verify([weaker])
+    loss = ApproximateLoss(Fraction(1, 50), Fraction(1, 100))
+    collected = replace(made, loss=loss, trust=Trust("shuffler", 9), ledger=charges[0])
+    for other in (weaker, collected):
+        with pytest.raises(LedgerError, match="is not the one in its label"):
+            ledger.verify([other])
     reservation = LedgerEntry(4, ledger.entries()[3].hash)
     with pytest.raises(LedgerError, match="is not the one in its label"):
         ledger.verify([replace(made, loss=PureLoss(Fraction(1, 50)), ledger=reservation)])

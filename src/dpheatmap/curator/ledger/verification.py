@@ -30,6 +30,8 @@ def check_release(ledger: str, rows: list[Row], name: str, release: Release | Sl
 def _covers(cost: Cost, release: Release | SlicedRelease) -> bool:
     """Whether a charge may be that of a release: images, which have Laplace noise, have equal parts of one."""
     loss = Cost.of(release.loss)
+    if release.trust.collected:  # its delta would be in no account
+        return False
     if (cost.epsilon is None) != (loss.epsilon is None):
         return False
     whole = cost.amount / loss.amount
