@@ -6,13 +6,17 @@ import csv
 import io
 import json
 import sqlite3
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import dpheatmap as dph
 from dpheatmap.cli import run
+from dpheatmap.cli.ledger_command import _populations
 from dpheatmap.curator.ledger.ledger import Ledger
+from dpheatmap.curator.ledger.population_account import Account, Cost
+from dpheatmap.curator.ledger.spending_limit import Limit
 from dpheatmap.testing import generated_people
 
 
@@ -236,6 +240,17 @@ def test_show_as_json_has_all_accounts_exactly(tmp_path: Path, capsys: pytest.Ca
     assert run(["ledger", "show", books, "--json"]) == 0
     (riders,) = json.loads(capsys.readouterr().out)["populations"]
     assert riders["accounts"]["epsilon"] is None
+
+
+def test_what_is_left_is_never_rounded_up() -> None:
+    """Sums of ledgers of earlier versions may be too long to be written out."""
+    long = Fraction(1, 3) + Fraction(1, 7**6000)
+    account = Account(Limit(Fraction(2)))
+    account.charge(Cost.pure(long), None)
+    (told,) = _populations({"riders": account})
+    assert Fraction(told["left"]) <= 2 - long
+    assert Fraction(told["fits"]["epsilon"]) <= 2 - long
+    assert Fraction(told["spent"]) >= long
 
 
 def test_the_command_that_a_refusal_names_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 
+from dpheatmap._util.certified import exp_interval
+from dpheatmap.design import composition
 from dpheatmap.design.composition import (
     composes,
     each_of_series,
@@ -49,6 +51,19 @@ def test_an_epsilon_of_rho_and_the_rho_within_it_are_inverse(rho: Fraction, delt
     epsilon = epsilon_of_rho(rho, delta)
     assert rho * Fraction(9999, 10000) <= rho_within(epsilon, delta)
     assert rho_within(epsilon * Fraction(99, 100), delta) < rho
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 10**40), Fraction(5 * 10**11), Fraction(5 * 10**14)])
+def test_numbers_stay_short_whatever_was_spent(rho: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million of epsilon has a rho of 5e11, whose rounded epsilon is a million above the least one."""
+
+    def short(x: Fraction, bits: int) -> tuple[int, int]:
+        assert bits < 2**11, "it would take minutes, or all memory"
+        return exp_interval(x, bits)
+
+    monkeypatch.setattr(composition, "exp_interval", short)
+    epsilon = epsilon_of_rho.__wrapped__(rho, Fraction(1, 10**6))
+    assert rho <= epsilon < rho * Fraction(11, 10)
 
 
 def test_the_simple_conversion_is_never_better() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +38,18 @@ def test_one_release_has_a_pure_promise_and_a_year_has_gaussian_noise() -> None:
     weekly = dph.plan_releases(DOMAIN, releases=52, limit=1, users=10**5)
     assert weekly.best.name == "gaussian"
     assert "--noise gaussian --rho 0.000468382" in weekly.why
+
+
+@pytest.mark.parametrize("best", ["sum", "series", "gaussian"])
+def test_the_commands_that_a_plan_names_run(best: str, tmp_path: Path) -> None:
+    plan = dph.plan_releases(DOMAIN, releases=52, limit=1, users=10**5)
+    chosen = replace(plan, ways=tuple(replace(way, expected_emd=float(way.name != best)) for way in plan.ways))
+    assert chosen.best.name == best
+    commands = re.findall(r"dpheatmap (ledger .*?)(?:, |\.$)", chosen.why)
+    assert len(commands) == 1 + (best == "series")
+    named = {"LEDGER": str(tmp_path / "city.ledger"), "NAME": "riders"}
+    for command in commands:
+        assert run([named.get(word, word) for word in command.split()]) == 0
 
 
 def test_the_command_tells_the_plan(capsys: pytest.CaptureFixture[str]) -> None:

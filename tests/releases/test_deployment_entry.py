@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpheatmap as dph
-from dpheatmap.design.privacy_loss import PureLoss, loss_of
+from dpheatmap.design.privacy_loss import ConcentratedLoss, PureLoss, loss_of
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.releases.deployment_entry import (
     ASKED,
@@ -27,7 +27,14 @@ from dpheatmap.releases.deployment_entry import (
     without_choices,
 )
 from dpheatmap.releases.deployment_schema import SECTIONS, problems_of
-from dpheatmap.releases.noise_law import LAPLACE, GaussianNoise, LaplaceNoise, NoiseLaw, shuffled_noise
+from dpheatmap.releases.noise_law import (
+    DISCRETE_GAUSSIAN,
+    LAPLACE,
+    GaussianNoise,
+    LaplaceNoise,
+    NoiseLaw,
+    shuffled_noise,
+)
 from dpheatmap.releases.release import LedgerEntry
 from dpheatmap.releases.trust import CURATOR, Trust
 from dpheatmap.testing import generated_people, seeded_release
@@ -151,6 +158,15 @@ def test_the_variant_follows_from_delta() -> None:
         loss, (trust, noise) = loss_of(Fraction(2), delta), MODELS["Shuffle"]
         entry = deployment_entry(replace(made("unit"), loss=loss, trust=trust, noise=noise), {})
         assert read(entry)["deployment"]["dp_variant"]["variant_name"] == variant
+
+
+def test_gaussian_noise_is_told_by_its_rho() -> None:
+    gaussian: Any = {"loss": ConcentratedLoss(Fraction(1, 50)), "noise": DISCRETE_GAUSSIAN}
+    told = read(deployment_entry(replace(made("unit"), **gaussian), {}))["deployment"]
+    assert told["dp_variant"]["variant_name"] == "Zero-concentrated DP"
+    assert told["privacy_loss"]["privacy_parameters"]["rho"] == 0.02
+    assert told["privacy_loss"]["privacy_unit_details"].endswith("costs twice rho.")
+    assert ", rho, the design" in told["dp_variant"]["unprotected_quantities"]
 
 
 def test_slices_are_told_and_how_they_add_up() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +39,16 @@ def test_a_plan_and_a_label_say_it(epsilon: str, weak: bool) -> None:
 def test_it_is_said_whoever_was_trusted(trust: Trust, noise: NoiseLaw) -> None:
     made = seeded_release(generated_people(9), DOMAIN, seed=1, epsilon=20, user="person", x="x", y="y")
     assert str(caution(Fraction(20))) in replace(made, trust=trust, noise=noise).label["how_strongly"]
+
+
+@pytest.mark.parametrize(("delta", "weak"), [("1e-6", False), ("0.000999", False), ("0.001", True), ("0.1", True)])
+def test_a_large_delta_is_called_what_it_is(delta: str, weak: bool) -> None:
+    """A rho of 3 is epsilon 17 at delta 1e-6, and 7 at 0.1: a label must not look better for a worse delta."""
+    options: dict[str, Any] = {"noise": "gaussian", "rho": 3, "delta": delta, "user": "person", "x": "x", "y": "y"}
+    told = seeded_release(generated_people(9), DOMAIN, seed=1, **options).label["how_strongly"]
+    assert told.count("A delta of 0.001 or more is a formality, too") == weak
+    assert weak or told.count(WORDS) == 1
+    assert "so twice that rho." in told
 
 
 def test_the_command_says_it_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,8 +24,8 @@ def exp_interval(x: Fraction, bits: int) -> Interval:
     while term_high > 1:
         low, high = (low + term_low, high + term_high) if k % 2 == 0 else (low - term_high, high - term_low)
         k += 1
-        term_low = term_low * y_low // (k << bits)
-        term_high = -(-term_high * y_high // (k << bits))
+        term_low = (term_low * y_low >> bits) // k
+        term_high = -((-term_high * y_high >> bits) // k)
     low, high = low - term_high, min(high + term_high, one)
     for _ in range(halvings):
         low, high = low * low >> bits, -(-high * high >> bits)

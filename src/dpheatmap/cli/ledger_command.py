@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from dpheatmap._util.parameters import has_digits
 from dpheatmap.cli.ledger_options import open_ledger
 from dpheatmap.cli.shared_options import check_place, json_option
 from dpheatmap.cli.terminal import answer, say
-from dpheatmap.design.composition import round_up
+from dpheatmap.design.composition import round_down, round_up
 
 if TYPE_CHECKING:
     from dpheatmap.curator import Ledger
@@ -126,7 +127,7 @@ def _populations(accounts: dict[str, Any]) -> list[dict[str, Any]]:
             "limit": None if account.limit is None else str(account.limit.amount),
             "kind": None if account.limit is None else account.limit.as_dict(),
             "spent": _text(account.spent),
-            "left": _text(account.left),
+            "left": _text(account.left, round_down),
             "releases": account.charges,
             "last": account.last,
             "share": _share(account),
@@ -136,7 +137,7 @@ def _populations(accounts: dict[str, Any]) -> list[dict[str, Any]]:
                 "rho": _text(account.rho),
                 "at_delta": {"delta": str(account.delta), "epsilon": _text(account.epsilon_at(account.delta))},
             },
-            "fits": {"epsilon": _text(account.fits()), "rho": _text(account.fits_rho())},
+            "fits": {"epsilon": _text(account.fits(), round_down), "rho": _text(account.fits_rho(), round_down)},
             "series": [
                 {"number": number, "each": str(one.each), "releases": one.releases, "used": one.used}
                 for number, one in account.series.items()
@@ -146,9 +147,9 @@ def _populations(accounts: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _text(value: Fraction | None) -> str | None:
+def _text(value: Fraction | None, rounded: Callable[[Fraction], Fraction] = round_up) -> str | None:
     """A number as an exact fraction; rounded if it is too long to be written out, as in ledgers of earlier versions."""
-    return None if value is None else str(value if has_digits(value, 4000) else round_up(value))
+    return None if value is None else str(value if has_digits(value, 4000) else rounded(value))
 
 
 def _table(accounts: dict[str, Any]) -> str:

@@ -152,9 +152,16 @@ def _best_order(cost: Callable[[float], float]) -> Fraction:
 
 
 def _certified(rho: Fraction, epsilon: Fraction, delta: Fraction, alpha: Fraction) -> bool:
-    """Whether the inequality above holds for an order alpha = p / q: its q-th power, in integers."""
+    """Whether the inequality above holds for an order alpha = p / q: its q-th power, in integers.
+
+    The exponent is cut where exp is below the right side anyway, since delta (alpha - 1) is above 2^-far. That only
+    makes the left side larger, and numbers stay as short for an epsilon of a million as for one of 1.
+    """
     p, q = alpha.numerator, alpha.denominator
-    exponent = q * (alpha - 1) * (epsilon - alpha * rho)
+    far = delta.denominator.bit_length() - delta.numerator.bit_length() + 1 + _FINE.bit_length()
+    exponent = min(q * (alpha - 1) * (epsilon - alpha * rho), Fraction(q * far))
+    if exponent < -q * far:
+        return False
     bits = _BITS + 2 * math.ceil(abs(exponent))  # enough for digits of exp(-exponent)
     low, high = exp_interval(abs(exponent), bits)
     decay = Fraction(high, 1 << bits) if exponent >= 0 else Fraction(1 << bits, low)

@@ -95,18 +95,21 @@ class ReleasesPlan:
         if best is simple:
             return (
                 "Nothing else is much better for so few releases, and its promise is pure: it has no delta. Set a "
-                f"limit by dpheatmap ledger limit --epsilon {exact_text(self.limit)}, and give each release "
-                f"--epsilon {exact_text(best.each)}."
+                f"limit by dpheatmap ledger limit LEDGER --population NAME --epsilon {exact_text(self.limit)}, and "
+                f"give each release --epsilon {exact_text(best.each)}."
             )
         here, there = (self._error_in_words(way) for way in (best, simple))
         less = (
             f"It misplaces people by {here} instead of {there}, at the price of a delta of {exact_text(self.delta)}. "
-            f"Set a limit by dpheatmap ledger limit --epsilon {exact_text(self.limit)} --delta "
-            f"{exact_text(self.delta)}"
+            f"Set a limit by dpheatmap ledger limit LEDGER --population NAME --epsilon {exact_text(self.limit)} "
+            f"--delta {exact_text(self.delta)}"
         )
         if best.name == "gaussian":
             return f"{less}, and give each release --noise gaussian --rho {exact_text(best.each)}."
-        return f"{less}, and reserve the series, whose budgets can't be changed then."
+        return (
+            f"{less}, and reserve the series, whose budgets can't be changed then, by dpheatmap ledger reserve LEDGER "
+            f"--population NAME --releases {self.releases} --epsilon {exact_text(best.each)}."
+        )
 
     def _error_in_words(self, way: Way) -> str:
         return self.domain.length_in_words(self.domain.longer_side * way.expected_emd)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpheatmap._util.yaml_text import yaml_text
-from dpheatmap.design.privacy_loss import ConcentratedLoss
+from dpheatmap.design.privacy_loss import ConcentratedLoss, PrivacyLoss
 from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
@@ -90,7 +90,7 @@ _PATHS = (
 )
 _PATHS_OF_RHO = (
     "Zero-concentrated composition along the paths of a quadtree: the parts of rho spent on the cells of any path add "
-    "up to at most rho, whatever is answered. A person with a weight p in a cell costs p^2 of its part, or less than p."
+    "up to at most rho, whatever is answered. A person with a weight p in a cell costs p^2 of its part, or at most p."
 )
 _ONE_LEVEL = "Each device spends all of epsilon on one report about one level, which it draws at random."
 _AFTERWARDS = (
@@ -221,7 +221,7 @@ def _facts_of_release(release: Release | SlicedRelease) -> dict[str, dict[str, A
         },
         "privacy_loss": {
             "privacy_unit": _UNITS[who],
-            "privacy_unit_details": _ADJACENT[who],
+            "privacy_unit_details": _ADJACENT[who].replace("twice epsilon", f"twice {_budget_name(loss)}"),
             "privacy_parameters": parameters,
             "privacy_parameters_details": f"Exactly, {loss}. It is the loss of this release alone, and further "
             f"releases about the same people add theirs. {label['budget']}",
@@ -274,7 +274,8 @@ def _data_domain(release: Release | SlicedRelease) -> str:
 
 def _public_quantities(release: Release | SlicedRelease) -> str:
     """What is public whatever the data is."""
-    public = "the place and its finest level, epsilon, the design and its settings, and the time of making"
+    budget = _budget_name(release.loss)
+    public = f"the place and its finest level, {budget}, the design and its settings, and the time of making"
     if isinstance(release, SlicedRelease):
         public += f", and the list of {len(release.slices)} slices"
     if not release.trust.collected:
@@ -298,8 +299,7 @@ def _mechanism(release: Release | SlicedRelease) -> str:
             "discrete Gaussian noise on integer counts, P(k) proportional to exp(-k^2 r / W^2), for a part r of rho "
             f"and W = {units} units a person"
         )
-    budget = "rho" if isinstance(release.loss, ConcentratedLoss) else "epsilon"
-    chosen = f"The design {release.design.name!r} chose the cells and their parts of {budget}."
+    chosen = f"The design {release.design.name!r} chose the cells and their parts of {_budget_name(release.loss)}."
     if who == "curator":
         return f"The curator adds {law}. {_SAFETY} {chosen}"
     if who == "servers":
@@ -308,6 +308,10 @@ def _mechanism(release: Release | SlicedRelease) -> str:
         "Each device adds differences of negative binomial variables to its integers. Together, those of "
         f"{least_devices(release.trust, release.noise)} devices are {law}. {_SAFETY} {chosen}"
     )
+
+
+def _budget_name(loss: PrivacyLoss) -> str:
+    return "rho" if isinstance(loss, ConcentratedLoss) else "epsilon"
 
 
 def _at_least(exact: Fraction) -> float:

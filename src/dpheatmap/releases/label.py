@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 WEAK = 10
 """From this epsilon on, `docs/guides/choosing-epsilon.md` calls the promise a formality."""
+WEAK_DELTA = Fraction(1, 1000)
+"""From this delta on, it is one as well."""
 
 
 HEADINGS = {
@@ -109,20 +111,22 @@ _OPEN = {
 def _strength(release: Promise) -> str:
     """Epsilon and delta, for which neighbours they hold, and what replacing one person's data costs."""
     epsilon, odds = exact_text(release.loss.epsilon), odds_in_words(release.loss.epsilon)
-    weak = f" {caution(release.loss.epsilon)}" if caution(release.loss.epsilon) else ""
+    cautions = (caution(release.loss.epsilon), _caution_of_delta(release.loss.delta))
+    weak = "".join(f" {told}" for told in cautions if told)
     kind = f"Pure differential privacy with epsilon = {epsilon}"
-    but = ""
+    but, twice = "", "so twice that epsilon"
     if release.loss.delta:
         delta = exact_text(release.loss.delta)
         kind = f"Differential privacy with epsilon = {epsilon} and delta = {delta}"
+        twice = "so twice that epsilon, and a larger delta"
         rho = getattr(release.loss, "rho", None)
         if rho is not None:
             kind = f"Zero-concentrated differential privacy with rho = {exact_text(rho)}, which is d{kind[1:]}"
+            twice = "so twice that rho"
         but = f", but for a probability of at most {delta}"
     factor = f"the probability of any outcome by a factor of at most e^{epsilon} = {odds}{but}"
     if release.trust.who == "nobody":
         return f"{kind}, for each single report: other data of a person, or none, changes {factor}.{weak}"
-    twice = "so twice that epsilon" if not release.loss.delta else "so twice that epsilon, and a larger delta"
     return (
         f"{kind}: leaving one person's data out changes {factor}. "
         f"Replacing one person's data by other data counts as leaving out and adding, {twice}.{weak}"
@@ -166,6 +170,16 @@ def caution(epsilon: Fraction) -> str | None:
     return (
         f"An epsilon of {WEAK} or more is a formality rather than a protection: whoever is after one person, and knows "
         "enough else, may become all but certain about them."
+    )
+
+
+def _caution_of_delta(delta: Fraction) -> str | None:
+    """The warning that goes with a large delta; a loss of rho can be told at any, and at a large one looks small."""
+    if delta < WEAK_DELTA:
+        return None
+    return (
+        f"A delta of {exact_text(WEAK_DELTA)} or more is a formality, too: publishing the data of one person in "
+        f"{int(1 / WEAK_DELTA):,} as it is would keep such a promise."
     )
 
 

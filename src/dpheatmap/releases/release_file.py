@@ -62,6 +62,8 @@ NEIGHBOURS = {
     "servers": _PRESENT,
     "nobody": "any two values of one participant's whole data, or none",
 }
+NEIGHBOURS_BY_RHO = "add or remove one person's whole data; replacing one person's data costs twice rho"
+"""With Gaussian noise: p - p' units in a cell cost at most |p - p'| of its part of rho, in units of W, so p + p' do."""
 COLUMNS = {
     "level": "TINYINT", "x": "INTEGER", "y": "INTEGER", "noisy_count": "BIGINT", "budget_share": "BIGINT",
 }  # fmt: skip
@@ -114,7 +116,7 @@ def describe(release: Release) -> dict[str, Any]:
         "made": release.made.isoformat(),
         "domain": release.domain.to_dict(),
         **privacy_loss.to_dict(loss),
-        "neighbours": NEIGHBOURS[trust.who],
+        "neighbours": NEIGHBOURS_BY_RHO if isinstance(loss, ConcentratedLoss) else NEIGHBOURS[trust.who],
         "trusted": trust.who,
         "participants": trust.participants,
         "design": release.design.name,

@@ -16,7 +16,7 @@ import pytest
 import dpheatmap as dph
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.gaussian import gaussian_measure
-from dpheatmap.curator.gaussian.discrete_gaussian import discrete_gaussian
+from dpheatmap.curator.gaussian.discrete_gaussian import DiscreteGaussian, discrete_gaussian
 from dpheatmap.curator.gaussian.gaussian_measure import measure_with_gaussian
 from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.ladder import LadderDesign
@@ -27,6 +27,7 @@ from dpheatmap.estimate.posterior.observations import Observations
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.noise_law import DISCRETE_GAUSSIAN
+from dpheatmap.render.formats.metadata import facts
 from dpheatmap.testing import SeededSource, generated_people, seeded_release
 
 DOMAIN = Domain.unit(6)
@@ -91,6 +92,31 @@ def test_a_release_is_adaptive_and_its_file_says_which_promise(tmp_path: Path) -
     metadata = metadata_of(tmp_path / "g.dph.parquet")
     assert (metadata["format"], metadata["rho"], metadata["noise"]["family"]) == (4, "1/50", "discrete Gaussian")
     assert Fraction(metadata["epsilon"]) == made.epsilon
+    assert metadata["neighbours"].endswith("costs twice rho")
+
+
+def test_maps_tell_rho_beside_the_epsilon_that_it_gives() -> None:
+    """Whoever adds up what maps cost adds their rho: the sum of their epsilons would be far too much."""
+    heat = dph.release(generated_people(500), DOMAIN, **OPTIONS).heatmap(size=16)
+    told = facts(heat)
+    assert (told["rho"], told["epsilon"]) == ("1/50", str(heat.loss.epsilon))
+    assert "rho = 0.02, epsilon = 0.899936, delta = 0.000001 per person" in told["privacy"]
+    pure = facts(dph.release(generated_people(9), DOMAIN, epsilon=1, user="person", x="x", y="y").heatmap(size=16))
+    assert "rho" not in {*pure, *pure["privacy"].split()}
+
+
+def test_gaussian_noise_is_drawn_after_it_was_paid_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = dph.Ledger(tmp_path / "city.ledger")
+    ledger.limit("riders", rho="1/50")
+    exact, spent = DiscreteGaussian.exact, list[Fraction]()
+
+    def watching(self: DiscreteGaussian, *of: Any) -> Any:
+        spent.append(ledger.accounts()["riders"].spent)
+        return exact(self, *of)
+
+    monkeypatch.setattr(DiscreteGaussian, "exact", watching)
+    dph.release(generated_people(9), DOMAIN, **OPTIONS, ledger=ledger, population="riders")
+    assert set(spent) == {Fraction(1, 50)}
 
 
 def metadata_of(path: Path) -> dict[str, Any]:

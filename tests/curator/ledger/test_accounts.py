@@ -17,9 +17,10 @@ from dpheatmap.curator.ledger.chain import Row, next_row, replay
 from dpheatmap.curator.ledger.population_account import Account, Cost
 from dpheatmap.curator.ledger.spending_limit import Limit
 from dpheatmap.design.composition import composes, each_of_series, rho_within
-from dpheatmap.design.privacy_loss import ConcentratedLoss, PureLoss
+from dpheatmap.design.privacy_loss import ApproximateLoss, ConcentratedLoss, PureLoss
 from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
 from dpheatmap.releases.release import LedgerEntry
+from dpheatmap.releases.trust import Trust
 from dpheatmap.slicing.part import Part
 from helpers.people import nobody_in
 
@@ -46,8 +47,9 @@ class Oracle:
     reserved: list[list[Any]] = field(default_factory=list)
 
     def worst(self, more: list[tuple[str, Fraction, Part | None]], unit: str) -> Fraction | None:
-        """The sum of the person on whom most is spent; None if it is unbounded."""
+        """The sum of the person on whom most is spent, of those whom ``more`` is about; None if it is unbounded."""
         everything = [*self.admitted, *more]
+        about = [who for who in PEOPLE if all(p is None or who[p.column] == p.value for _, _, p in more)]
         if unit == "epsilon" and any(kind == "rho" for kind, _, _ in everything):
             return None
 
@@ -56,7 +58,7 @@ class Oracle:
 
         return max(
             sum((price(k, a) for k, a, p in everything if p is None or who[p.column] == p.value), Fraction(0))
-            for who in PEOPLE
+            for who in about
         )
 
     def admits(self, more: list[tuple[str, Fraction, Part | None]]) -> bool:
@@ -138,7 +140,8 @@ def test_what_is_admitted_is_what_an_oracle_admits(
             kind, each, unused = oracle.reserved[a]
             price = each if b else each + 1
             used = done(ledger.charge, "riders", **{kind: price}, series=numbers[a])
-            assert (used is not None) == (b and unused > 0)
+            allowed = kind == "epsilon" or set(oracle.limit) != {"epsilon"}
+            assert (used is not None) == (b and unused > 0 and allowed)
             oracle.reserved[a][2] -= used is not None
         elif step == "change" and a != oracle.limit:
             ledger.change_limit("riders", **a, was=ledger.accounts()["riders"].limit)
@@ -217,6 +220,18 @@ def test_a_sum_within_the_limit_passes_whatever_its_rho(place: str) -> None:
     for price in TINY:
         with pytest.raises(PrivacyRefusal, match="Nothing fits any more"):
             ledger.charge("riders", **price)
+
+
+def test_a_part_that_spent_little_has_its_own_room(place: str) -> None:
+    """For each person one test holds: pure charges within E for those of the north, rho for those of the south."""
+    ledger = limited(place, epsilon=1, delta="1e-6")
+    north, south = (Part("home", value, ("north", "south")) for value in ("north", "south"))
+    ledger.charge("riders", "0.9", of=north)
+    assert ledger.accounts()["riders"].rho > rho_within(Fraction(1), MILLIONTH)
+    ledger.charge("riders", rho=rho_within(Fraction(1), MILLIONTH), of=south)
+    for price, of in itertools.product(TINY, (north, south, None)):
+        with pytest.raises(PrivacyRefusal):
+            ledger.charge("riders", **price, of=of)
 
 
 def test_after_gaussian_noise_only_rho_counts(place: str) -> None:
@@ -336,6 +351,17 @@ def test_a_reserved_series_survives_a_lower_limit(place: str) -> None:
     assert [row.kind for row in ledger.entries()] == ["limit", "reserve", "change", "use"]
 
 
+def test_a_limit_of_epsilon_alone_stops_a_reserved_series_of_gaussian_noise(place: str) -> None:
+    ledger = limited(place, epsilon=1, delta="1e-6")
+    series = ledger.reserve("riders", rho="1/5000", releases=3)
+    ledger.charge("riders", rho="1/5000", series=series.number)
+    ledger.change_limit("riders", 1, was="1 at delta 0.000001")
+    with pytest.raises(PrivacyRefusal, match="a limit of epsilon alone"):
+        ledger.charge("riders", rho="1/5000", series=series.number)
+    ledger.change_limit("riders", 1, delta="1e-6", was=1)
+    ledger.charge("riders", rho="1/5000", series=series.number)
+
+
 # The chain
 
 
@@ -373,6 +399,7 @@ BROKEN: list[list[tuple[str, str, str]]] = [
     [DELTA, ("change-rho", "1/50", '{"from": {"epsilon": "1"}}')], [RHO, ("change-delta", "1", '{"from": {}}')],
     [PURE, ("charge-rho", "1/100", "")], [RHO, ("charge-rho", "0.01", "")], [RHO, ("charge-rho", "1/100", "{}")],
     [PURE, ("reserve-rho", "1/40", '{"releases": 2}')],
+    [RHO, ("reserve-rho", "1/40", '{"releases": 2}'), ("change-pure", "1", '{"from": {"rho": "1/50"}}'), USED],
     *([DELTA, ("reserve", "1/40", part)] for part in ('{"releases": 0}', '{"releases": 1001}', '{"releases": true}',
       '{"releases": 2.0}', '{"releases": "2"}', '{"releases":2}', '{"releases": 2, "of": 1}', "", "[2]")),
     [DELTA, SERIES, USED, USED, USED], [DELTA, SERIES, ("use", "1/41", '{"series": 2}')], [DELTA, USED],
@@ -435,6 +462,12 @@ def test_a_release_verifies_against_an_entry_of_its_kind(tmp_path: Path) -> None
             else:
                 with pytest.raises(LedgerError, match="is not the one in its label"):
                     ledger.verify([release])
+    weaker: Any = replace(made, loss=ConcentratedLoss(Fraction(1, 100)), ledger=charges[1])
+    loss = ApproximateLoss(Fraction(1, 50), Fraction(1, 100))
+    collected = replace(made, loss=loss, trust=Trust("shuffler", 9), ledger=charges[0])
+    for other in (weaker, collected):
+        with pytest.raises(LedgerError, match="is not the one in its label"):
+            ledger.verify([other])
     reservation = LedgerEntry(4, ledger.entries()[3].hash)
     with pytest.raises(LedgerError, match="is not the one in its label"):
         ledger.verify([replace(made, loss=PureLoss(Fraction(1, 50)), ledger=reservation)])

@@ -249,6 +249,8 @@ def test_ledger_and_population_go_together() -> None:
     for options in ({"ledger": "city.ledger"}, {"population": "riders"}):
         with pytest.raises(ParameterError, match="ledger and population go together"):
             dph.release(NOBODY, epsilon=1, **options)  # type: ignore[call-overload]
+    with pytest.raises(ParameterError, match="A series is one of a ledger's"):
+        dph.release(NOBODY, epsilon=1, series=3)  # type: ignore[call-overload]
     for where in (None, "", 7):
         with pytest.raises(ParameterError, match="ledger must be a path or a URL"):
             dph.Ledger(where)  # type: ignore[arg-type]

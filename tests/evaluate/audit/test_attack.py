@@ -324,6 +324,27 @@ def test_a_figure_of_a_failure_says_so_in_red() -> None:
     assert pictures[1].shape[0] > pictures[0].shape[0]
 
 
+def test_a_figure_says_that_nothing_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A curve may run above the promise by chance, and nobody but the figure tells a board so."""
+    drawn: list[tuple[float, float, str]] = []
+    text = PillowCanvas.text
+
+    def watching(self: PillowCanvas, x: float, y: float, words: str, **options: Any) -> None:
+        drawn.append((x, y, words))
+        text(self, x, y, words, **options)
+
+    monkeypatch.setattr(PillowCanvas, "text", watching)
+    for exceeding in (False, True):
+        drawn.clear()
+        figure = AttackFigure(invented_attack(exceeding=exceeding), LIGHT)
+        figure.draw(PillowCanvas)
+        said = " ".join(words for _, _, words in drawn)
+        assert ("Not refuted: the attack finds no more than was promised" in said) == (not exceeding)
+        assert ("it is by chance: the ranges reach it." in said) == (not exceeding)
+        right, bottom = figure._at(1.0, 0.0)
+        assert max(y for x, y, _ in drawn if 2 * right + 20 < x < 2 * 700) <= 2 * bottom, "beside the panel"
+
+
 # The command
 
 

@@ -25,9 +25,10 @@ published in labels can't confirm guesses about the contents.
 LIMIT is ``{"epsilon": "1"}``, ``{"epsilon": "1", "delta": "1/1000000"}`` or ``{"rho": "1/50"}``. Numbers and JSON of
 the kinds with a hyphen, of ``reserve`` and of ``use`` are written in one way only, and any other is invalid. So is a
 first limit where there is one, a change that names another limit than there was, and the use of a series that was not
-reserved for this population, at another price, or once more than reserved, and a ``charge-rho`` or ``reserve-rho``
-where the limit is of epsilon alone. Ledgers of earlier versions have the kinds ``limit``, ``change`` and ``charge``
-alone, and change limits by a further ``limit``: they are read as they were. Earlier versions refuse the others.
+reserved for this population, at another price, or once more than reserved, and a ``charge-rho``, a ``reserve-rho`` or
+the use of one where the limit is of epsilon alone. Ledgers of earlier versions have the kinds ``limit``, ``change`` and
+``charge`` alone, and change limits by a further ``limit``: they are read as they were. Earlier versions refuse the
+others.
 
 What entries come to is in `population_account.py`.
 """
@@ -213,6 +214,7 @@ def _apply(row: Row, account: Account) -> None:
         check(series=number)
         series = account.series[number]
         expected = use_entry(series.each, number)
+        _check_kind_of_limit(account, series.each)
         if series.used == series.releases:
             raise ValueError("more than was reserved")
         account.use(number)

@@ -10,16 +10,14 @@ paid for within the limit, also if processes race, are killed, or fail afterward
 Once any population has a limit, none without one is charged: otherwise a table whose budget is spent could be released
 again by leaving out the name of its population. All of this is decided inside the transaction that writes.
 
-Whether a charge is refused follows from earlier entries and from its price: no data enters. `population_account.py` has
-the sums, the tests, and the proof that what passes them keeps the limit.
+Whether a charge is refused (`admission.py`) follows from earlier entries and from its price: no data enters.
+`population_account.py` has the sums, the tests, and the proof that what passes them keeps the limit.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
@@ -27,6 +25,7 @@ from typing import ClassVar
 
 from dpheatmap._util.files import data_folder
 from dpheatmap._util.parameters import as_epsilon, check
+from dpheatmap.curator.ledger.admission import Admission, list_names
 from dpheatmap.curator.ledger.chain import (
     SPENDING,
     Entry,
@@ -34,7 +33,6 @@ from dpheatmap.curator.ledger.chain import (
     accounts_after,
     change_entry,
     charge_entry,
-    cost_of,
     limit_entry,
     next_row,
     replay,
@@ -42,10 +40,10 @@ from dpheatmap.curator.ledger.chain import (
     use_entry,
 )
 from dpheatmap.curator.ledger.known_files import KnownFiles, marks_of
-from dpheatmap.curator.ledger.population_account import SUM_DIGITS, Account, Cost, in_figures
+from dpheatmap.curator.ledger.population_account import Account, Cost
 from dpheatmap.curator.ledger.spending_limit import Limit
-from dpheatmap.design.shares import exact_text
-from dpheatmap.errors import LedgerError, ParameterError, PrivacyRefusal
+from dpheatmap.curator.ledger.verification import check_release
+from dpheatmap.errors import ParameterError
 from dpheatmap.releases.release import LedgerEntry, Release
 from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.slicing.part import Part
@@ -82,7 +80,7 @@ class Ledger:
         from dpheatmap.curator.ledger.stores import store_at
 
         self._store = store_at(where)
-        self._limits_needed = limits_needed
+        self._admission = Admission(self._store.name, limits_needed)
 
     @property
     def name(self) -> str:
@@ -117,7 +115,7 @@ class Ledger:
             if present is None:
                 inside.append(_next(rows, population, limit_entry(wanted)))
             elif present != wanted:
-                raise PrivacyRefusal(self._has_limit(population, present, wanted))
+                raise self._admission.second_limit(population, present, wanted)
 
     def change_limit(
         self, population: str, epsilon: object = None, *, was: object, delta: object = None, rho: object = None
@@ -145,10 +143,10 @@ class Ledger:
         """
         check(population=population)
         before, after = Limit.read(was), Limit.of(epsilon, delta, rho)
-        self._refuse_change(self.accounts(), population, before, after)  # so that a refusal creates no ledger
+        self._admission.refuse_change(self.accounts(), population, before, after)  # so that a refusal creates no ledger
         with self._store.transaction(write=True) as inside:
             rows = inside.rows()
-            self._refuse_change(replay(rows, self.name), population, before, after)
+            self._admission.refuse_change(replay(rows, self.name), population, before, after)
             inside.append(_next(rows, population, change_entry(before, after)))
 
     def charge(
@@ -193,7 +191,7 @@ class Ledger:
         cost = _read_cost(epsilon, rho, of, series)
         with self._store.transaction(write=True) as inside:
             rows = inside.rows()
-            self._refuse(replay(rows, self.name), population, cost, of, series)
+            self._admission.refuse_charge(replay(rows, self.name), population, cost, of, series)
             entry = charge_entry(cost, of) if series is None else use_entry(cost, series)
             row = _next(rows, population, entry, made)
             inside.append(row)
@@ -229,7 +227,7 @@ class Ledger:
             If the charge would be refused.
         """
         check(population=population)
-        self._refuse(self.accounts(), population, _read_cost(epsilon, rho, of, series), of, series)
+        self._admission.refuse_charge(self.accounts(), population, _read_cost(epsilon, rho, of, series), of, series)
 
     def reserve(
         self,
@@ -270,10 +268,12 @@ class Ledger:
         """
         check(population=population, releases=releases)
         each, releases = _read_cost(epsilon, rho), int(releases)
-        self._refuse_series(self.accounts(), population, each, releases)  # so that a refusal creates no ledger
+        self._admission.refuse_series(
+            self.accounts(), population, each, releases
+        )  # so that a refusal creates no ledger
         with self._store.transaction(write=True) as inside:
             rows = inside.rows()
-            self._refuse_series(replay(rows, self.name), population, each, releases)
+            self._admission.refuse_series(replay(rows, self.name), population, each, releases)
             row = _next(rows, population, reserve_entry(each, releases), made)
             inside.append(row)
         return LedgerEntry(row.number, row.hash)
@@ -330,7 +330,7 @@ class Ledger:
         if not others:
             return ""
         return (
-            f"{name}, or a file in its place, was charged to {_list_names(others)} before, and now to {population!r}. "
+            f"{name}, or a file in its place, was charged to {list_names(others)} before, and now to {population!r}. "
             "If these are the same people, use one name for them: what is spent under two names is not added up."
         )
 
@@ -399,138 +399,8 @@ class Ledger:
         rows = self.entries()
         named = against.items() if isinstance(against, Mapping) else ((repr(release), release) for release in against)
         for name, release in named:
-            _check_release(self.name, rows, name, release)
+            check_release(self.name, rows, name, release)
         return len(rows)
-
-    def _refuse(
-        self,
-        accounts: Mapping[str, Account],
-        population: str,
-        cost: Cost,
-        part: Part | None,
-        series: int | None,
-    ) -> None:
-        limited = [name for name, account in accounts.items() if account.limit is not None]
-        if limited and not self._limits_needed:
-            raise PrivacyRefusal(
-                f"{self.name} holds a limit for {_list_names(limited)}, so a release must name its population. Give "
-                "--population NAME with one that has a limit; in Python, leave limits_needed=False out."
-            )
-        account = accounts.get(population, Account())
-        if account.limit is None and self._limits_needed:
-            raise PrivacyRefusal(self._has_none(population))
-        if series is None:
-            self._refuse_sum(account, population, cost, part)
-        else:
-            self._refuse_use(account, population, cost, series)
-
-    def _refuse_sum(self, account: Account, population: str, cost: Cost, part: Part | None) -> None:
-        known = account.values.get(part.column) if part else None
-        if part and known and set(known) != set(part.values):
-            raise ParameterError(
-                f"The partition by {part.column!r} has the list {', '.join(known)} in {self.name}, and another one was "
-                "given. A partition keeps its list."
-            )
-        if account.limit is not None:
-            self._refuse_kind(account.limit, population, cost)
-        if not account.admits(cost, part):
-            raise PrivacyRefusal(self._has_no_room(account, population, f"this release asks for {cost}", part))
-        after = deepcopy(account)
-        after.charge(cost, part)
-        self._refuse_length(after, population)
-
-    def _refuse_kind(self, limit: Limit, population: str, cost: Cost) -> None:
-        """Refuse Gaussian noise where there is no delta."""
-        if limit.is_pure and cost.epsilon is None:
-            raise PrivacyRefusal(
-                f"The population {population!r} has a limit of epsilon alone in {self.name}, and no epsilon bounds a "
-                "release with Gaussian noise. Use Laplace noise, or decide on a limit with a delta: dpheatmap ledger "
-                f"change-limit LEDGER --population {shlex.quote(population)} --from {limit} --to {limit} --delta 1e-6"
-            )
-
-    def _refuse_length(self, after: Account, population: str) -> None:
-        if not after.is_short:
-            raise ParameterError(
-                f"What was spent on {population!r} in {self.name} must be written out in at most {SUM_DIGITS} digits, "
-                "and with this epsilon it would not be. Give one with fewer digits, such as 0.1."
-            )
-
-    def _refuse_use(self, account: Account, population: str, cost: Cost, number: int) -> None:
-        series = account.series.get(number)
-        if series is None:
-            raise PrivacyRefusal(
-                f"Entry {number} of {self.name} reserves no series for {population!r}. Check the number, which "
-                "dpheatmap ledger show tells, and the population."
-            )
-        if cost != series.each:
-            raise PrivacyRefusal(
-                f"The series {number} of {population!r} in {self.name} was reserved at {series.each} a release, and "
-                f"this one asks for {cost}. Ask for what was reserved."
-            )
-        if series.used == series.releases:
-            raise PrivacyRefusal(
-                f"All {series.releases} releases of the series {number} of {population!r} in {self.name} were made. "
-                "Nothing of it is left."
-            )
-
-    def _refuse_series(self, accounts: Mapping[str, Account], population: str, each: Cost, releases: int) -> None:
-        account = accounts.get(population, Account())
-        if account.limit is None:
-            raise PrivacyRefusal(self._has_none(population))
-        self._refuse_kind(account.limit, population, each)
-        if not account.admits_series(each, releases):
-            asks = f"{releases} releases at {each} each were asked for"
-            raise PrivacyRefusal(self._has_no_room(account, population, asks, None))
-        after = deepcopy(account)
-        after.reserve(0, each, releases)
-        self._refuse_length(after, population)
-
-    def _refuse_change(self, accounts: Mapping[str, Account], population: str, before: Limit, after: Limit) -> None:
-        limit = accounts.get(population, Account()).limit
-        if limit is None:
-            raise PrivacyRefusal(
-                f"The population {population!r} has no limit in {self.name} that could be changed. Check the name, or "
-                f"set one as with: dpheatmap ledger limit LEDGER --population {shlex.quote(population)} --epsilon 3"
-            )
-        if limit != before:
-            raise PrivacyRefusal(
-                f"The limit of {population!r} in {self.name} is {limit}, and it was to be changed from {before}. Look "
-                "at what was decided since, and name the limit that there is."
-            )
-        if after == before:
-            raise ParameterError(
-                f"A limit is changed to another value; that of {population!r} is {limit} already. Leave it."
-            )
-
-    def _has_none(self, population: str) -> str:
-        return (
-            f"The population {population!r} has no limit in {self.name}, so nothing may be spent on it. Check the "
-            "name, or set a limit as with: "
-            f"dpheatmap ledger limit LEDGER --population {shlex.quote(population)} --epsilon 3"
-        )
-
-    def _has_no_room(self, account: Account, population: str, asks: str, part: Part | None) -> str:
-        """What is left for a release, and what was asked for."""
-        epsilon, rho = account.fits(part), account.fits_rho(part)
-        assert account.limit is not None
-        assert epsilon is not None
-        assert rho is not None
-        gaussian = f", or a rho of up to {in_figures(rho, up=False)}," if rho else ""
-        advice = (
-            f"An epsilon of up to {exact_text(epsilon)}{gaussian} would fit" if epsilon else "Nothing fits any more"
-        )
-        if account.limit.is_pure:
-            has = f"has {exact_text(epsilon)} of its limit of {account.limit} left"
-        else:
-            has = f"has the limit {account.limit}"
-        return f"The population {population!r} {has} in {self.name}, and {asks}. {advice}."
-
-    def _has_limit(self, population: str, limit: Limit, wanted: Limit) -> str:
-        return (
-            f"The population {population!r} has a limit of {limit} in {self.name} already, and a limit is set once. If "
-            "it is to be changed, run: dpheatmap ledger change-limit LEDGER --population "
-            f"{shlex.quote(population)} --from {shlex.quote(str(limit))} {wanted.as_options('--to')}"
-        )
 
     @staticmethod
     def default_place() -> str:
@@ -564,39 +434,3 @@ def _read_cost(epsilon: object, rho: object, of: Part | None = None, series: int
     if of is not None and series is not None:
         raise ParameterError("A series is about everybody, and a part was named with it. Leave out one of them.")
     return Cost.pure(as_epsilon(epsilon)) if rho is None else Cost.gaussian(as_epsilon(rho))
-
-
-def _list_names(names: list[str], most: int = 3) -> str:
-    """The first names of a list, and how many more there are.
-
-    >>> _list_names(["riders", "staff"]), _list_names(list("abcde"))
-    ("'riders', 'staff'", "'a', 'b', 'c' and 2 more")
-    """
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
-
-
-def _check_release(ledger: str, rows: list[Row], name: str, release: Release | SlicedRelease) -> None:
-    entry = release.ledger
-    if entry is None:
-        raise LedgerError(f"{name} was made without a ledger, so nothing can be checked against it. Leave it out.")
-    if entry.number > len(rows):
-        raise LedgerError(
-            f"{ledger} was rolled back or cut short: {name} is entry {entry.number}, and the ledger ends with entry "
-            f"{len(rows)}. Find the copy with all entries."
-        )
-    cost = cost_of(rows, entry.number)
-    if rows[entry.number - 1].hash != entry.head or cost is None or not _covers(cost, release):
-        raise LedgerError(
-            f"{ledger} was rewritten, or {name} was charged to another one: entry {entry.number} is not the one in its "
-            "label. Find the right copy."
-        )
-
-
-def _covers(cost: Cost, release: Release | SlicedRelease) -> bool:
-    """Whether a charge may be that of a release: all slices are one charge, and images have equal parts of one."""
-    loss = Cost.of(release.loss)
-    if (cost.epsilon is None) != (loss.epsilon is None):
-        return False
-    whole = cost.amount / loss.amount
-    return whole == 1 if isinstance(release, SlicedRelease) else whole.denominator == 1

@@ -53,6 +53,8 @@ class Payment:
                 "ledger and population go together, and one of them is missing. Give ledger='city.ledger', "
                 "population='riders'."
             )
+        if series is not None and ledger is None:
+            raise ParameterError("A series is one of a ledger's, and none was named. Give ledger and population, too.")
         opened = ledger if ledger is None or isinstance(ledger, Ledger) else Ledger(ledger)
         if opened is None or population is None:
             return cls(None, "", loss, part, made, ())

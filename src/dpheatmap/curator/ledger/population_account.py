@@ -30,12 +30,15 @@ although budgets and the number of releases were chosen on the way (a filter: Ro
 **A limit of E at delta.** Let R be a rho that is (E, delta)-DP (`design/composition.py`). A charge is admitted if (a)
 every charge is pure and the sum of epsilon stays within E, or (b) the sum of rho stays within R. Both tests look at
 entries alone, which are public: given the same published values they admit the same, with and without a person. *All
-together is (E, delta)-DP.* Divide the whole transcripts into A, those at whose end (a) holds, and B, the others.
+together is (E, delta)-DP.* Fix the person, and let (a) and (b) be about the charges that count for them, by the above:
+what passes a test passes it for everybody whom the charge is about, since their own sums are at most those of the test,
+and other charges leave their sums as they are. Divide the whole transcripts into A, those at whose end (a) holds, and
+B, the others.
 
 - On A the ratio of probabilities is at most exp(E) at every point, so Pr[A and O] <= exp(E) Pr'[A and O] for every O.
-- On B the last admitted charge passed (b). The sum of rho never falls, so (b) held all along. Take the mechanism that
-  does the same but stops before the first charge that breaks (b): it gives every transcript of B the same probability,
-  for it never stops on one. It is R-zCDP by the filter, so Pr[B and O] <= exp(E) Pr'[B and O] + delta.
+- On B the last charge that counts passed (b). The sum of rho never falls, so (b) held all along. Take the mechanism
+  that does the same but stops before the first charge that breaks (b): it gives every transcript of B the same
+  probability, for it never stops on one. It is R-zCDP by the filter, so Pr[B and O] <= exp(E) Pr'[B and O] + delta.
 
 The sum over A and B has one delta. A second filter that adds a delta of its own would have a second one.
 
@@ -52,7 +55,8 @@ in, and the series is all that there is.
 from the beginning. If it is changed in the light of releases, divide the transcripts further, by the limit under which
 the last charge was admitted: each kind keeps its own E and delta by the argument above, and the deltas of the limits
 that might have been chosen add up. The chain shows every change. A limit below what was spent undoes nothing, and lets
-only the releases of series through that were reserved, and so counted, before.
+only the releases of series through that were reserved, and so counted, before, and those about parts on which less was
+spent. A limit of epsilon alone lets no Gaussian release through, reserved or not.
 """
 
 from __future__ import annotations

@@ -12,7 +12,16 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dpheatmap.evaluate.audit.attack_words import TITLE, badge, of_100, range_of, small_print, takeaway, verdict
+from dpheatmap.evaluate.audit.attack_words import (
+    BY_CHANCE,
+    TITLE,
+    badge,
+    of_100,
+    range_of,
+    small_print,
+    takeaway,
+    verdict,
+)
 from dpheatmap.evaluate.audit.membership import Attack, Attempt
 from dpheatmap.place.domain import Floats
 from dpheatmap.render.figure import page_layout as page
@@ -220,6 +229,11 @@ class AttackFigure:
             y += 22
             self._text(canvas, _LEGEND_LEFT, y, f"{attempt.target}, {attempt.where}", NUMBER, self._ink)
             self._text(canvas, WIDTH - SIDE, y, of_100(attempt.accuracy), NUMBER, self._ink, align=1.0, weight=SEMIBOLD)
+        if not self.attack.fails:
+            y += 12
+            for text in lines_of(f"{verdict(self.attack)} {BY_CHANCE}", WIDTH - SIDE - _LEGEND_LEFT, NUMBER):
+                y += _STEP
+                self._text(canvas, _LEGEND_LEFT, y, text, NUMBER, self._ink)
 
     def _draw_badge(self, canvas: Canvas) -> None:
         words = badge(self.attack)

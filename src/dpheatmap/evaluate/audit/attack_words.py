@@ -7,6 +7,7 @@ import math
 from dpheatmap.evaluate.audit.membership import Attack, Attempt
 
 TITLE = "Can anyone tell whether you took part?"
+BY_CHANCE = "Where the attack runs above the promise, it is by chance: the ranges reach it."
 
 
 def of_100(part: float, coin: float = 0.5) -> str:

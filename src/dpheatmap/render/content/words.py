@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from dpheatmap._util.number_words import plain
-from dpheatmap.design.privacy_loss import PrivacyLoss
+from dpheatmap.design.privacy_loss import ConcentratedLoss, PrivacyLoss
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.releases.estimable import Estimable
 from dpheatmap.render.content.numbers import epsilon_in_words
@@ -121,9 +121,11 @@ def warnings_of(made: Heatmap | Estimable, *, empty: bool) -> tuple[str, ...]:
 
 
 def promise_in_words(made: Heatmap | Estimable) -> str:
-    """Epsilon, and delta if there is one."""
-    epsilon = f"epsilon = {epsilon_in_words(made.loss.epsilon)}"
-    return f"{epsilon}, delta = {epsilon_in_words(made.loss.delta)}" if made.loss.delta else epsilon
+    """Epsilon, and delta if there is one; before them rho, if they are a reading of it."""
+    loss = made.loss
+    rho = [f"rho = {epsilon_in_words(loss.rho)}"] if isinstance(loss, ConcentratedLoss) else []
+    delta = [f"delta = {epsilon_in_words(loss.delta)}"] if loss.delta else []
+    return ", ".join([*rho, f"epsilon = {epsilon_in_words(loss.epsilon)}", *delta])
 
 
 def trust_in_words(made: Heatmap | Estimable) -> tuple[str, ...]:

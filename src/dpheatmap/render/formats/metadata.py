@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpheatmap.design.privacy_loss import ConcentratedLoss
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.render.content.subject import subject_of
@@ -51,6 +52,7 @@ def facts_of_release(made: Heatmap | Estimable, *, empty: bool, **more: Any) -> 
         ),
         "epsilon": str(made.epsilon),
         "delta": str(made.delta),
+        **({"rho": str(made.loss.rho)} if isinstance(made.loss, ConcentratedLoss) else {}),
         "trusted": made.trust.who,
         **more,
         **({"combined": "; ".join(used)} if (used := combined_in_words(made)) else {}),
