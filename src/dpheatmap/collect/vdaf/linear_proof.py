@@ -32,8 +32,8 @@ class BadProof(Exception):  # noqa: N818
     """A contribution that is not valid, or whose proof is not."""
 
 
-class RootDrawn(Exception):  # noqa: N818
-    """The random point is one that the input is encoded at: verifiers would see some of it, and stop."""
+class RootDrawn(BadProof):
+    """The random point is one that the input is encoded at, where verifiers would see it: they leave it out unseen."""
 
 
 def points_of(calls: int) -> int:

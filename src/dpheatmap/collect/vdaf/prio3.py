@@ -12,6 +12,7 @@ The version in the tags is 18: drafts 18 to 20 have the same bytes.
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,7 +129,7 @@ class Prio3:
             raise BadProof
         return state.output
 
-    def sum_shares(self, outputs: list[Residues]) -> Residues:
+    def sum_shares(self, outputs: Iterable[Residues]) -> Residues:
         """A server's share of the sum of contributions: those that it verified."""
         total = self.field.zeros(self.circuit.output_length)
         for output in outputs:
