@@ -31,6 +31,8 @@ FLOORS = (
 """From the ground up: modules and folders of the package."""
 HEIGHT = {name: height for height, names in enumerate(FLOORS) for name in names}
 PRIVATE = ("curator", "collect")
+PROOFS = "collect/vdaf/"
+"""Proofs stand on the ground: they know fields, hashes and circuits, and nothing of collections."""
 
 
 def part_of(file: str) -> str:
@@ -63,3 +65,9 @@ def test_nothing_leads_up_from_the_private_side_or_to_the_top(file: str) -> None
     reached = {part_of(path) for entry in imports(file) for path in files_of(*entry)}
     highest = HEIGHT["testing"] if here in PRIVATE else max(HEIGHT[here], HEIGHT["__init__"])
     assert {part for part in reached if HEIGHT[part] > highest} == set()
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.startswith(PROOFS)])
+def test_proofs_need_nothing_of_collections(file: str) -> None:
+    reached = {path for entry in imports(file) for path in files_of(*entry)}
+    assert {path for path in reached if not path.startswith((PROOFS, "_util/", "errors"))} == set()

@@ -81,6 +81,21 @@ def trailing_zeros(context: Any, word: Any) -> Any:
     return numba.types.uint64(numba.types.uint64), build
 
 
+@numba.extending.intrinsic  # type: ignore[untyped-decorator]
+def multiply_add(context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """The low and the high word of a b + c + d, which is below 2^128 for any four words."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide, word = ir.IntType(128), ir.IntType(64)
+        a, b, c, d = (builder.zext(argument, wide) for argument in arguments)
+        total = builder.add(builder.mul(a, b), builder.add(c, d))
+        parts = [builder.trunc(total, word), builder.trunc(builder.lshr(total, ir.Constant(wide, 64)), word)]
+        return context.make_tuple(builder, signature.return_type, parts)
+
+    word = numba.types.uint64
+    return numba.types.UniTuple(word, 2)(word, word, word, word), build
+
+
 class _KernelCache(NullCache):  # type: ignore[misc]
     """The kernels that were shipped, then numba's own cache.
 
