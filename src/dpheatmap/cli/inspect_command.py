@@ -65,8 +65,12 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
 
 def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
     """The release command for these guesses; the place is not taken from the data."""
-    roles = ("user",) if guesses.get("geometry") else ("user", "x", "y")
-    columns = " ".join(f"--{role} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles)
+    trips = "to_x" in guesses
+    roles = ["user", *(() if guesses.get("geometry") else ("x", "y")), *(("to_x", "to_y") if trips else ())]
+    given = {role: f"--{role.replace('_', '-')} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles}
+    if trips and not guesses["user"]:
+        given["user"] = "--each-row-is-a-trip"
+    columns = " ".join([*given.values(), *(["--points both"] if trips else [])])
     place = "--bbox=W,S,E,N (or --image WxH, or --unit)"
     return f"dpheatmap release {shlex.quote(file)} --epsilon 1 {columns} -o map.dph.parquet -o map.html {place}"
 

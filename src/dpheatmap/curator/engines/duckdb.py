@@ -85,8 +85,9 @@ def open_table(events: Any, reading: Reading, slices: Slices | None) -> Iterator
             return readably(table, lambda: run(con, sql, folder, sort_rows, tick))
 
         kept = partial(keep_rows, con, table=table, folder=folder)
-        if stream is None:  # points are converted once
-            yield OpenTable(table, answer_of, keep=kept, read_once=reading.crs is not None)
+        if stream is None:  # points are converted once, and trips numbered once
+            once = reading.crs is not None or reading.several_points
+            yield OpenTable(table, answer_of, keep=kept, read_once=once)
         else:
             left_out = lambda: (stream.broken, stream.empty)  # noqa: E731
             yield OpenTable(table, answer_of, keep=kept, read_once=True, lines_left_out=left_out)
