@@ -20,6 +20,8 @@ from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.sql_text import literal
 from dpheatmap.curator.read.table import Table
 from dpheatmap.curator.read.text import json_keys, open_csv, open_json
+from dpheatmap.curator.read.text_file import TextFile
+from dpheatmap.curator.read.zip_members import list_members
 from dpheatmap.errors import DataError
 
 _FORMATS = {
@@ -27,6 +29,8 @@ _FORMATS = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
 _COMPRESSIONS = (".gz", ".zst")
+_ZIPPED = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+"""Endings of files that are read in a zip. Others, such as notes to the reader, are left alone."""
 _STORES = re.compile(r"(s3|s3a|s3n|gs|gcs|r2|https?)://")
 
 
@@ -70,7 +74,8 @@ def open_files(
             )
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     _refuse_names_that_are_no_text(files)
-    formats = {_format(file) for file in files}
+    sources = [source for file in files for source in _sources(file)]
+    formats = {_format(file.path if file.member is None else file.member) for file in sources}
     if len(formats) != 1:
         raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
     name, kind = Path(path).name, formats.pop()
@@ -85,9 +90,19 @@ def open_files(
         )
     skip = bad_lines == "skip"
     if kind == "csv":
-        return open_csv(con, files, name, keys, question, skip)
-    question = Question(frozenset(json_keys(files)), None) if question is None else question
-    return open_json(con, files, name, keys, question, skip)
+        return open_csv(con, sources, name, keys, question, skip)
+    question = Question(frozenset(json_keys(sources)), None) if question is None else question
+    return open_json(con, sources, name, keys, question, skip)
+
+
+def _sources(file: str) -> list[TextFile]:
+    """The file, or the members of a zip that are text in lines."""
+    if not file.lower().endswith(".zip"):
+        return [TextFile(file)]
+    members = [name for name in list_members(file) if Path(name).suffix.lower() in _ZIPPED]
+    if not members:
+        raise DataError(f"{Path(file).name!r} has no file in it that ends in {', '.join(_ZIPPED)}. Unpack it.")
+    return [TextFile(file, member=member) for member in members]
 
 
 def _refuse_names_that_are_no_text(files: Iterable[str]) -> None:
@@ -132,7 +147,7 @@ def _format(file: str) -> str:
         suffixes.pop()
     if not suffixes or suffixes[-1] not in _FORMATS:
         raise DataError(
-            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, also compressed (.gz, .zst): "
-            "save a spreadsheet as CSV in UTF-8, and read other files in Python, which takes data frames."
+            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, also compressed (.gz, .zst) "
+            "or zipped (.zip). Read other files in Python, which takes data frames."
         )
     return _FORMATS[suffixes[-1]]

@@ -20,11 +20,12 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.curator.read.blocks import Block, Opened
+from dpheatmap.curator.read.blocks import Block
 from dpheatmap.curator.read.question import Question
-from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile, column
+from dpheatmap.curator.read.record_stream import FILE, LINE, RecordStream, column
 from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import Table
+from dpheatmap.curator.read.text_file import TextFile
 from dpheatmap.errors import DataError, ParameterError
 
 EVENTS = "dpheatmap_records"
@@ -51,6 +52,7 @@ class CsvParser:
     header: CsvHeader
     columns: Sequence[str]
     user: str | None = None
+    record = LINE
     broken = (
         "a quote does not close on it, or it has more or fewer fields than the header, or it is not UTF-8, or longer "
         "than 2 MiB. Values can't span lines, for one person's line could then take others' with it. " + _WAYS_OUT
@@ -74,6 +76,7 @@ class JsonParser:
 
     keys: Sequence[str]
     user: str | None
+    record = LINE
     broken = (
         "it is not one JSON object, or not UTF-8, or longer than 2 MiB. A file that is one array becomes lines by: "
         "jq -c '.[]' FILE. " + _WAYS_OUT
@@ -102,7 +105,7 @@ class JsonParser:
 
 def open_csv(
     con: duckdb.DuckDBPyConnection,
-    files: Sequence[str],
+    files: Sequence[TextFile],
     name: str,
     keys: frozenset[str],
     question: Question | None,
@@ -117,11 +120,10 @@ def open_csv(
     for file, other in zip(files, headers, strict=True):
         if (other.columns, other.delimiter) != (header.columns, header.delimiter):
             raise DataError(
-                f"{Path(file).name!r} does not have the columns of {Path(files[0]).name!r} in its header. Make them "
-                "alike."
+                f"{file.name!r} does not have the columns of {files[0].name!r} in its header. Make them alike."
             )
     wanted = list(header.columns) if question is None else question.among(header.columns)
-    parts = [TextFile(file, its.start) for file, its in zip(files, headers, strict=True)]
+    parts = [file._replace(start=its.start) for file, its in zip(files, headers, strict=True)]
     parser = CsvParser(header, wanted, None if question is None else question.user)
     stream = _register(con, parts, parser, skip)
     folders = _folders(files, keys, header.columns)
@@ -134,7 +136,7 @@ def open_csv(
 
 def open_json(
     con: duckdb.DuckDBPyConnection,
-    files: Sequence[str],
+    files: Sequence[TextFile],
     name: str,
     folder_keys: frozenset[str],
     question: Question,
@@ -148,7 +150,7 @@ def open_json(
         raise ParameterError("Columns were named whose names differ in case alone. Name others.")
     if any("\0" in key or not _is_text(key) for key in keys):
         raise ParameterError("A column was named whose name holds a zero byte or is not text. Name another.")
-    stream = _register(con, [TextFile(file, 0) for file in files], JsonParser(keys, user), skip)
+    stream = _register(con, files, JsonParser(keys, user), skip)
     as_id = "id"
     while as_id in {key.lower() for key in keys}:
         as_id += "_"
@@ -188,12 +190,12 @@ def _register(
     return stream
 
 
-def csv_header(path: str) -> CsvHeader:
+def csv_header(file: TextFile) -> CsvHeader:
     """Read the header of a file, or refuse it. Errors quote nothing of it: without a header it is somebody's row."""
-    name = Path(path).name
-    with closing(Opened(path)) as file:
+    name = file.name
+    with closing(file.open()) as opened:
         record = b""
-        while len(record) <= LONGEST_HEADER and b"\n" not in record and (got := file.read(LONGEST_HEADER)):
+        while len(record) <= LONGEST_HEADER and b"\n" not in record and (got := opened.read(LONGEST_HEADER)):
             record += got
     if record.startswith(_OTHER_ENCODINGS):
         raise DataError(f"{name!r} is UTF-16 or UTF-32, and CSV is read as UTF-8. Save it as UTF-8 (iconv).")
@@ -238,12 +240,12 @@ def looks_like_data(columns: Iterable[str]) -> bool:
     return any(map(is_number, columns))
 
 
-def _folders(files: Sequence[str], keys: frozenset[str], columns: Iterable[str]) -> Mapping[str, list[str | None]]:
+def _folders(files: Sequence[TextFile], keys: frozenset[str], columns: Iterable[str]) -> Mapping[str, list[str | None]]:
     """The values of each folder's name, one for each file; none if a column in the files has such a name."""
     taken = {column.lower() for column in columns}
     if any(key.lower() in taken for key in keys):
         return {}
-    parts = [dict(part.split("=", 1) for part in Path(file).parts[:-1] if "=" in part) for file in files]
+    parts = [dict(part.split("=", 1) for part in Path(file.path).parts[:-1] if "=" in part) for file in files]
     return {key: [_folder_value(of_file[key]) for of_file in parts] for key in sorted(keys)}
 
 
@@ -255,11 +257,11 @@ def _text(value: str | None) -> str:
     return "CAST(NULL AS VARCHAR)" if value is None else literal(value)
 
 
-def json_keys(files: Sequence[str], records: int = 1000) -> list[str]:
+def json_keys(files: Sequence[TextFile], records: int = 1000) -> list[str]:
     """The keys of the first records: data, for the data holder's eyes only."""
     keys: dict[str, None] = {}
     for file in files:
-        with closing(Opened(file)) as opened:
+        with closing(file.open()) as opened:
             for line in opened.read(1 << 20).split(b"\n")[:records]:
                 keys.update(dict.fromkeys(_keys(line)))
     chosen: dict[str, str] = {}
