@@ -79,8 +79,14 @@ table_options = combine_options(
 """The columns' options, those of trips, --geometry, --crs and --bad-lines."""
 
 
+table_option = click.option(
+    "--table", metavar="NAME", help="The table of a database, the sheet of a workbook, or the layer of a GeoPackage."
+)
+"""--table."""
+
+
 engine_options = combine_options(
-    click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one."),
+    table_option,
     click.option(
         "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
     ),

@@ -67,7 +67,6 @@ def open_events(events: Any, reading: Reading, slices: Slices | None = None) -> 
         return postgres.open_database(events, reading.table)
     from dpheatmap.curator.engines import duckdb
 
-    _refuse("the embedded engine", table=reading.table)
     return duckdb.open_table(events, reading, slices)
 
 

@@ -78,7 +78,7 @@ def open_table(events: Any, reading: Reading, slices: Slices | None) -> Iterator
         nullcontext() if reading.crs is None else converting(con, reading.crs),
         refuse_changes(events),
     ):
-        table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, slices))
+        table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, slices), reading.table)
         stream = table.stream
 
         def answer_of(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:

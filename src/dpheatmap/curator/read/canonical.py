@@ -33,16 +33,23 @@ if TYPE_CHECKING:
 
 
 def read_events(
-    con: duckdb.DuckDBPyConnection, events: Any, folder: str, bad_lines: str = "stop", question: Question | None = None
+    con: duckdb.DuckDBPyConnection,
+    events: Any,
+    folder: str,
+    bad_lines: str = "stop",
+    question: Question | None = None,
+    table: str | None = None,
 ) -> Table:
     """Make a path, glob, data frame, Arrow table or DuckDB relation readable on the connection.
 
     ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there. Without a
-    ``question`` all columns are read.
+    ``question`` all columns are read. ``table`` names one of several in a file.
     """
     if isinstance(events, (str, PathLike)):
-        table = open_files(con, fspath(events), bad_lines, question)
-        return table if table.narrowed is None else table.narrowed(question, folder)
+        found = open_files(con, fspath(events), bad_lines, question, table)
+        return found if found.narrowed is None else found.narrowed(question, folder)
+    if table is not None:
+        raise ParameterError("table names one of several in a file or a database, and this is a table. Leave it out.")
     return open_frame(con, events, folder, question)
 
 
@@ -54,6 +61,11 @@ def canonical_relation(table: Table, reading: Reading, *, slices: Slices | None 
     its points must be longitude and latitude.
     """
     user, weight, where = reading.user, reading.weight, reading.where
+    if table.units and user not in table.units:
+        raise PrivacyRefusal(
+            f"{table.name} does not tell whose its points are. Say what is to be protected: --user "
+            f"{', '.join(list(table.units)[:-1])} or {list(table.units)[-1]}."
+        )
     if reading.rows_alone and user is not None:
         what = "trip" if reading.each_row_is_a_trip else "person"
         raise PrivacyRefusal(f"Either the column {user!r} tells whose a row is, or each row is a {what}. Choose one.")

@@ -52,23 +52,30 @@ class Inspection:
     private: Mapping[str, Any]
 
 
-def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
-    """List columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
+def inspect_table(events: Any, *, read_rows: bool, table: str | None = None) -> Inspection:
+    """List columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only.
+
+    ``table`` names one of several in a file.
+    """
     with connection() as (con, folder):
-        table = read_events(con, events, folder, bad_lines="skip")
-        if table.stream is not None and isinstance(table.stream.parser, CsvParser) and looks_like_data(table.columns):
+        opened = read_events(con, events, folder, bad_lines="skip", table=table)
+        if (
+            opened.stream is not None
+            and isinstance(opened.stream.parser, CsvParser)
+            and looks_like_data(opened.columns)
+        ):
             raise DataError(
-                f"The first line of {table.name} looks like a row, not like names. Put a header line first."
+                f"The first line of {opened.name} looks like a row, not like names. Put a header line first."
             )
-        found = {role: _candidates(role, table) for role in _WORDS}
-        found |= _trips(table, found)
+        found = {role: _candidates(role, opened) for role in _WORDS}
+        found |= _trips(opened, found)
         guesses = {role: names for role, names in found.items() if role in _ALWAYS or names}
-        if table.geometries:
-            guesses["geometry"] = tuple(table.geometries)
-        private = readably(table, lambda: _numbers(con, table, guesses)) if read_rows else {}
-    unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
-    problems = tuple(_problems(table.columns, guesses))
-    return Inspection(table.listed, table.columns, guesses, unfit, problems, private)
+        if opened.geometries:
+            guesses["geometry"] = tuple(opened.geometries)
+        private = readably(opened, lambda: _numbers(con, opened, guesses)) if read_rows else {}
+    unfit = tuple(name for name, kind in opened.columns.items() if kind in FLOATS)
+    problems = tuple(_problems(opened.columns, guesses))
+    return Inspection(opened.listed, opened.columns, guesses, unfit, problems, private)
 
 
 def _candidates(role: str, table: Table) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ class Reading:
     engine : {"duckdb", "spark"}, optional
         Who counts: DuckDB by default; with "spark", ``events`` may be a table's name or paths that Spark reads.
     table : str, optional
-        The table of a database, if ``events`` is the URL of one.
+        The table of a database or of a SQLite file, the sheet of a workbook, or the layer of a GeoPackage.
     memory : int, optional
         A bound on the embedded engine's memory, in megabytes; what does not fit goes to disk.
     """

@@ -76,11 +76,15 @@ class JsonParser:
 
     keys: Sequence[str]
     user: str | None
-    record = LINE
-    broken = (
-        "it is not one JSON object, or not UTF-8, or longer than 2 MiB. A file that is one array becomes lines by: "
-        "jq -c '.[]' FILE. " + _WAYS_OUT
-    )
+    record: str = LINE
+
+    @property
+    def broken(self) -> str:
+        """What may be wrong with a line, and what to do."""
+        return (
+            "it is not one JSON object, or not UTF-8, or longer than 2 MiB. A file that is one array becomes lines by: "
+            f"jq -c '.[]' FILE. {_WAYS_OUT}"
+        )
 
     @property
     def columns(self) -> list[str]:
@@ -143,14 +147,27 @@ def open_json(
     skip: bool,
 ) -> Table:
     """Open files of JSON lines as a table of the requested keys; a folder's name is the key of its value."""
-    folders = _folders(files, folder_keys, ())
-    keys = sorted(question.columns - set(folders))
+    keys = sorted(question.columns - set(_folders(files, folder_keys, ())))
     user = question.user if question.user in keys else None
     if len({key.lower() for key in keys}) != len(keys):
         raise ParameterError("Columns were named whose names differ in case alone. Name others.")
     if any("\0" in key or not _is_text(key) for key in keys):
         raise ParameterError("A column was named whose name holds a zero byte or is not text. Name another.")
-    stream = _register(con, files, JsonParser(keys, user), skip)
+    return open_keys(con, files, name, folder_keys, JsonParser(keys, user), skip)
+
+
+def open_keys(
+    con: duckdb.DuckDBPyConnection,
+    files: Sequence[TextFile],
+    name: str,
+    folder_keys: frozenset[str],
+    parser: JsonParser,
+    skip: bool,
+) -> Table:
+    """Open files of JSON lines as a table of a parser's keys."""
+    keys, user = parser.keys, parser.user
+    folders = _folders(files, folder_keys, keys)
+    stream = _register(con, files, parser, skip)
     as_id = "id"
     while as_id in {key.lower() for key in keys}:
         as_id += "_"

@@ -22,13 +22,15 @@ _HEADER = 30
 _ENCRYPTED = 0x1
 
 
-def is_hidden(member: str) -> bool:
-    """Whether a member is one that systems put there for themselves."""
+def _is_hidden(member: str) -> bool:
     return any(part.startswith((".", "_")) for part in PurePosixPath(member).parts)
 
 
-def list_members(path: str) -> list[str]:
-    """The names of a zip's files that are not hidden; refuse a zip that can't be read in bounded time."""
+def list_members(path: str, *, hidden: bool = False) -> list[str]:
+    """The names of a zip's files, without ``hidden`` ones if not asked; refuse one that can't be read in bounded time.
+
+    Hidden are those that systems put there for themselves.
+    """
     name = Path(path).name
     try:
         with zipfile.ZipFile(path) as opened:
@@ -42,7 +44,7 @@ def list_members(path: str) -> list[str]:
         if info.header_offset < end:
             raise DataError(f"Files in {name!r} overlap. Pack them anew.")
         end = info.header_offset + _HEADER + info.compress_size
-    kept = [info for info in infos if not is_hidden(info.filename)]
+    kept = [info for info in infos if hidden or not _is_hidden(info.filename)]
     for info in kept:
         if info.flag_bits & _ENCRYPTED:
             raise DataError(f"The files in {name!r} are encrypted. Unpack it with its password, and read the files.")
