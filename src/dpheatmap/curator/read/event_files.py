@@ -16,6 +16,7 @@ from dpheatmap._util.database_url import public_url
 from dpheatmap._util.files import matching, not_a_pattern
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.flatgeobuf import FlatGeobufs
+from dpheatmap.curator.read.geojson import LINES, open_geojson
 from dpheatmap.curator.read.gpx import Tracks
 from dpheatmap.curator.read.parquet import open_parquet
 from dpheatmap.curator.read.question import Question
@@ -35,6 +36,7 @@ _FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
     ".json": "json", ".jsonl": "json", ".ndjson": "json", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite",
     ".gpkg": "sqlite", ".xlsx": "sheets", ".xlsm": "sheets", ".gpx": "gpx", ".shp": "shapefile", ".fgb": "flatgeobuf",
+    ".geojson": "geojson", **dict.fromkeys(LINES, "geojson lines"),
 }  # fmt: skip
 _WITH_TABLES = ("sqlite", "sheets")
 _COMPRESSIONS = (".gz", ".zst")
@@ -112,6 +114,8 @@ def open_files(
     skip = bad_lines == "skip"
     if kind in _READERS:
         return open_records(con, _READERS[kind], sources, name, keys, question, skip, table)
+    if kind.startswith("geojson"):
+        return open_geojson(con, sources, name, keys, question, skip)
     if kind == "csv":
         return open_csv(con, sources, name, keys, question, skip)
     question = Question(frozenset(json_keys(sources)), None) if question is None else question

@@ -63,6 +63,11 @@ class Parser(Protocol):
         ...
 
     @property
+    def refused(self) -> frozenset[int]:
+        """The problems of a record that refuse all of its file."""
+        ...
+
+    @property
     def broken(self) -> str:
         """A sentence about what may be wrong with a record, and what to do."""
         ...
@@ -129,6 +134,8 @@ class RecordStream:
             for batch, read in results:
                 if self.problem is not None:
                     return
+                if read.tally[kernels.BROKEN] and int(read.tally[kernels.PROBLEM]) in self.parser.refused:
+                    raise DataError(f"{read.file.name!r} is not whole, or not what its ending says. Export it anew.")
                 if read.tally[kernels.BROKEN] and self.first_broken is None:
                     self.first_broken = read
                     if not self.skip:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import duckdb
 
+from dpheatmap.curator.read.geometry import Geometry
 from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.records import Format, Wanted
 from dpheatmap.curator.read.sql_text import quote_name
@@ -53,25 +54,36 @@ def open_records(
     plain = [column for column in layout.columns if column != layout.point]
     asked = plain if question is None else [column for column in plain if column in question.columns]
     needs_point = layout.point is not None and (question is None or question.points or layout.point in question.columns)
-    point = _two_names(asked) if needs_point else None
+    point = two_names(asked) if needs_point else None
     user = question.user if question is not None and question.user in asked else None
     wanted = Wanted(asked, user, point)
-    made = [file._replace(lines=partial(form.lines, file.path, table, wanted)) for file in files]
+    sources = [file._replace(lines=partial(form.lines, file.path, table, wanted)) for file in files]
     parser = RecordParser(sorted({*asked, *(point or ())}), user, form.record)
-    opened = open_keys(con, made, name, folder_keys, parser, skip)
-    columns = dict.fromkeys([*layout.columns, *opened.folders], "VARCHAR")
+    opened = open_keys(con, sources, name, folder_keys, parser, skip)
     if point is None or layout.point is None or layout.geometry is None:
-        return replace(opened, columns=columns, listed=True, units=form.units)
+        return replace(opened, columns=_texts([*layout.columns, *opened.folders]), listed=True, units=form.units)
+    made = with_points(opened, plain, layout.point, point, layout.geometry, listed=True)
+    return replace(made, columns=_texts([*layout.columns, *opened.folders]), units=form.units)
+
+
+def with_points(
+    opened: Table, columns: Sequence[str], column: str, point: tuple[str, str], geometry: Geometry, *, listed: bool
+) -> Table:
+    """A table whose rows have the coordinates of points under two keys, with a column that stands for the points."""
     x, y = (f"TRY_CAST({quote_name(key)} AS DOUBLE)" for key in point)
-    shown = f"CASE WHEN {x} IS NOT NULL THEN 'a point' END AS {quote_name(layout.point)}"
-    relation = f"(SELECT *, {shown} FROM {opened.relation})"
+    shown = f"CASE WHEN {x} IS NOT NULL THEN 'a point' END AS {quote_name(column)}"
     return replace(
-        opened, relation=relation, columns=columns, listed=True, units=form.units,
-        geometries={layout.point: layout.geometry}, points={layout.point: (x, y)},
+        opened, relation=f"(SELECT *, {shown} FROM {opened.relation})",
+        columns=_texts([*columns, column, *opened.folders]), listed=listed,
+        geometries={column: geometry}, points={column: (x, y)},
     )  # fmt: skip
 
 
-def _two_names(taken: Sequence[str]) -> tuple[str, str]:
+def _texts(names: Iterable[str]) -> dict[str, str]:
+    return dict.fromkeys(names, "VARCHAR")
+
+
+def two_names(taken: Sequence[str]) -> tuple[str, str]:
     """Names for the coordinates of points that no column has."""
     x, y = "point_x", "point_y"
     while {x, y} & {name.lower() for name in taken}:

@@ -53,6 +53,7 @@ class CsvParser:
     columns: Sequence[str]
     user: str | None = None
     record = LINE
+    refused: frozenset[int] = frozenset()
     broken = (
         "a quote does not close on it, or it has more or fewer fields than the header, or it is not UTF-8, or longer "
         "than 2 MiB. Values can't span lines, for one person's line could then take others' with it. " + _WAYS_OUT
@@ -87,6 +88,11 @@ class JsonParser:
         )
 
     @property
+    def refused(self) -> frozenset[int]:
+        """The problems of a record that refuse all of its file."""
+        return frozenset()
+
+    @property
     def columns(self) -> list[str]:
         """The keys, and the id."""
         return [*self.keys, *([] if self.user is None else [self.user])]
@@ -97,14 +103,18 @@ class JsonParser:
         """Write the values of each column, and return how many rows there are."""
         from dpheatmap.curator.read.json_records import json_rows
 
+        names, ends, key_of, is_id = self.places()
+        found = json_rows(block.data, block.first, block.stop, names, ends, key_of, is_id, views, valid, tally)
+        return int(found)
+
+    def places(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """The keys in one text and their ends, the number of each column's key, and whether a column holds ids."""
         encoded = [key.encode() for key in self.keys]
         names = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
         ends = np.cumsum([len(key) for key in encoded], dtype=np.int64)
         ids = [] if self.user is None else [self.keys.index(self.user)]
         key_of = np.array([*range(len(self.keys)), *ids], np.int64)
-        is_id = np.arange(len(key_of)) >= len(self.keys)
-        found = json_rows(block.data, block.first, block.stop, names, ends, key_of, is_id, views, valid, tally)
-        return int(found)
+        return names, ends, key_of, np.arange(len(key_of)) >= len(self.keys)
 
 
 def open_csv(
@@ -147,13 +157,19 @@ def open_json(
     skip: bool,
 ) -> Table:
     """Open files of JSON lines as a table of the requested keys; a folder's name is the key of its value."""
-    keys = sorted(question.columns - set(_folders(files, folder_keys, ())))
+    keys = check_keys(question.columns - set(_folders(files, folder_keys, ())))
     user = question.user if question.user in keys else None
+    return open_keys(con, files, name, folder_keys, JsonParser(keys, user), skip)
+
+
+def check_keys(names: Iterable[str]) -> list[str]:
+    """The names in order; refuse those that no key can have, or that differ in case alone."""
+    keys = sorted(names)
     if len({key.lower() for key in keys}) != len(keys):
         raise ParameterError("Columns were named whose names differ in case alone. Name others.")
     if any("\0" in key or not _is_text(key) for key in keys):
         raise ParameterError("A column was named whose name holds a zero byte or is not text. Name another.")
-    return open_keys(con, files, name, folder_keys, JsonParser(keys, user), skip)
+    return keys
 
 
 def open_keys(
