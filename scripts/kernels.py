@@ -49,6 +49,11 @@ def use_commands(folder: Path) -> None:
     releases = [
         dph.release(table, domain, epsilon=1, user="person", x="x", y="y") for table in (parquet, csv, json_lines)
     ]
+    features = [
+        {"properties": row, "geometry": {"type": "Point", "coordinates": [row["x"], row["y"]]}} for row in rows[:100]
+    ]
+    (folder / "people.geojson").write_text(json.dumps({"features": features}))
+    dph.aggregate(folder / "people.geojson", domain, user="person")
     for made in releases[0], dph.combine(releases[:2], same=True):
         heat = made.heatmap(sigma=250)
         heat.save(str(folder / "map.png"))

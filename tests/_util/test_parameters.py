@@ -70,6 +70,8 @@ GOOD: dict[str, list[Any]] = {
             "user",
             "x",
             "y",
+            "to_x",
+            "to_y",
             "geometry",
             "weight",
             "where",
@@ -85,6 +87,7 @@ GOOD: dict[str, list[Any]] = {
     "crs": ["x"],
     "areas_crs": ["x"],
     "each_row_is_a_person": [True, False],
+    "each_row_is_a_trip": [True, False],
     "seed": [0],
     "uncertain": [True, False],
     "same": [True, False],
@@ -221,7 +224,11 @@ CALLS: dict[str, Callable[..., object]] = {
 """Each public function that takes a name of the rules, with everything else that it needs. The tables don't exist:
 whatever is refused is refused before a table is opened."""
 
-ALIASES = {("Domain.image", "width"): "image_width", ("Domain.image", "height"): "image_height"}
+ALIASES = {
+    ("Domain.image", "width"): "image_width",
+    ("Domain.image", "height"): "image_height",
+    **{(f"{kind}.sample", "points"): "sample_points" for kind in ("Release", "SlicedRelease", "Slice")},
+}
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., object]]]:

@@ -262,7 +262,7 @@ RULES: dict[str, Rule] = {
     "memory": _whole(64, 2**20, "It is in megabytes; 800 is enough for a hundred million rows."),
     **{
         role: _text("the name of a column", "Give it as text; dpheatmap inspect lists the names.")
-        for role in ("user", "x", "y", "geometry", "weight", "image", "time", "group")
+        for role in ("user", "x", "y", "to_x", "to_y", "geometry", "weight", "image", "time", "group")
     },
     "images": Rule(
         f"a list of 1 to {MOST_IMAGES} names, each once",
@@ -286,6 +286,12 @@ RULES: dict[str, Rule] = {
         lambda value: isinstance(value, bool),
         "True says that there is no user column because every row is another person.",
     ),
+    "each_row_is_a_trip": Rule(
+        "True or False",
+        lambda value: isinstance(value, bool),
+        "True says that there is no user column, and that trips are protected, not the people who made them.",
+    ),
+    "points": one_of("start", "end", "both", "path"),
     "uncertain": Rule(
         "True or False",
         lambda value: isinstance(value, bool),
@@ -297,7 +303,7 @@ RULES: dict[str, Rule] = {
         "True says that the releases are about one table, False that they are about other days or people.",
     ),
     "confidence": _real("a number above 0.5 and below 1", lambda v: 0.5 < v < 1, "0.9 or 0.95 are common."),
-    "points": _whole(1, 10**8, "It is the number of synthetic points."),
+    "sample_points": _whole(1, 10**8, "It is the number of synthetic points."),
     "seed": _whole(0, 2**63 - 1, "Any number will do; another one gives other points."),
     "k": _whole(1, 1000, "It is the number of places to find."),
     "metric": one_of("l1", "euclidean"),

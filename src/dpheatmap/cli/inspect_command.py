@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from dpheatmap.cli.shared_options import check_place, json_option
+from dpheatmap.cli.shared_options import check_place, json_option, table_option
 from dpheatmap.cli.terminal import answer, say, write_private
 
 
 @click.command("inspect")
 @click.argument("file")
 @click.option("--private-report", metavar="FILE", help="Write exact numbers (rows, nulls, ranges) to this file.")
+@table_option
 @json_option
-def command(file: str, private_report: str | None, as_json: bool) -> None:
+def command(file: str, private_report: str | None, table: str | None, as_json: bool) -> None:
     """Columns of FILE, guesses at user, x, y and time, and problems.
 
     Names and types go to stdout. Numbers that depend on people go to your terminal or the private report only.
@@ -26,7 +27,7 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
     if private_report is not None:
         check_place(private_report, read=(file,))
     terminal = sys.stderr.isatty()
-    found = inspect_table(file, read_rows=terminal or private_report is not None)
+    found = inspect_table(file, read_rows=terminal or private_report is not None, table=table)
     columns = [f"{name:<24} {kind}" for name, kind in found.columns.items()]
     columns += [""]
     columns += [f"{role}: {', '.join(names) or 'no column looks like it'}" for role, names in found.guesses.items()]
@@ -58,17 +59,22 @@ def command(file: str, private_report: str | None, as_json: bool) -> None:
                 "that is known without them, or let dpheatmap discover find it for a part of epsilon."
             )
     if not as_json and (found.public or terminal):
-        say(f"\nNext: {_release_of(file, found.guesses)}")
+        chosen = "" if table is None else f"--table {shlex.quote(table)} "
+        say(f"\nNext: {_release_of(file, found.guesses, chosen)}")
         for name in found.guesses.get("time", ())[:1]:
             say(f"For maps by time in one release, add: {_slices_of(name, found.columns[name])}")
 
 
-def _release_of(file: str, guesses: Mapping[str, Sequence[str]]) -> str:
+def _release_of(file: str, guesses: Mapping[str, Sequence[str]], table: str) -> str:
     """The release command for these guesses; the place is not taken from the data."""
-    roles = ("user",) if guesses.get("geometry") else ("user", "x", "y")
-    columns = " ".join(f"--{role} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles)
+    trips = "to_x" in guesses
+    roles = ["user", *(() if guesses.get("geometry") else ("x", "y")), *(("to_x", "to_y") if trips else ())]
+    given = {role: f"--{role.replace('_', '-')} {shlex.quote(next(iter(guesses[role]), 'COLUMN'))}" for role in roles}
+    if trips and not guesses["user"]:
+        given["user"] = "--each-row-is-a-trip"
+    columns = " ".join([*given.values(), *(["--points both"] if trips else [])])
     place = "--bbox=W,S,E,N (or --image WxH, or --unit)"
-    return f"dpheatmap release {shlex.quote(file)} --epsilon 1 {columns} -o map.dph.parquet -o map.html {place}"
+    return f"dpheatmap release {shlex.quote(file)} --epsilon 1 {table}{columns} -o map.dph.parquet -o map.html {place}"
 
 
 def _slices_of(name: str, kind: str) -> str:

@@ -40,7 +40,7 @@ def command(
     \b
     dpheatmap sample trips.dph.parquet -n 10000 -o points.parquet
     """
-    check(points=points)
+    check(sample_points=points)
     check_outputs(outputs, FORMATS, read=(release,))
     made = source_from(load(release), release, slice_)
     for output in outputs:

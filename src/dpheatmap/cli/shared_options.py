@@ -56,6 +56,16 @@ column_options = combine_options(
 table_options = combine_options(
     column_options,
     click.option(
+        "--each-row-is-a-trip", is_flag=True,
+        help="There is no user column: every row is a trip. Trips are protected, not the people who made several.",
+    ),
+    click.option("--to-x", metavar="COLUMN", help="Longitude, or x, of a trip's end."),
+    click.option("--to-y", metavar="COLUMN", help="Latitude, or y, of a trip's end."),
+    click.option(
+        "--points", metavar="WHICH",
+        help="What of a trip counts: start, end, both, or path, 17 points on the straight line between them.",
+    ),
+    click.option(
         "--geometry", metavar="COLUMN", help="A column of points instead of x and y; GeoParquet tells its own."
     ),
     click.option(
@@ -66,11 +76,17 @@ table_options = combine_options(
         help="What a broken line of CSV or JSON does: stop the release before it is paid for, or be left out (skip).",
     ),
 )  # fmt: skip
-"""The columns' options, --geometry, --crs and --bad-lines."""
+"""The columns' options, those of trips, --geometry, --crs and --bad-lines."""
+
+
+table_option = click.option(
+    "--table", metavar="NAME", help="The table of a database, the sheet of a workbook, or the layer of a GeoPackage."
+)
+"""--table."""
 
 
 engine_options = combine_options(
-    click.option("--table", metavar="NAME", help="The table of a database, if FILE is the URL of one."),
+    table_option,
     click.option(
         "--engine", help="Who counts: duckdb, as by default, or spark, with FILE a table or a path that it knows."
     ),

@@ -83,7 +83,7 @@ def count(
         grouped = slices is not None
         roles: dict[str, Any] = {
             "weighted": reading.weight is not None,
-            "each_row_is_a_person": reading.each_row_is_a_person,
+            "each_row_is_a_person": reading.rows_alone and not reading.several_points,
             "grouped": grouped,
         }
         kept_seconds = 0.0
@@ -94,12 +94,13 @@ def count(
             relation, kept_seconds = source.keep(relation, None, progress)
         answer, seconds = source.run(source.statement(relation, domain, **roles), grouped, progress)
         broken, empty = source.lines_left_out()
+        unit = source.table.units.get(reading.user or "", reading.unit)
     seconds += kept_seconds
     counters = dict(zip(COUNTERS, answer.counters, strict=True))
     report = RowReport(**counters, seconds=seconds, broken_lines=broken, empty_lines=empty)
     found = answer.counts(domain, 1 if slices is None else len(slices.axis.labels))
     _verify(found, report)
-    return [replace(counts, part=reading.people, report=report) for counts in found]
+    return [replace(counts, part=reading.people, report=report, unit=unit) for counts in found]
 
 
 def public_domain(domain: object) -> Domain:

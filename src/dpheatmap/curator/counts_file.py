@@ -30,6 +30,7 @@ from dpheatmap.design.shares import UNITS
 from dpheatmap.errors import DataError, DpheatmapError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.trust import PERSON, Trust
 from dpheatmap.slicing.part import Part
 
 KEY = "dpheatmap-counts"
@@ -66,7 +67,8 @@ def load(path: str | PathLike[str]) -> Counts:
         report = None if metadata["report"] is None else RowReport(**metadata["report"])
         part = metadata["part"]
         part = None if part is None else Part(part[0], part[1], tuple(part[2]))
-        counts = Counts(domain, codes[:-1], sums, report, part, np.array(metadata["turns"], dtype=np.int64))
+        unit = Trust(unit=metadata.get("unit", PERSON)).unit
+        counts = Counts(domain, codes[:-1], sums, report, part, np.array(metadata["turns"], dtype=np.int64), unit)
         fits = codes[-1] == 4**domain.depth and sums[0] == 0 and metadata["units_per_person"] == UNITS
         fits &= report is None or counts.total <= UNITS * report.people
     except (LookupError, TypeError, ValueError, ArithmeticError, EOFError, OSError, DpheatmapError):
@@ -83,6 +85,7 @@ def _metadata(counts: Counts) -> dict[str, Any]:
         "domain": counts.domain.to_dict(),
         "units_per_person": UNITS,
         "part": counts.part,
+        "unit": counts.unit,
         "report": None if counts.report is None else asdict(counts.report),
         "turns": counts.turns.tolist(),
     }

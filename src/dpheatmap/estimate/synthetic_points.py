@@ -62,7 +62,7 @@ class _People(NamedTuple):
 
 
 def _check(count: int, seed: int | None, uncertain: bool) -> None:
-    check(points=count, uncertain=uncertain)
+    check(sample_points=count, uncertain=uncertain)
     if seed is not None:
         check(seed=seed)
 

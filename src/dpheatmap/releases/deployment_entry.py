@@ -23,6 +23,7 @@ from dpheatmap.releases.deployment_schema import SECTIONS, VERSION, problem_of, 
 from dpheatmap.releases.noise_law import least_devices
 from dpheatmap.releases.release import Release
 from dpheatmap.releases.sliced_release import SlicedRelease
+from dpheatmap.releases.trust import PERSON, Trust
 
 BLANK = "TO FILL IN"
 """How every text begins that somebody still has to write."""
@@ -220,8 +221,7 @@ def _facts_of_release(release: Release | SlicedRelease) -> dict[str, dict[str, A
             "unprotected_quantities": _public_quantities(release),
         },
         "privacy_loss": {
-            "privacy_unit": _UNITS[who],
-            "privacy_unit_details": _ADJACENT[who].replace("twice epsilon", f"twice {_budget_name(loss)}"),
+            **_unit(release.trust, loss),
             "privacy_parameters": parameters,
             "privacy_parameters_details": f"Exactly, {loss}. It is the loss of this release alone, and further "
             f"releases about the same people add theirs. {label['budget']}",
@@ -243,6 +243,18 @@ def _facts_of_release(release: Release | SlicedRelease) -> dict[str, dict[str, A
         },
         "administrative": {},
     }  # fmt: skip
+
+
+def _unit(trust: Trust, loss: PrivacyLoss) -> dict[str, str]:
+    """What is protected, and which tables are adjacent."""
+    if trust.unit == PERSON:
+        adjacent = _ADJACENT[trust.who].replace("twice epsilon", f"twice {_budget_name(loss)}")
+        return {"privacy_unit": _UNITS[trust.who], "privacy_unit_details": adjacent}
+    return {
+        "privacy_unit": f"{trust.unit.capitalize()} (not user-level)",
+        "privacy_unit_details": f"Two tables are adjacent if one is the other with one {trust.unit} added (unbounded "
+        f"adjacency). A person with several {trust.unit}s is protected for each of them only.",
+    }
 
 
 def _composition(release: Release | SlicedRelease) -> str:

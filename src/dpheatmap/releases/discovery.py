@@ -40,7 +40,7 @@ class Discovery:
     seeded : bool
         Whether the noise came from a seed; such a discovery is NOT PRIVATE.
     trust : Trust
-        Who was trusted with the data: always a curator.
+        Who was trusted with the data, always a curator, and what is protected.
     noise : LaplaceNoise
         The law of the noise: always the discrete Laplace.
     """
@@ -53,7 +53,7 @@ class Discovery:
     people: float
     ledger: LedgerEntry | None = None
     seeded: bool = False
-    trust: ClassVar[Trust] = CURATOR
+    trust: Trust = CURATOR
     noise: ClassVar[NoiseLaw] = LAPLACE
 
     @property

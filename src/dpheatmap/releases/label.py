@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from dpheatmap.design.shares import exact_text
 from dpheatmap.releases.noise_law import least_devices
+from dpheatmap.releases.trust import PERSON, UNITS
 
 if TYPE_CHECKING:
     from dpheatmap.design.privacy_loss import PrivacyLoss
@@ -67,17 +68,16 @@ def privacy_label(release: Promise) -> Mapping[str, str]:
     >>> odds_in_words(Fraction(1))
     '2.72'
     """
-    unit = "epsilon" if getattr(release.loss, "rho", None) is None else "rho"
+    budget = "epsilon" if getattr(release.loss, "rho", None) is None else "rho"
+    unit = release.trust.unit
     label = {
-        "who": "Everybody whose rows went into it, and everybody whose rows did not: each person's whole data, all of "
-        "their rows together, however many.",
+        "who": _PROTECTED[unit],
         "from_what": "From anyone who sees the release and everything made from it, whatever else they know and "
-        f"however much they compute: they can hardly tell {_HIDDEN[release.trust.collected]}.",
+        f"however much they compute: they can hardly tell {_secret(release.trust)}.",
         "how_strongly": _strength(release),
         "trusted": _trust(release.trust, release.noise),
         "not_promised": "Nothing is hidden that holds for people in general: a busy place is still shown as busy. "
-        "People who share an id are protected as one, and one person with several ids is protected for each of them "
-        f"only. Every further release about the same people adds its {unit} to this one's. The domain, the "
+        f"{_ONLY[unit]} Every further release about the same people adds its {budget} to this one's. The domain, the "
         f"settings and the time of making are public and not protected.{_OPEN.get(release.trust.who, '')}",
         "budget": _budget(release),
     }
@@ -94,12 +94,50 @@ def label_of_combination(together: Promise, releases: Sequence[Promise]) -> Mapp
         f"Made from {len(releases)} releases, with {losses} and {releases[-1].loss}; for people who are in "
         f"all of them, they add up. {label['how_strongly']}"
     )
-    for part in ("trusted", "not_promised", "budget"):
+    for part in ("who", "trusted", "not_promised", "budget"):
         label[part] = " ".join(dict.fromkeys(privacy_label(release)[part] for release in releases))
     return label
 
 
-_HIDDEN = {False: "whether a person's data was used at all", True: "what a person's data was, or whether there was any"}
+_DATA = {
+    PERSON: "a person's data",
+    "row": "a row",
+    "trip": "a trip",
+    "file": "a file",
+    "folder": "a folder's files",
+    "creator": "a creator's files",
+}
+"""What is left out of a neighbouring table, by what is protected."""
+_PROTECTED = {
+    PERSON: "Everybody whose rows went into it, and everybody whose rows did not: each person's whole data, all of "
+    "their rows together, however many.",
+    "row": "Each row that went into it, and each that did not. The one who made it says that every row is another "
+    "person's.",
+    "trip": "Each trip that went into it, and each that did not: its start and its end together. Not each person: "
+    "whoever made several trips is protected for each of them alone.",
+    "file": "Each file that went into it, and each that did not: all points of the file together. Not each person: "
+    "whoever has several files is protected for each of them alone.",
+    "folder": "All files of each folder that went into it, and of each that did not, together. The one who made it "
+    "says that every folder is another person's.",
+    "creator": "All files of each creator that went into it, and of each that did not, together: whoever or whatever "
+    "the files name as such. People who share a creator's name are protected as one.",
+}
+_SEVERAL_IDS = (
+    "People who share an id are protected as one, and one person with several ids is protected for each of them only."
+)
+_ONLY = {
+    unit: _SEVERAL_IDS
+    if unit == PERSON
+    else f"One person with several {unit}s is protected for each of them only: with k of them by k times that loss."
+    for unit in UNITS
+}
+
+
+def _secret(trust: Trust) -> str:
+    data = _DATA[trust.unit]
+    return f"what {data} was, or whether there was any" if trust.collected else f"whether {data} was used at all"
+
+
 _FORGED = " A dishonest device can send anything and distort the map; nothing here bounds by how much."
 _OPEN = {
     "shuffler": f" Whose devices took part is not hidden.{_FORGED}",
@@ -127,9 +165,10 @@ def _strength(release: Promise) -> str:
     factor = f"the probability of any outcome by a factor of at most e^{epsilon} = {odds}{but}"
     if release.trust.who == "nobody":
         return f"{kind}, for each single report: other data of a person, or none, changes {factor}.{weak}"
+    one = f"one{_DATA[release.trust.unit].removeprefix('a')}"
     return (
-        f"{kind}: leaving one person's data out changes {factor}. "
-        f"Replacing one person's data by other data counts as leaving out and adding, {twice}.{weak}"
+        f"{kind}: leaving {one} out changes {factor}. "
+        f"Replacing {one} by other data counts as leaving out and adding, {twice}.{weak}"
     )
 
 

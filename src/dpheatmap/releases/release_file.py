@@ -24,7 +24,7 @@ from dpheatmap._util.parameters import DEEPEST, as_epsilon
 from dpheatmap.design import privacy_loss
 from dpheatmap.design.design import AskingDesign, Question, asks
 from dpheatmap.design.ladder import LadderDesign
-from dpheatmap.design.privacy_loss import ConcentratedLoss
+from dpheatmap.design.privacy_loss import ConcentratedLoss, PrivacyLoss
 from dpheatmap.design.registry import read_design
 from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
@@ -42,7 +42,7 @@ from dpheatmap.releases.noise_law import (
     fits,
 )
 from dpheatmap.releases.release import LedgerEntry, Release
-from dpheatmap.releases.trust import CURATOR, Trust
+from dpheatmap.releases.trust import CURATOR, PERSON, Trust
 
 if TYPE_CHECKING:
     from dpheatmap.releases.sliced_release import SlicedRelease
@@ -116,7 +116,7 @@ def describe(release: Release) -> dict[str, Any]:
         "made": release.made.isoformat(),
         "domain": release.domain.to_dict(),
         **privacy_loss.to_dict(loss),
-        "neighbours": NEIGHBOURS_BY_RHO if isinstance(loss, ConcentratedLoss) else NEIGHBOURS[trust.who],
+        **unit_of(trust, loss),
         "trusted": trust.who,
         "participants": trust.participants,
         "design": release.design.name,
@@ -134,14 +134,28 @@ def describe(release: Release) -> dict[str, Any]:
     }
 
 
+def unit_of(trust: Trust, loss: PrivacyLoss) -> dict[str, str]:
+    """What is protected: which tables are neighbours, and the unit if it is not a person."""
+    by_rho = isinstance(loss, ConcentratedLoss)
+    if trust.unit == PERSON:
+        return {"neighbours": NEIGHBOURS_BY_RHO if by_rho else NEIGHBOURS[trust.who]}
+    twice = "twice rho" if by_rho else "twice epsilon"
+    return {"neighbours": f"add or remove one {trust.unit}; replacing one costs {twice}", "unit": trust.unit}
+
+
+def curator(metadata: Mapping[str, Any]) -> Trust:
+    """The trust model of a curator's release, with what it protects."""
+    return Trust(unit=metadata.get("unit", PERSON))
+
+
 def _trust(metadata: Mapping[str, Any]) -> tuple[Trust, NoiseLaw]:
     """The trust model and the law of the noise. Files of format 1 don't name them: a curator, and Laplace noise."""
     if metadata["format"] < 2:
-        return CURATOR, LAPLACE
+        return curator(metadata), LAPLACE
     if metadata["format"] == GAUSSIAN:
         if metadata["trusted"] != CURATOR.who or metadata["noise"]["family"] != DISCRETE_GAUSSIAN.family:
             raise ValueError("the noise is not that of the format")
-        return CURATOR, DISCRETE_GAUSSIAN
+        return curator(metadata), DISCRETE_GAUSSIAN
     participants = metadata["participants"]
     if type(participants) is not int:
         raise ValueError("the number of participants is not a whole number")

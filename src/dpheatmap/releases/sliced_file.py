@@ -49,7 +49,7 @@ def describe(release: SlicedRelease) -> dict[str, Any]:
         "made": release.made.isoformat(),
         "domain": release.domain.to_dict(),
         **privacy_loss.to_dict(release.loss),
-        "neighbours": release_file.NEIGHBOURS["curator"],
+        **release_file.unit_of(release.trust, release.loss),
         "trusted": "curator",
         "design": release.design.name,
         "units_per_person": UNITS,
@@ -125,7 +125,7 @@ def _from_metadata(metadata: Mapping[str, Any], columns: Mapping[str, Ints]) -> 
     return SlicedRelease(
         domain=domain, loss=PureLoss(loss.epsilon), axis=axis, split=metadata["split"],
         design=design, families=tuple(families), seeded=bool(metadata["seeded"]),
-        made=made, ledger=release_file.ledger_entry(metadata.get("ledger")),
+        made=made, ledger=release_file.ledger_entry(metadata.get("ledger")), trust=release_file.curator(metadata),
     )  # fmt: skip
 
 

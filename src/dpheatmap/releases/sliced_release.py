@@ -134,7 +134,7 @@ class SlicedRelease:
     def _tree(self, measured: Measurements, loss: PureLoss) -> Release:
         return Release(
             domain=self.domain, loss=loss, measurements=measured, design=self.design, units=UNITS, seeded=self.seeded,
-            made=self.made, ledger=self.ledger,
+            made=self.made, ledger=self.ledger, trust=self.trust,
         )  # fmt: skip
 
     def heatmap(

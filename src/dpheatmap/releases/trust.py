@@ -11,6 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 TRUSTED = ("curator", "shuffler", "servers", "nobody")
+PERSON = "person"
+UNITS = (PERSON, "row", "trip", "file", "folder", "creator")
+"""What may be protected as if it were a person, where a table does not tell whose its rows are."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +26,18 @@ class Trust:
         Who was trusted with people's data.
     participants : int or None
         The public number of devices that sent something; None for a curator.
+    unit : {"person", "row", "trip", "file", "folder", "creator"}
+        What is protected. Only a curator's release has another one than the person.
     """
 
     who: str = "curator"
     participants: int | None = None
+    unit: str = PERSON
 
     def __post_init__(self) -> None:
         counted = self.participants is not None and 1 <= self.participants < 2**40
-        if self.who not in TRUSTED or counted != self.collected:
+        known = self.unit in UNITS if self.who == "curator" else self.unit == PERSON
+        if self.who not in TRUSTED or counted != self.collected or not known:
             raise ValueError("not a trust model")
 
     @property

@@ -35,7 +35,7 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stream_of(path: Path, size: int = 1 << 20) -> RecordStream:
-    header = csv_header(str(path))
+    header = csv_header(TextFile(str(path)))
     return RecordStream([TextFile(str(path), header.start)], CsvParser(header, header.columns), False, 2, size)
 
 
@@ -212,4 +212,4 @@ def test_a_file_that_can_t_be_opened_is_told(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr("builtins.open", locked)
     with pytest.raises(DataError, match=r"'t\.csv' can't be opened: Permission denied"):
-        csv_header(str(path))
+        csv_header(TextFile(str(path)))

@@ -51,6 +51,8 @@ class Counts:
         The part of the population that the counts are about, if it is not everybody.
     turns : array of int
         The positions at which ``sums`` turn over.
+    unit : str
+        What stands for a person, and is protected: such as "person" or "trip".
 
     Notes
     -----
@@ -65,6 +67,7 @@ class Counts:
     report: RowReport | None = None
     part: Part | None = None
     turns: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    unit: str = "person"
 
     @classmethod
     def from_cells(cls, domain: Domain, x: Ints, y: Ints, weight: Ints, report: RowReport | None = None) -> Counts:

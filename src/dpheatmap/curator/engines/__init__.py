@@ -56,16 +56,17 @@ def open_events(events: Any, reading: Reading, slices: Slices | None = None) -> 
     if reading.engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
 
-        _refuse("Spark", table=reading.table, memory=reading.memory, crs=reading.crs)
+        _refuse("Spark", table=reading.table, memory=reading.memory, crs=reading.crs, points=reading.points)
         return spark.open_frame(events)
     if is_database(events):
         from dpheatmap.curator.engines import postgres
 
-        _refuse("PostgreSQL", memory=reading.memory, engine=reading.engine, crs=reading.crs)
+        _refuse(
+            "PostgreSQL", memory=reading.memory, engine=reading.engine, crs=reading.crs, points=reading.points
+        )  # fmt: skip
         return postgres.open_database(events, reading.table)
     from dpheatmap.curator.engines import duckdb
 
-    _refuse("the embedded engine", table=reading.table)
     return duckdb.open_table(events, reading, slices)
 
 

@@ -78,15 +78,16 @@ def open_table(events: Any, reading: Reading, slices: Slices | None) -> Iterator
         nullcontext() if reading.crs is None else converting(con, reading.crs),
         refuse_changes(events),
     ):
-        table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, slices))
+        table = read_events(con, events, folder, reading.bad_lines, Question.of(reading, slices), reading.table)
         stream = table.stream
 
         def answer_of(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
             return readably(table, lambda: run(con, sql, folder, sort_rows, tick))
 
         kept = partial(keep_rows, con, table=table, folder=folder)
-        if stream is None:  # points are converted once
-            yield OpenTable(table, answer_of, keep=kept, read_once=reading.crs is not None)
+        if stream is None:  # points are converted once, and trips numbered once
+            once = reading.crs is not None or reading.several_points
+            yield OpenTable(table, answer_of, keep=kept, read_once=once)
         else:
             left_out = lambda: (stream.broken, stream.empty)  # noqa: E731
             yield OpenTable(table, answer_of, keep=kept, read_once=True, lines_left_out=left_out)

@@ -12,7 +12,6 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -169,13 +168,3 @@ def blocks_of_stream(file: Reader, start: int, size: int = SIZE) -> Iterator[Blo
 def _pass_over(file: Reader, size: int) -> None:
     while size > 0 and (got := file.read(size)):
         size -= len(got)
-
-
-def line_number(path: str, at: int) -> int:
-    """The number of the line that begins at a byte, counted from 1."""
-    lines = 1
-    with closing(Opened(path)) as file:
-        while at > 0 and (got := file.read(min(at, SIZE))):
-            lines += got.count(b"\n")
-            at -= len(got)
-    return lines

@@ -24,6 +24,7 @@ from dpheatmap.curator.read.question import Question
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import FLOATS, WHOLE_NUMBERS, Table, is_id, missing_column, type_of
+from dpheatmap.curator.read.trips import events_of_trips
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.slicing.part import Part
 
@@ -32,16 +33,23 @@ if TYPE_CHECKING:
 
 
 def read_events(
-    con: duckdb.DuckDBPyConnection, events: Any, folder: str, bad_lines: str = "stop", question: Question | None = None
+    con: duckdb.DuckDBPyConnection,
+    events: Any,
+    folder: str,
+    bad_lines: str = "stop",
+    question: Question | None = None,
+    table: str | None = None,
 ) -> Table:
     """Make a path, glob, data frame, Arrow table or DuckDB relation readable on the connection.
 
     ``folder`` is private and temporary; a relation, which lives on a connection of its own, is copied there. Without a
-    ``question`` all columns are read.
+    ``question`` all columns are read. ``table`` names one of several in a file.
     """
     if isinstance(events, (str, PathLike)):
-        table = open_files(con, fspath(events), bad_lines, question)
-        return table if table.narrowed is None else table.narrowed(question, folder)
+        found = open_files(con, fspath(events), bad_lines, question, table)
+        return found if found.narrowed is None else found.narrowed(question, folder)
+    if table is not None:
+        raise ParameterError("table names one of several in a file or a database, and this is a table. Leave it out.")
     return open_frame(con, events, folder, question)
 
 
@@ -53,17 +61,27 @@ def canonical_relation(table: Table, reading: Reading, *, slices: Slices | None 
     its points must be longitude and latitude.
     """
     user, weight, where = reading.user, reading.weight, reading.where
-    if reading.each_row_is_a_person and user is not None:
-        raise PrivacyRefusal(f"Either the column {user!r} tells whose a row is, or each row is a person. Choose one.")
-    if not reading.each_row_is_a_person and user is None:
+    if table.units and user not in table.units:
+        raise PrivacyRefusal(
+            f"{table.name} does not tell whose its points are. Say what is to be protected: --user "
+            f"{', '.join(list(table.units)[:-1])} or {list(table.units)[-1]}."
+        )
+    if reading.rows_alone and user is not None:
+        what = "trip" if reading.each_row_is_a_trip else "person"
+        raise PrivacyRefusal(f"Either the column {user!r} tells whose a row is, or each row is a {what}. Choose one.")
+    if not reading.rows_alone and user is None:
         raise PrivacyRefusal(
             "No user column was named, so a person with many rows would not be protected. "
-            "Name it, or say each_row_is_a_person=True (--each-row-is-a-person) if that is the truth."
+            "Name it, or say each_row_is_a_person=True (--each-row-is-a-person) if that is the truth, or "
+            "each_row_is_a_trip=True (--each-row-is-a-trip) to protect trips alone."
         )
     roles: dict[str, Role] = {
-        "x": lambda of: _coordinates(of, reading, degrees)[0],
-        "y": lambda of: _coordinates(of, reading, degrees)[1],
+        "x": lambda of: _coordinates(of, reading, degrees, end=reading.points == "end")[0],
+        "y": lambda of: _coordinates(of, reading, degrees, end=reading.points == "end")[1],
     }
+    if reading.several_points:
+        roles["to_x"] = lambda of: _coordinates(of, reading, degrees, end=True)[0]
+        roles["to_y"] = lambda of: _coordinates(of, reading, degrees, end=True)[1]
     if user is not None:
         roles["person"] = lambda of: _person(of, user)
     if weight is not None:
@@ -82,9 +100,10 @@ def canonical_relation(table: Table, reading: Reading, *, slices: Slices | None 
     only = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     chosen = [f"{sql} AS {role}" for role, sql in found.items() if role not in (KEPT, SAME)]
     relation = f"SELECT {', '.join(chosen)} FROM {rows}{only}"
-    if slices is None:
-        return relation
-    return slices.number(relation, {role: sql for role, sql in found.items() if role not in (KEPT, SAME)})
+    found = {role: sql for role, sql in found.items() if role not in (KEPT, SAME)}
+    if reading.several_points:
+        relation, found = events_of_trips(relation, found, reading)
+    return relation if slices is None else slices.number(relation, found)
 
 
 def _is_of_part(table: Table, part: Part) -> str:
@@ -133,14 +152,19 @@ def _person(table: Table, user: str) -> str:
     return quote_name(table.ids.get(user, user))
 
 
-def _coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str, str]:
+def _coordinates(table: Table, reading: Reading, degrees: bool, *, end: bool) -> tuple[str, str]:
+    """The coordinates of a row, or those of the ``end`` of a trip."""
     if reading.crs is not None:
-        return in_degrees(*_own_coordinates(table, reading, degrees=False))
-    return _own_coordinates(table, reading, degrees)
+        return in_degrees(*_own_coordinates(table, reading, False, end))
+    return _own_coordinates(table, reading, degrees, end)
 
 
-def _own_coordinates(table: Table, reading: Reading, degrees: bool) -> tuple[str, str]:
+def _own_coordinates(table: Table, reading: Reading, degrees: bool, end: bool) -> tuple[str, str]:
     """The coordinates as they are in the table."""
+    if end:
+        assert reading.to_x is not None
+        assert reading.to_y is not None
+        return _number(table, reading.to_x), _number(table, reading.to_y)
     if reading.x is not None and reading.y is not None:
         return _number(table, reading.x), _number(table, reading.y)
     geometry = next(iter(table.geometries), None) if reading.geometry is None else reading.geometry

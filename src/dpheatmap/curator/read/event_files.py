@@ -15,18 +15,41 @@ import duckdb
 from dpheatmap._util.database_url import public_url
 from dpheatmap._util.files import matching, not_a_pattern
 from dpheatmap.curator.engines.duckdb import quietly
+from dpheatmap.curator.read.flatgeobuf import FlatGeobufs
+from dpheatmap.curator.read.geojson import LINES, open_geojson
+from dpheatmap.curator.read.gpx import Tracks
 from dpheatmap.curator.read.parquet import open_parquet
 from dpheatmap.curator.read.question import Question
+from dpheatmap.curator.read.record_tables import open_records
+from dpheatmap.curator.read.records import Format
+from dpheatmap.curator.read.shapefile import Shapefiles
 from dpheatmap.curator.read.sql_text import literal
+from dpheatmap.curator.read.sqlite_file import SqliteTables
 from dpheatmap.curator.read.table import Table
 from dpheatmap.curator.read.text import json_keys, open_csv, open_json
-from dpheatmap.errors import DataError
+from dpheatmap.curator.read.text_file import TextFile
+from dpheatmap.curator.read.workbook import Workbooks
+from dpheatmap.curator.read.zip_members import list_members
+from dpheatmap.errors import DataError, ParameterError
 
 _FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
-    ".json": "json", ".jsonl": "json", ".ndjson": "json",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite",
+    ".gpkg": "sqlite", ".xlsx": "sheets", ".xlsm": "sheets", ".gpx": "gpx", ".shp": "shapefile", ".fgb": "flatgeobuf",
+    ".geojson": "geojson", **dict.fromkeys(LINES, "geojson lines"),
 }  # fmt: skip
+_WITH_TABLES = ("sqlite", "sheets")
 _COMPRESSIONS = (".gz", ".zst")
+_ZIPPED = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+"""Endings of files that are read in a zip. Others, such as notes to the reader, are left alone."""
+_READERS: dict[str, Format] = {
+    "sqlite": SqliteTables(),
+    "sheets": Workbooks(),
+    "gpx": Tracks(),
+    "shapefile": Shapefiles(),
+    "flatgeobuf": FlatGeobufs(),
+}
+"""Readers that make lines of a file's records, by format."""
 _STORES = re.compile(r"(s3|s3a|s3n|gs|gcs|r2|https?)://")
 
 
@@ -51,10 +74,12 @@ def open_files(
     path: str,
     bad_lines: str = "stop",
     question: Question | None = None,
+    table: str | None = None,
 ) -> Table:
     """Open a file, pattern, folder or address as a table, and read the columns of a ``question``, or all.
 
     ``bad_lines`` tells whether a broken line of a text file stops the reading ("stop") or is left out ("skip").
+    ``table`` names a table, sheet or layer of files that have several.
     """
     files = _files_in_store(con, path) if _STORES.match(path) else matching(path)
     if not files:
@@ -70,24 +95,41 @@ def open_files(
             )
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     _refuse_names_that_are_no_text(files)
-    formats = {_format(file) for file in files}
+    sources = [source for file in files for source in _sources(file)]
+    formats = {_format(file.path if file.member is None else file.member) for file in sources}
     if len(formats) != 1:
         raise DataError(f"The files that match {path!r} are of different formats. Give one format at a time.")
     name, kind = Path(path).name, formats.pop()
     names = "[" + ", ".join(literal(not_a_pattern(file)) for file in files) + "]"
     keys = _partitions(path, files)
+    if table is not None and kind not in _WITH_TABLES:
+        raise ParameterError(f"table means nothing to {name!r}, which is one. Leave it out.")
     if kind == "parquet":
         return open_parquet(con, files, names, name, keys)
     if _STORES.match(path):
         raise DataError(
-            f"{public_url(path, 'input')} is text, and text is read from files on this machine. Download it first, or "
-            "store it as Parquet."
+            f"{public_url(path, 'input')} is not Parquet, and anything else is read from files on this machine. "
+            "Download it first, or store it as Parquet."
         )
     skip = bad_lines == "skip"
+    if kind in _READERS:
+        return open_records(con, _READERS[kind], sources, name, keys, question, skip, table)
+    if kind.startswith("geojson"):
+        return open_geojson(con, sources, name, keys, question, skip)
     if kind == "csv":
-        return open_csv(con, files, name, keys, question, skip)
-    question = Question(frozenset(json_keys(files)), None) if question is None else question
-    return open_json(con, files, name, keys, question, skip)
+        return open_csv(con, sources, name, keys, question, skip)
+    question = Question(frozenset(json_keys(sources)), None) if question is None else question
+    return open_json(con, sources, name, keys, question, skip)
+
+
+def _sources(file: str) -> list[TextFile]:
+    """The file, or the members of a zip that are text in lines."""
+    if not file.lower().endswith(".zip"):
+        return [TextFile(file)]
+    members = [name for name in list_members(file) if Path(name).suffix.lower() in _ZIPPED]
+    if not members:
+        raise DataError(f"{Path(file).name!r} has no file in it that ends in {', '.join(_ZIPPED)}. Unpack it.")
+    return [TextFile(file, member=member) for member in members]
 
 
 def _refuse_names_that_are_no_text(files: Iterable[str]) -> None:
@@ -132,7 +174,7 @@ def _format(file: str) -> str:
         suffixes.pop()
     if not suffixes or suffixes[-1] not in _FORMATS:
         raise DataError(
-            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, also compressed (.gz, .zst): "
-            "save a spreadsheet as CSV in UTF-8, and read other files in Python, which takes data frames."
+            f"{Path(file).name!r} has no known ending. Use one of {', '.join(_FORMATS)}, also compressed (.gz, .zst) "
+            "or zipped (.zip). Read other files in Python, which takes data frames."
         )
     return _FORMATS[suffixes[-1]]

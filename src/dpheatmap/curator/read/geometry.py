@@ -7,6 +7,7 @@ bit. A value that is not a point, or not well-known binary at all, has no coordi
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,8 +33,27 @@ class Geometry:
             where = "an unknown system" if self.system is None else f"the system {self.system!r}"
             raise DataError(
                 f"The points {column!r} of {table} are in {where}, and a box needs longitude and latitude in degrees. "
-                "Convert them, as with to_crs(4326) of geopandas."
+                "Name it by crs (--crs), or convert them, as with to_crs(4326) of geopandas."
             )
+
+
+def system_of_text(text: str, name: str | None = None) -> Geometry:
+    """The geometry of points whose system is written as well-known text; an empty text is an unknown system."""
+    start = text.lstrip().upper()
+    if not start:
+        return Geometry("wkb", False, name)
+    degrees = start.startswith(("GEOGCS", "GEOGCRS", "GEODCRS", "GEODETICCRS", "GEOGRAPHICCRS")) and "DEGREE" in start
+    quoted = text.partition('"')[2].partition('"')[0]
+    return Geometry("wkb", degrees, name or quoted[:100] or None)
+
+
+def point_of_wkb(value: bytes | None) -> tuple[float, float] | None:
+    """The x and y of a point's well-known binary; None if it is not a point."""
+    if value is None or len(value) < 21 or value[0] > 1:
+        return None
+    order = "<" if value[0] else ">"
+    kind, x, y = struct.unpack_from(f"{order}Idd", value, 1)
+    return (x, y) if kind in _KINDS else None
 
 
 def geometries(metadata: Iterable[bytes]) -> dict[str, Geometry] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +24,13 @@ _WORDS = {
              "viewer", "observer", "patient", "passenger", "driver", "player", "device", "account", "uid", "pid", "id"),
     "x": ("lon", "lng", "long", "longitude", "x", "easting"),
     "y": ("lat", "latitude", "y", "northing"),
-    "time": ("time", "timestamp", "datetime", "date", "started", "ts", "utc", "epoch"),
+    "time": ("time", "timestamp", "datetime", "date", "started", "starttime", "ts", "utc", "epoch"),
 }  # fmt: skip
 _ALWAYS = ("user", "x", "y")
+_STARTS = ("start", "from", "origin", "pickup", "departure")
+_ENDS = ("end", "to", "destination", "dropoff", "arrival")
+_NOBODY = ("ride", "trip", "bike", "vehicle", "station", "type", "casual", "start", "end", "from", "to")
+"""Words of names that, in a table of trips, are those of a trip, of what it was made with, or of where it led."""
 _LAST = 99  # the rank of a column that holds times by its type, whatever its name
 
 _NOT_FINITE = "not finite numbers"
@@ -48,35 +52,59 @@ class Inspection:
     private: Mapping[str, Any]
 
 
-def inspect_table(events: Any, *, read_rows: bool) -> Inspection:
-    """List columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only."""
+def inspect_table(events: Any, *, read_rows: bool, table: str | None = None) -> Inspection:
+    """List columns, types and guesses; with ``read_rows`` also exact numbers, for the data holder's eyes only.
+
+    ``table`` names one of several in a file.
+    """
     with connection() as (con, folder):
-        table = read_events(con, events, folder, bad_lines="skip")
-        if table.stream is not None and isinstance(table.stream.parser, CsvParser) and looks_like_data(table.columns):
+        opened = read_events(con, events, folder, bad_lines="skip", table=table)
+        if (
+            opened.stream is not None
+            and isinstance(opened.stream.parser, CsvParser)
+            and looks_like_data(opened.columns)
+        ):
             raise DataError(
-                f"The first line of {table.name} looks like a row, not like names. Put a header line first."
+                f"The first line of {opened.name} looks like a row, not like names. Put a header line first."
             )
-        found = {role: _candidates(role, table) for role in _WORDS}
+        found = {role: _candidates(role, opened) for role in _WORDS}
+        found |= _trips(opened, found)
         guesses = {role: names for role, names in found.items() if role in _ALWAYS or names}
-        if table.geometries:
-            guesses["geometry"] = tuple(table.geometries)
-        private = readably(table, lambda: _numbers(con, table, guesses)) if read_rows else {}
-    unfit = tuple(name for name, kind in table.columns.items() if kind in FLOATS)
-    problems = tuple(_problems(table.columns, guesses))
-    return Inspection(table.listed, table.columns, guesses, unfit, problems, private)
+        if opened.geometries:
+            guesses["geometry"] = tuple(opened.geometries)
+        private = readably(opened, lambda: _numbers(con, opened, guesses)) if read_rows else {}
+    unfit = tuple(name for name, kind in opened.columns.items() if kind in FLOATS)
+    problems = tuple(_problems(opened.columns, guesses))
+    return Inspection(opened.listed, opened.columns, guesses, unfit, problems, private)
 
 
 def _candidates(role: str, table: Table) -> tuple[str, ...]:
     words = _WORDS[role]
     ranked = []
     for name, kind in table.columns.items():
-        parts = [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)]
-        rank = min((words.index(part) for part in parts if part in words), default=None)
+        rank = min((words.index(part) for part in _words_of(name) if part in words), default=None)
         if role == "time":
             rank = _rank_of_time(rank, kind, table)
         if rank is not None and (role in ("user", "time") or is_number(kind)):
             ranked.append((rank, name))
     return tuple(name for _, name in sorted(ranked))
+
+
+def _words_of(name: str) -> list[str]:
+    return [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)]
+
+
+def _trips(table: Table, found: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Guesses at the columns of trips, by their names: where they start and end, and whose they are, if it says so."""
+
+    def of(role: str, words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in found[role] if set(words) & set(_words_of(name)))
+
+    starts, ends = ({role: of(role, words) for role in ("x", "y")} for words in (_STARTS, _ENDS))
+    if not all((*starts.values(), *ends.values())):
+        return {}
+    people = tuple(name for name in found["user"] if not set(_NOBODY) & set(_words_of(name)))
+    return {"user": people, **starts, "to_x": ends["x"], "to_y": ends["y"]}
 
 
 def _rank_of_time(rank: int | None, kind: str, table: Table) -> int | None:
@@ -98,7 +126,12 @@ def _problems(columns: Mapping[str, str], guesses: Mapping[str, tuple[str, ...]]
         for name in guesses["user"][:1]
         if columns[name].startswith(("DATE", "TIME"))
     ]
-    if not guesses["user"]:
+    if not guesses["user"] and "to_x" in guesses:
+        problems.append(
+            "no column tells who made a trip: name one if there is, or protect each trip alone, and not the people who "
+            "made several"
+        )
+    elif not guesses["user"]:
         problems.append("no column looks like a person's id: name it, or say that each row is another person")
     return problems
 

@@ -1,6 +1,6 @@
 """The parser of single JSON records: the values of the keys asked for, or nothing.
 
-**Contract of `json_rows`.** What a record gives is a function of its own bytes and of the keys asked for. `_members` is
+**Contract of `json_rows`.** What a record gives is a function of its own bytes and of the keys asked for. `members` is
 handed the bytes of one record, which end with a line feed; a line feed is part of no JSON token, so each loop stops at
 it. Between two records nothing is kept but the next row's number and the tallies.
 
@@ -37,14 +37,15 @@ from dpheatmap.curator.read.kernels import (
     put_value,
 )
 
-_BACKSLASH, _COMMA, _COLON, _MINUS, _POINT = 92, 44, 58, 45, 46
-_BRACE, _BRACKET, _CLOSING = 123, 91, 2  # a closing one is two above its opening one
+_BACKSLASH, COMMA, _COLON, _MINUS, _POINT = 92, 44, 58, 45, 46
+BRACE, BRACKET, _CLOSING = 123, 91, 2  # a closing one is two above its opening one
 _NO_END = -1
-_TEXT, _WHOLE, _TRUTH, _NULL, _OTHER = 0, 1, 2, 3, 4
+TEXT, _WHOLE, _TRUTH, NULL, OTHER = 0, 1, 2, 3, 4
 
 
 @njit(nogil=True, forceinline=True)
-def _behind_blanks(b: Any, q: int) -> int:
+def behind_blanks(b: Any, q: int) -> int:
+    """The place of the next byte that is no blank, from q on."""
     while b[q] == 32 or b[q] == 9 or b[q] == CR:
         q += 1
     return q
@@ -143,7 +144,7 @@ def _behind_digits(b: Any, q: int) -> int:
 
 
 @njit(nogil=True, forceinline=True)
-def _behind_number(b: Any, q: int) -> Any:
+def behind_number(b: Any, q: int) -> Any:
     """The end of the number that begins at q, and whether it is written as a whole number."""
     if b[q] == _MINUS:
         q += 1
@@ -165,17 +166,17 @@ def _behind_scalar(b: Any, q: int) -> Any:
     c = b[q]
     if c == QUOTE:
         q, _ = _behind_string(b, q + 1)
-        return q, _TEXT
+        return q, TEXT
     if c == _MINUS or _is_digit(c):
-        q, whole = _behind_number(b, q)
-        return q, _WHOLE if whole else _OTHER
+        q, whole = behind_number(b, q)
+        return q, _WHOLE if whole else OTHER
     if c == 116 and b[q + 1] == 114 and b[q + 2] == 117 and b[q + 3] == 101:
         return q + 4, _TRUTH
     if c == 102 and b[q + 1] == 97 and b[q + 2] == 108 and b[q + 3] == 115 and b[q + 4] == 101:
         return q + 5, _TRUTH
     if c == 110 and b[q + 1] == 117 and b[q + 2] == 108 and b[q + 3] == 108:
-        return q + 4, _NULL
-    return _NO_END, _OTHER
+        return q + 4, NULL
+    return _NO_END, OTHER
 
 
 @njit(nogil=True, forceinline=True)
@@ -186,8 +187,8 @@ def _behind_key(b: Any, q: int) -> int:
     q, _ = _behind_string(b, q + 1)
     if q < 0:
         return _NO_END
-    q = _behind_blanks(b, q)
-    return _behind_blanks(b, q + 1) if b[q] == _COLON else _NO_END
+    q = behind_blanks(b, q)
+    return behind_blanks(b, q + 1) if b[q] == _COLON else _NO_END
 
 
 @njit(nogil=True, cache=True)
@@ -196,12 +197,12 @@ def _skip_container(b: Any, q: int, stack: Any) -> int:
     depth = 0
     while True:  # a value begins at q
         c = b[q]
-        if c in (_BRACE, _BRACKET):
+        if c in (BRACE, BRACKET):
             stack[depth] = c
             depth += 1
-            q = _behind_blanks(b, q + 1)
+            q = behind_blanks(b, q + 1)
             if b[q] != c + _CLOSING:
-                if c == _BRACE:
+                if c == BRACE:
                     q = _behind_key(b, q)
                     if q < 0:
                         return _NO_END
@@ -210,17 +211,17 @@ def _skip_container(b: Any, q: int, stack: Any) -> int:
             q, _ = _behind_scalar(b, q)
             if q < 0:
                 return _NO_END
-            q = _behind_blanks(b, q)
+            q = behind_blanks(b, q)
         while b[q] == stack[depth - 1] + _CLOSING:
             depth -= 1
             q += 1
             if depth == 0:
                 return q
-            q = _behind_blanks(b, q)
-        if b[q] != _COMMA:
+            q = behind_blanks(b, q)
+        if b[q] != COMMA:
             return _NO_END
-        q = _behind_blanks(b, q + 1)
-        if stack[depth - 1] == _BRACE:
+        q = behind_blanks(b, q + 1)
+        if stack[depth - 1] == BRACE:
             q = _behind_key(b, q)
             if q < 0:
                 return _NO_END
@@ -245,14 +246,14 @@ def _number_of(b: Any, s: int, e: int, names: Any, ends: Any) -> int:
 
 
 @njit(nogil=True, forceinline=True)
-def _members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stack: Any) -> Any:
+def members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stack: Any) -> Any:
     """Read the object that begins at q. The value of name k is b[spans[k, 0]:spans[k, 1]], of kind kinds[k]."""
     kinds[:] = -1
-    if b[q] != _BRACE:
+    if b[q] != BRACE:
         return False
-    q = _behind_blanks(b, q + 1)
-    if b[q] == _BRACE + _CLOSING:
-        return b[_behind_blanks(b, q + 1)] == LF
+    q = behind_blanks(b, q + 1)
+    if b[q] == BRACE + _CLOSING:
+        return b[behind_blanks(b, q + 1)] == LF
     twice = False
     while True:
         if b[q] != QUOTE:
@@ -264,12 +265,12 @@ def _members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stac
         e = _unescape(b, s, q - 1) if escaped else q - 1
         k = _number_of(b, s, e, names, ends)
         twice |= k >= 0 and kinds[k] >= 0
-        q = _behind_blanks(b, q)
+        q = behind_blanks(b, q)
         if b[q] != _COLON:
             return False
-        s = _behind_blanks(b, q + 1)
-        kind = _OTHER
-        if b[s] == _BRACE or b[s] == _BRACKET:
+        s = behind_blanks(b, q + 1)
+        kind = OTHER
+        if b[s] == BRACE or b[s] == BRACKET:
             q = _skip_container(b, s, stack)
         else:
             q, kind = _behind_scalar(b, s)
@@ -277,19 +278,19 @@ def _members(b: Any, q: int, names: Any, ends: Any, spans: Any, kinds: Any, stac
             return False
         if k >= 0:
             e = q
-            if kind == _TEXT:
+            if kind == TEXT:
                 e = _unescape(b, s + 1, q - 1)
                 if e < 0:
-                    kind = _NULL
+                    kind = NULL
             spans[k, 0], spans[k, 1], kinds[k] = s, e, kind
-        q = _behind_blanks(b, q)
-        if b[q] == _BRACE + _CLOSING:
+        q = behind_blanks(b, q)
+        if b[q] == BRACE + _CLOSING:
             if twice:
                 kinds[:] = -1
-            return b[_behind_blanks(b, q + 1)] == LF
-        if b[q] != _COMMA:
+            return b[behind_blanks(b, q + 1)] == LF
+        if b[q] != COMMA:
             return False
-        q = _behind_blanks(b, q + 1)
+        q = behind_blanks(b, q + 1)
 
 
 @njit(nogil=True, cache=True)
@@ -310,21 +311,21 @@ def json_rows(
         s = start
         if b[s] == 0xEF and b[s + 1] == 0xBB and b[s + 2] == 0xBF:
             s += 3
-        s = _behind_blanks(b, s)
+        s = behind_blanks(b, s)
         if s == q and q - start <= LONGEST:
             count_empty(tally)
             continue
         problem = is_read(b, start, q, q, beyond_ascii)
-        if problem == 0 and not _members(b, s, names, ends, spans, kinds, stack):
+        if problem == 0 and not members(b, s, names, ends, spans, kinds, stack):
             problem = NOT_AN_OBJECT
         if problem != 0:
             count_broken(tally, start, problem)
             continue
         for k in range(len(key_of)):
             kind, s, e = kinds[key_of[k]], spans[key_of[k], 0], spans[key_of[k], 1]
-            if kind < 0 or kind == _NULL or (is_id[k] and (kind == _OTHER or e - s > LONGEST_ID)):
+            if kind < 0 or kind == NULL or (is_id[k] and (kind == OTHER or e - s > LONGEST_ID)):
                 put_null(views, k, row)
             else:
-                put_value(views, valid, k, row, b, s + (kind == _TEXT and not is_id[k]), e)
+                put_value(views, valid, k, row, b, s + (kind == TEXT and not is_id[k]), e)
         row += 1
     return row

@@ -23,16 +23,8 @@ from numpy.typing import NDArray
 
 from dpheatmap.curator.read import kernels
 from dpheatmap.curator.read.arrow_stream import Batch, stream_capsule
-from dpheatmap.curator.read.blocks import (
-    COMPRESSED,
-    SIZE,
-    Block,
-    Opened,
-    block_of_file,
-    blocks_of_stream,
-    cut,
-    line_number,
-)
+from dpheatmap.curator.read.blocks import SIZE, Block, block_of_file, blocks_of_stream, cut
+from dpheatmap.curator.read.text_file import TextFile
 from dpheatmap.errors import BrokenRecord, DataError
 
 FILE = "file"
@@ -41,6 +33,8 @@ FILE = "file"
 THREADS = "dpheatmap-records"
 """The prefix of the names of threads that read records."""
 
+LINE = "line"
+"""What a record of a text file is called."""
 _PROBLEMS = {
     kernels.TOO_LONG: "is longer than 2 MiB",
     kernels.NOT_UTF8: "is not UTF-8",
@@ -55,19 +49,22 @@ def column(number: int) -> str:
     return f"column{number}"
 
 
-class TextFile(NamedTuple):
-    """A file, and the byte at which its first record begins."""
-
-    path: str
-    start: int
-
-
 class Parser(Protocol):
     """A parser of a block's records to rows."""
 
     @property
     def columns(self) -> Sequence[str]:
         """The names of the columns."""
+        ...
+
+    @property
+    def record(self) -> str:
+        """What a record is called."""
+        ...
+
+    @property
+    def refused(self) -> frozenset[int]:
+        """The problems of a record that refuse all of its file."""
         ...
 
     @property
@@ -87,7 +84,7 @@ class _Read(NamedTuple):
 
     tally: NDArray[np.int64]
     origin: int
-    path: str
+    file: TextFile
     bytes_done: int
 
 
@@ -137,11 +134,13 @@ class RecordStream:
             for batch, read in results:
                 if self.problem is not None:
                     return
+                if read.tally[kernels.BROKEN] and int(read.tally[kernels.PROBLEM]) in self.parser.refused:
+                    raise DataError(f"{read.file.name!r} is not whole, or not what its ending says. Export it anew.")
                 if read.tally[kernels.BROKEN] and self.first_broken is None:
                     self.first_broken = read
                     if not self.skip:
-                        name = Path(read.path).name
-                        raise BrokenRecord(f"A line of {name!r} is broken: {self.parser.broken}", self.place())
+                        what = f"A {self.parser.record} of {read.file.name!r} is broken"
+                        raise BrokenRecord(f"{what}: {self.parser.broken}", self.place())
                 tally += read.tally
                 self.done = min(1.0, read.bytes_done / self._total)
                 if batch.rows:
@@ -153,19 +152,20 @@ class RecordStream:
         read = self.first_broken
         if read is None:
             return ""
-        number = line_number(read.path, read.origin + int(read.tally[kernels.PLACE]))
-        return f"Line {number} of {Path(read.path).name} {_PROBLEMS[int(read.tally[kernels.PROBLEM])]}."
+        number = read.file.line_number(read.origin + int(read.tally[kernels.PLACE]))
+        problem = _PROBLEMS[int(read.tally[kernels.PROBLEM])] if self.parser.record == LINE else "can't be read"
+        return f"{self.parser.record.capitalize()} {number} of {read.file.name} {problem}."
 
     def _tasks(self) -> Iterator[Task]:
         before = 0
         for number, file in enumerate(self.files, 1):
-            if file.path.lower().endswith(COMPRESSED):
-                with closing(Opened(file.path)) as opened:
-                    for block in blocks_of_stream(opened, file.start, self.size):
-                        yield partial(self._read, block, number, file.path, before + opened.bytes_done)
-            else:
+            if file.can_be_cut:
                 for begin, end in cut(file.path, file.start, self.size):
                     yield partial(self._read_part, file, number, begin, end, before + end)
+            else:
+                with closing(file.open()) as opened:
+                    for block in blocks_of_stream(opened, file.start, self.size):
+                        yield partial(self._read, block, number, file, before + opened.bytes_done)
             before += os.stat(file.path).st_size
 
     def _read_part(
@@ -177,16 +177,16 @@ class RecordStream:
             raise DataError(
                 f"{Path(file.path).name!r} can't be read any more: {error.strerror}. Check the file, and start again."
             ) from error
-        return self._read(block, number, file.path, bytes_done)
+        return self._read(block, number, file, bytes_done)
 
-    def _read(self, block: Block, number: int, path: str, bytes_done: int) -> tuple[Batch, _Read]:
+    def _read(self, block: Block, number: int, file: TextFile, bytes_done: int) -> tuple[Batch, _Read]:
         columns, rows = len(self.parser.columns), block.most_rows
         views = np.empty((columns + 1, rows, 2), np.uint64)
         valid = np.zeros((columns + 1, (rows + 7) // 8), np.uint8)
         tally = np.zeros(kernels.TALLIES, np.int64)
         rows = self.parser.rows(block, views[:columns], valid[:columns], tally)
         views[columns], valid[columns] = _short_view(str(number)), 255
-        return Batch(rows, views, valid, block.data), _Read(tally, block.origin, path, bytes_done)
+        return Batch(rows, views, valid, block.data), _Read(tally, block.origin, file, bytes_done)
 
 
 @contextmanager

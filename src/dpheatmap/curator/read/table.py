@@ -39,7 +39,8 @@ class Table:
 
     Files of different schemas are the ``parts`` of a table, each with columns of its own. ``narrowed`` takes a question
     and a private folder, and returns the table with the question's columns alone. After a failed reading, ``again``
-    makes a table readable if some values are not of their declared type, and tells whether it could.
+    makes a table readable if some values are not of their declared type, and tells whether it could. ``units`` are the
+    columns of ids that stand for something else than a person, and what that is.
     """
 
     relation: str
@@ -56,6 +57,7 @@ class Table:
     parts: tuple[Table, ...] = ()
     narrowed: Callable[[Question | None, str], Table] | None = None
     again: Callable[[], bool] | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
 
 
 def describe(con: duckdb.DuckDBPyConnection, relation: str, name: str) -> dict[str, str]:

@@ -20,11 +20,12 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from dpheatmap.curator.read.blocks import Block, Opened
+from dpheatmap.curator.read.blocks import Block
 from dpheatmap.curator.read.question import Question
-from dpheatmap.curator.read.record_stream import FILE, RecordStream, TextFile, column
+from dpheatmap.curator.read.record_stream import FILE, LINE, RecordStream, column
 from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import Table
+from dpheatmap.curator.read.text_file import TextFile
 from dpheatmap.errors import DataError, ParameterError
 
 EVENTS = "dpheatmap_records"
@@ -51,6 +52,8 @@ class CsvParser:
     header: CsvHeader
     columns: Sequence[str]
     user: str | None = None
+    record = LINE
+    refused: frozenset[int] = frozenset()
     broken = (
         "a quote does not close on it, or it has more or fewer fields than the header, or it is not UTF-8, or longer "
         "than 2 MiB. Values can't span lines, for one person's line could then take others' with it. " + _WAYS_OUT
@@ -74,10 +77,20 @@ class JsonParser:
 
     keys: Sequence[str]
     user: str | None
-    broken = (
-        "it is not one JSON object, or not UTF-8, or longer than 2 MiB. A file that is one array becomes lines by: "
-        "jq -c '.[]' FILE. " + _WAYS_OUT
-    )
+    record: str = LINE
+
+    @property
+    def broken(self) -> str:
+        """What may be wrong with a line, and what to do."""
+        return (
+            "it is not one JSON object, or not UTF-8, or longer than 2 MiB. A file that is one array becomes lines by: "
+            f"jq -c '.[]' FILE. {_WAYS_OUT}"
+        )
+
+    @property
+    def refused(self) -> frozenset[int]:
+        """The problems of a record that refuse all of its file."""
+        return frozenset()
 
     @property
     def columns(self) -> list[str]:
@@ -90,19 +103,23 @@ class JsonParser:
         """Write the values of each column, and return how many rows there are."""
         from dpheatmap.curator.read.json_records import json_rows
 
+        names, ends, key_of, is_id = self.places()
+        found = json_rows(block.data, block.first, block.stop, names, ends, key_of, is_id, views, valid, tally)
+        return int(found)
+
+    def places(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """The keys in one text and their ends, the number of each column's key, and whether a column holds ids."""
         encoded = [key.encode() for key in self.keys]
         names = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
         ends = np.cumsum([len(key) for key in encoded], dtype=np.int64)
         ids = [] if self.user is None else [self.keys.index(self.user)]
         key_of = np.array([*range(len(self.keys)), *ids], np.int64)
-        is_id = np.arange(len(key_of)) >= len(self.keys)
-        found = json_rows(block.data, block.first, block.stop, names, ends, key_of, is_id, views, valid, tally)
-        return int(found)
+        return names, ends, key_of, np.arange(len(key_of)) >= len(self.keys)
 
 
 def open_csv(
     con: duckdb.DuckDBPyConnection,
-    files: Sequence[str],
+    files: Sequence[TextFile],
     name: str,
     keys: frozenset[str],
     question: Question | None,
@@ -117,11 +134,10 @@ def open_csv(
     for file, other in zip(files, headers, strict=True):
         if (other.columns, other.delimiter) != (header.columns, header.delimiter):
             raise DataError(
-                f"{Path(file).name!r} does not have the columns of {Path(files[0]).name!r} in its header. Make them "
-                "alike."
+                f"{file.name!r} does not have the columns of {files[0].name!r} in its header. Make them alike."
             )
     wanted = list(header.columns) if question is None else question.among(header.columns)
-    parts = [TextFile(file, its.start) for file, its in zip(files, headers, strict=True)]
+    parts = [file._replace(start=its.start) for file, its in zip(files, headers, strict=True)]
     parser = CsvParser(header, wanted, None if question is None else question.user)
     stream = _register(con, parts, parser, skip)
     folders = _folders(files, keys, header.columns)
@@ -134,21 +150,40 @@ def open_csv(
 
 def open_json(
     con: duckdb.DuckDBPyConnection,
-    files: Sequence[str],
+    files: Sequence[TextFile],
     name: str,
     folder_keys: frozenset[str],
     question: Question,
     skip: bool,
 ) -> Table:
     """Open files of JSON lines as a table of the requested keys; a folder's name is the key of its value."""
-    folders = _folders(files, folder_keys, ())
-    keys = sorted(question.columns - set(folders))
+    keys = check_keys(question.columns - set(_folders(files, folder_keys, ())))
     user = question.user if question.user in keys else None
+    return open_keys(con, files, name, folder_keys, JsonParser(keys, user), skip)
+
+
+def check_keys(names: Iterable[str]) -> list[str]:
+    """The names in order; refuse those that no key can have, or that differ in case alone."""
+    keys = sorted(names)
     if len({key.lower() for key in keys}) != len(keys):
         raise ParameterError("Columns were named whose names differ in case alone. Name others.")
     if any("\0" in key or not _is_text(key) for key in keys):
         raise ParameterError("A column was named whose name holds a zero byte or is not text. Name another.")
-    stream = _register(con, [TextFile(file, 0) for file in files], JsonParser(keys, user), skip)
+    return keys
+
+
+def open_keys(
+    con: duckdb.DuckDBPyConnection,
+    files: Sequence[TextFile],
+    name: str,
+    folder_keys: frozenset[str],
+    parser: JsonParser,
+    skip: bool,
+) -> Table:
+    """Open files of JSON lines as a table of a parser's keys."""
+    keys, user = parser.keys, parser.user
+    folders = _folders(files, folder_keys, keys)
+    stream = _register(con, files, parser, skip)
     as_id = "id"
     while as_id in {key.lower() for key in keys}:
         as_id += "_"
@@ -188,12 +223,12 @@ def _register(
     return stream
 
 
-def csv_header(path: str) -> CsvHeader:
+def csv_header(file: TextFile) -> CsvHeader:
     """Read the header of a file, or refuse it. Errors quote nothing of it: without a header it is somebody's row."""
-    name = Path(path).name
-    with closing(Opened(path)) as file:
+    name = file.name
+    with closing(file.open()) as opened:
         record = b""
-        while len(record) <= LONGEST_HEADER and b"\n" not in record and (got := file.read(LONGEST_HEADER)):
+        while len(record) <= LONGEST_HEADER and b"\n" not in record and (got := opened.read(LONGEST_HEADER)):
             record += got
     if record.startswith(_OTHER_ENCODINGS):
         raise DataError(f"{name!r} is UTF-16 or UTF-32, and CSV is read as UTF-8. Save it as UTF-8 (iconv).")
@@ -238,12 +273,12 @@ def looks_like_data(columns: Iterable[str]) -> bool:
     return any(map(is_number, columns))
 
 
-def _folders(files: Sequence[str], keys: frozenset[str], columns: Iterable[str]) -> Mapping[str, list[str | None]]:
+def _folders(files: Sequence[TextFile], keys: frozenset[str], columns: Iterable[str]) -> Mapping[str, list[str | None]]:
     """The values of each folder's name, one for each file; none if a column in the files has such a name."""
     taken = {column.lower() for column in columns}
     if any(key.lower() in taken for key in keys):
         return {}
-    parts = [dict(part.split("=", 1) for part in Path(file).parts[:-1] if "=" in part) for file in files]
+    parts = [dict(part.split("=", 1) for part in Path(file.path).parts[:-1] if "=" in part) for file in files]
     return {key: [_folder_value(of_file[key]) for of_file in parts] for key in sorted(keys)}
 
 
@@ -255,11 +290,11 @@ def _text(value: str | None) -> str:
     return "CAST(NULL AS VARCHAR)" if value is None else literal(value)
 
 
-def json_keys(files: Sequence[str], records: int = 1000) -> list[str]:
+def json_keys(files: Sequence[TextFile], records: int = 1000) -> list[str]:
     """The keys of the first records: data, for the data holder's eyes only."""
     keys: dict[str, None] = {}
     for file in files:
-        with closing(Opened(file)) as opened:
+        with closing(file.open()) as opened:
             for line in opened.read(1 << 20).split(b"\n")[:records]:
                 keys.update(dict.fromkeys(_keys(line)))
     chosen: dict[str, str] = {}
