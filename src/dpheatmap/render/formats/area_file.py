@@ -73,10 +73,23 @@ def refuse(domain: Domain, path: str | PathLike[str], look: Look | None = None) 
 
 
 def csv_of(table: Any) -> str:
-    """The columns of a table of areas as CSV; what is not known is blank."""
-    rows = table.drop(columns="geometry").astype(object)
+    """The columns of a table of areas as CSV; times are ISO 8601, and what is not known is blank."""
+    rows = table.drop(columns="geometry").apply(_in_plain_words, axis=0).astype(object)
     rows = rows.where(rows.notna(), None)
     return csv_table(list(rows.columns), rows.itertuples(index=False))
+
+
+def _in_plain_words(column: Any) -> Any:
+    """A column whose times and truths are written as charts read them; without a time of day, times are dates."""
+    kind = getattr(column.dtype, "kind", "")
+    if kind == "M":
+        dates = bool((column.dropna() == column.dropna().dt.normalize()).all()) and column.dt.tz is None
+        return column.map(lambda at: at.date().isoformat() if dates else at.isoformat(), na_action="ignore").astype(
+            object
+        )
+    if kind == "b":
+        return column.map({True: "true", False: "false"}).astype(object)
+    return column
 
 
 def records_of(table: Any) -> list[dict[str, Any]]:
