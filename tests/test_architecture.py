@@ -24,7 +24,7 @@ FLOORS = (
     ("evaluate",),
     ("__init__",),
     ("experiments",),
-    ("app",),
+    ("app", "serve"),
     ("cli",),
     ("__main__",),
 )

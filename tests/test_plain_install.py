@@ -44,6 +44,7 @@ def without_extras(folder: Path, *arguments: str) -> subprocess.CompletedProcess
     ("extra", "arguments"),
     {
         "app": ["app", "--no-open"],
+        "app, to serve": ["serve", "people.csv"],
         "collect": ["collect", "demo", "--devices", "20", "-o", "map.csv"],
         "collect, a key": ["collect", "key", "my.key"],
         "spark": ["release", *TABLE, *RELEASE, "--engine", "spark"],

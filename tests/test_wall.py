@@ -115,8 +115,8 @@ def test_devices_and_servers_take_their_noise_from_the_door(file: str) -> None:
     assert entered <= {("dpheatmap.curator", name) for name in fitting}
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/", "heatmap/"))])
-def test_estimates_and_pictures_cannot_reach_events(file: str) -> None:
+@pytest.mark.parametrize("file", [f for f in FILES if f.startswith(("estimate/", "render/", "heatmap/", "serve/"))])
+def test_estimates_pictures_and_the_public_server_cannot_reach_events(file: str) -> None:
     """Not even through another module of ours: whatever they import, and what that imports, stays outside.
 
     Every domain has a door, the old name of `discover`: they don't knock at it, nor could they, having no table.

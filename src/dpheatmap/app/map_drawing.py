@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from dpheatmap._util.files import replace_whole
+from dpheatmap._util.worker import Worker
 from dpheatmap.app import pictures
 from dpheatmap.app.pages import edition
 from dpheatmap.app.release_shelf import BACKGROUND, MAP, Record, Shelf
 from dpheatmap.app.texts import say, without_commands
 from dpheatmap.app.uploads import Upload
-from dpheatmap.app.worker import Worker
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.heatmap.smoothing import default_sigma
 from dpheatmap.place.domain import Domain

@@ -28,6 +28,7 @@ COMMANDS = {
     "export": "Make maps from a release; costs no budget.",
     "areas": "How many people are in districts or other areas; costs no budget.",
     "sample": "Synthetic points for tools that want points; costs no budget.",
+    "serve": "Tiles, areas and pages of releases for web maps and GIS.",
     "cluster": "Find k places near people in a release; costs no budget.",
     "label": "What a release promises, in words or for the public registry.",
     "ledger": "What was spent on which people, and how much may be.",

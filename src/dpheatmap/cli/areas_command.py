@@ -16,7 +16,7 @@ from dpheatmap.releases.release import Release, load
 from dpheatmap.releases.release_slice import Slice
 from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.render.content.look import Look
-from dpheatmap.render.formats.area_file import FORMATS, TABLES, refuse, save
+from dpheatmap.render.formats.area_file import FORMATS, TABLES, records_of, refuse, save
 
 
 @click.command("areas")
@@ -85,12 +85,12 @@ def command(
     told = {
         "confidence": confidence,
         "epsilon": str(made.epsilon),
-        "areas": _records(table),
+        "areas": records_of(table),
         "outputs": list(outputs),
     }
     lines = area_lines if isinstance(source, Release | Slice) else lines_by_slice
     printed = change_lines if minus_slice is not None else lines
-    answer(as_json, told, "\n".join(outputs or printed(_records(table))))
+    answer(as_json, told, "\n".join(outputs or printed(records_of(table))))
 
 
 def _check_slices(
@@ -126,10 +126,3 @@ def _tell(table: Any) -> None:
         more = " and others" if len(found) > 5 else ""
         many = f"{len(found):,} of {len(table):,} {'areas in slices' if by_slice else 'areas'}"
         say(f"{many}: {note} ({named}{more}).")
-
-
-def _records(table: Any) -> list[dict[str, Any]]:
-    """The numbers of the areas, None where there are none."""
-    ours = table[table.attrs["columns"]].astype(object)
-    records: list[dict[str, Any]] = ours.where(ours.notna(), None).to_dict("records")
-    return records

@@ -27,7 +27,7 @@ from dpheatmap.render.formats.cell_strips import Strip, strips_for
 from dpheatmap.render.palette import LIGHT, band_colours, opacities, rgb_of
 from render.conftest import CITY, MakeHeat, bell
 
-MODULES = {".tif": "geotiff", ".pmtiles": "pmtiles"}
+MODULES = {".tif": "geotiff", ".pmtiles": "map_tiles"}
 LARGE = Domain.bbox(7.0, 46.7, 7.9, 47.2, resolution=100)
 
 

@@ -17,6 +17,9 @@ from dpheatmap.app.release_shelf import public_fields
 from dpheatmap.app.request_guard import OPEN, link_in, refusal
 from dpheatmap.app.way_back import AGAIN
 
+_DRAWING = ("dpheatmap.app.pictures", "dpheatmap.estimate.posterior.posterior")
+"""The modules that drawing needs."""
+
 
 class Login:
     """The endpoints of the link and the password, the page, and its first request."""
@@ -71,4 +74,4 @@ class Login:
         """Load what drawing needs while the user takes the first steps."""
         if not self._warmed:
             self._warmed = True
-            Thread(target=self._worker.warm, daemon=True).start()
+            Thread(target=self._worker.warm, args=_DRAWING, daemon=True).start()

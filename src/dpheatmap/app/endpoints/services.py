@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpheatmap._util.worker import Worker
 from dpheatmap.app.app_settings import Settings
 from dpheatmap.app.jobs import Jobs, recover
 from dpheatmap.app.map_drawing import Drawing
 from dpheatmap.app.release_shelf import Shelf
 from dpheatmap.app.session import Session
+from dpheatmap.app.texts import say
 from dpheatmap.app.uploads import Uploads
-from dpheatmap.app.worker import Worker
 
 
 class Parts:
@@ -23,7 +24,7 @@ class Parts:
         self.shelf = Shelf(folder)
         self.settings = Settings(folder)
         self.notices = recover(self.shelf, ledger)
-        self.worker = Worker()
+        self.worker = Worker(say("drawing_ended"))
         self.drawing = Drawing(self.shelf, self.worker)
         self.jobs = Jobs(self.shelf, ledger, self.drawing.draw_first)
 

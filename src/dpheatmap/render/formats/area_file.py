@@ -42,7 +42,7 @@ def save(
     suffix, look = Path(path).suffix.lower(), look or Look()
     with replace_whole(path) as temporary:
         if suffix == ".csv":
-            _write_csv(table, temporary)
+            temporary.write_text(csv_of(table), encoding="utf-8", newline="")
         elif suffix == ".geojson":
             _write_geojson(release, table, temporary)
         elif suffix == ".gpkg":
@@ -72,11 +72,31 @@ def refuse(domain: Domain, path: str | PathLike[str], look: Look | None = None) 
         background_of(domain, look.background)
 
 
-def _write_csv(table: Any, path: Path) -> None:
-    """Write the columns; what is not known is blank."""
-    rows = table.drop(columns="geometry").astype(object)
+def csv_of(table: Any) -> str:
+    """The columns of a table of areas as CSV; times are ISO 8601, and what is not known is blank."""
+    rows = table.drop(columns="geometry").apply(_in_plain_words, axis=0).astype(object)
     rows = rows.where(rows.notna(), None)
-    path.write_text(csv_table(list(rows.columns), rows.itertuples(index=False)), encoding="utf-8", newline="")
+    return csv_table(list(rows.columns), rows.itertuples(index=False))
+
+
+def _in_plain_words(column: Any) -> Any:
+    """A column whose times and truths are written as charts read them; without a time of day, times are dates."""
+    kind = getattr(column.dtype, "kind", "")
+    if kind == "M":
+        dates = bool((column.dropna() == column.dropna().dt.normalize()).all()) and column.dt.tz is None
+        return column.map(lambda at: at.date().isoformat() if dates else at.isoformat(), na_action="ignore").astype(
+            object
+        )
+    if kind == "b":
+        return column.map({True: "true", False: "false"}).astype(object)
+    return column
+
+
+def records_of(table: Any) -> list[dict[str, Any]]:
+    """The numbers of the areas of a table, None where there are none."""
+    ours = table[table.attrs["columns"]].astype(object)
+    records: list[dict[str, Any]] = ours.where(ours.notna(), None).to_dict("records")
+    return records
 
 
 def _write_parquet(release: Estimable | SlicedRelease, table: Any, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A separate process for drawing, so that the server answers while it computes.
+"""A separate process for drawing, so that a server answers while it computes.
 
 The kernels of maps hold Python's lock. The process gets paths of releases, never people's data.
 """
@@ -12,18 +12,19 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, TypeVar
 
-from dpheatmap.app.texts import say
 from dpheatmap.errors import DataError, DpheatmapError
 
 Answer = TypeVar("Answer")
 
 
 class Worker:
-    """One process, started when first needed, and again if it died."""
+    """One process, started when first needed, and again if it died; ``ended`` is then the message of the error."""
 
-    def __init__(self) -> None:
+    def __init__(self, ended: str) -> None:
+        self._ended = ended
         self._lock = threading.Lock()
         self._pool: ProcessPoolExecutor | None = None
 
@@ -40,20 +41,24 @@ class Worker:
             with self._lock:
                 if self._pool is pool:
                     self._pool = None
-            raise DpheatmapError(say("drawing_ended")) from None
+            raise DpheatmapError(self._ended) from None
         if refusal is not None:
             raise DataError(refusal)
         return answer  # type: ignore[no-any-return]
 
-    def warm(self) -> None:
-        """Load what drawing needs into the process in advance; an interruption does no harm."""
+    def warm(self, *modules: str) -> None:
+        """Load modules into the process in advance; an interruption does no harm."""
         with suppress(DpheatmapError):
-            self.run(_load)
+            self.run(_load, modules)
 
-    def close(self) -> None:
-        """End the process, even if it is working."""
+    def interrupt(self) -> None:
+        """End the process, even if it is working; the next work starts another one."""
         for child in multiprocessing.active_children():
             child.terminate()
+
+    def close(self) -> None:
+        """End the process for good."""
+        self.interrupt()
         with self._lock:
             if self._pool is not None:
                 self._pool.shutdown(wait=True, cancel_futures=True)
@@ -81,6 +86,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _load() -> None:
-    import dpheatmap.app.pictures
-    import dpheatmap.estimate.posterior.posterior  # noqa: F401
+def _load(modules: tuple[str, ...]) -> None:
+    for module in modules:
+        import_module(module)

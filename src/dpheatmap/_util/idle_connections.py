@@ -1,11 +1,11 @@
 """Connections on which nothing goes on: for how long, and how many of them, are kept.
 
-The server that the app is built on waits forever for the head of a request, and refuses everybody once some hundreds
-of connections are open. So anybody on this machine could keep its owner out by opening connections and sending half a
-line. Here a connection may be idle for a while only, from its beginning or from its last answer to the next whole head,
-however slowly bytes arrive; and of too many idle ones the oldest are closed, after a moment in which what they have
-sent is read. A connection whose answers pile up unread is idle, too; it is kept for as long as some of them leave.
-Whoever sends whole requests and reads the answers is not concerned, nor is a long upload: it is being answered.
+The server that ours are built on waits forever for the head of a request, and refuses everybody once some hundreds of
+connections are open. So anybody could keep others out by opening connections and sending half a line. Here a
+connection may be idle for a while only, from its beginning or from its last answer to the next whole head, however
+slowly bytes arrive; and of too many idle ones the oldest are closed, after a moment in which what they have sent is
+read. A connection whose answers pile up unread is idle, too; it is kept for as long as some of them leave. Whoever
+sends whole requests and reads the answers is not concerned, nor is a long upload: it is being answered.
 """
 
 from __future__ import annotations
