@@ -211,7 +211,7 @@ def attack(terms: ServerTerms, person: bool, rng: np.random.Generator) -> float:
     return seen
 
 
-def found_epsilon(terms: ServerTerms, runs: int = 4000) -> float:
+def found_epsilon(terms: ServerTerms, runs: int = 2600) -> float:
     """A lower bound on epsilon, wrong with a probability of 1e-6 at most, by an event chosen on other runs."""
     rng = np.random.default_rng(5)
     scores = [np.array([attack(terms, person, rng) for _ in range(runs)]) for person in (True, False)]

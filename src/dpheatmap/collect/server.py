@@ -90,12 +90,12 @@ class Server(Receiver):
         return True
 
     def _freeze_list(self) -> None:
+        if self.state.fact("entries") is not None:
+            return
         with self.state.transaction():
             self.state.learn("closed", b"")
-            if self.state.fact("entries") is None:
-                rows = self.state.rows("SELECT entry FROM contributions ORDER BY entry")
-                listed = b"".join(entry for (entry,) in rows)
-                self.state.learn("entries", self.key.sign(listed, self.collection.purpose("entries")))
+            listed = b"".join(entry for (entry,) in self.state.rows("SELECT entry FROM contributions ORDER BY entry"))
+            self.state.learn("entries", self.key.sign(listed, self.collection.purpose("entries")))
 
     def _lists(self) -> list[Entries]:
         """All servers' lists, once they are there."""
