@@ -1,7 +1,9 @@
-"""Collections at the paper's size, 320 x 240 and B = 256: what a device and what the analyser compute and send.
+"""Collections at the paper's size, 320 x 240: what devices, servers and the analyser compute and send.
 
 The bars count arithmetic and payload. That messages of the shuffle model can't be linked needs a seal for each, which
 costs far more than all the rest; it is measured on a sample and reported for a whole contribution.
+
+Servers that look where people are (`served.py`) have benchmarks of their own.
 """
 
 from __future__ import annotations
@@ -12,12 +14,13 @@ import sys
 import numpy as np
 
 from common import bar, cpu_seconds, peak_megabytes
-from dpheatmap.collect.additive_shares import split
-from dpheatmap.collect.contribution import messages, noisy_vector, server_noise, vector_of
+from dpheatmap.collect.contribution import messages, noisy_vector, vector_of
 from dpheatmap.collect.keys import OVERHEAD, PrivateKey
 from dpheatmap.collect.message_sums import MessageSums
+from dpheatmap.collect.seed_shares import expanded_share, split_by_seeds
+from dpheatmap.collect.server_terms import ServerTerms
 from dpheatmap.collect.shuffle_bound import paper_shares
-from dpheatmap.collect.terms import WORD, Terms
+from dpheatmap.collect.shuffle_terms import ShuffleTerms
 from dpheatmap.place.domain import Domain
 from packing import Bytes, pack, packed_size, unpack
 
@@ -26,11 +29,11 @@ PEOPLE = 50
 SEALS = 2000
 
 
-def shuffle_terms() -> Terms:
-    return Terms.of("shuffle", DOMAIN, epsilon=5, delta=1e-5, n_min=PEOPLE, n_max=PEOPLE)
+def shuffle_terms() -> ShuffleTerms:
+    return ShuffleTerms.of(DOMAIN, epsilon=5, delta=1e-5, n_min=PEOPLE, n_max=PEOPLE)
 
 
-def payload(terms: Terms) -> Bytes:
+def payload(terms: ShuffleTerms) -> Bytes:
     """One device's messages, as few bits each as they take."""
     x, y = np.random.default_rng().uniform(0, 240, (2, 60))
     vector = vector_of(terms, *terms.tree.leaves(x, y))
@@ -40,14 +43,13 @@ def payload(terms: Terms) -> Bytes:
     return packed
 
 
-def shares(terms: Terms) -> list[bytes]:
+def shares(terms: ServerTerms) -> list[bytes]:
     """One device's share for each server."""
     x, y = np.random.default_rng().uniform(0, 240, (2, 60))
-    vector = vector_of(terms, *terms.tree.leaves(x, y))
-    return [row.tobytes() for row in split(vector, terms.servers, WORD)]
+    return split_by_seeds(vector_of(terms, *terms.tree.leaves(x, y)), terms.servers)
 
 
-def analyse(terms: Terms, contributions: list[Bytes]) -> None:
+def analyse(terms: ShuffleTerms, contributions: list[Bytes]) -> None:
     sums = MessageSums(terms)
     found = np.zeros(terms.shares * terms.tree.size, dtype=np.uint64)
     for packed in contributions:
@@ -65,7 +67,7 @@ def analyser() -> int:
     return 0
 
 
-def seals(terms: Terms) -> None:
+def seals(terms: ShuffleTerms) -> None:
     """What one ciphertext a message costs."""
     key, size = PrivateKey.make(), -(-terms.message_bits // 8)
     sealed: list[bytes] = []
@@ -82,7 +84,7 @@ def seals(terms: Terms) -> None:
 
 
 def main() -> int:
-    terms, servers = shuffle_terms(), Terms.of("servers", DOMAIN, epsilon=5, n_min=PEOPLE, n_max=PEOPLE)
+    terms, servers = shuffle_terms(), ServerTerms.of(DOMAIN, epsilon=5, n_min=PEOPLE, n_max=PEOPLE)
     print(
         f"{terms.tree.size:,} coordinates, modulus 2^{terms.modulus_bits}, r = {terms.shares} "
         f"(the paper's formula: {paper_shares(PEOPLE, 256 * PEOPLE, terms.tree.size, 5.0, 1e-5)})"
@@ -91,14 +93,16 @@ def main() -> int:
     print(f"a device's first contribution, with loading compiled code and making tables: {first:.2f} CPU s")
     child = subprocess.run([sys.executable, __file__, "analyser"], capture_output=True, text=True, check=True)
     seconds, memory = map(float, child.stdout.split())
-    noise = cpu_seconds(lambda: server_noise(servers), 3)
-    print(f"a server's noise: {noise:.3f} CPU s")
     seals(terms)
+    sent = shares(servers)
+    expand = cpu_seconds(lambda: expanded_share(1, sent[1], servers.tree.size), 5)
+    at_once = 2 * 8 * sum(DOMAIN.count(level) for level in range(DOMAIN.first_level(20), DOMAIN.depth + 1))
     results = [
         bar("a contribution by shuffle", cpu_seconds(lambda: payload(terms), 5), 0.5, unit=" CPU s"),
         bar("its payload", len(payload(terms)) / 1e6, 7.5, unit=" MB"),
         bar("a contribution by secure aggregation", cpu_seconds(lambda: shares(servers), 5), 0.5, unit=" CPU s"),
-        bar("its payload to each server", len(shares(servers)[0]) / 1e6, 0.9, unit=" MB"),
+        bar("its payload to both servers, of all levels'", sum(map(len, sent)) / at_once, 0.5),
+        bar("a server's work on a seed", 1000 * expand, 2, unit=" CPU ms"),
         bar(f"the analyser's sums of {PEOPLE} contributions", seconds, 20, unit=" CPU s"),
         bar("the analyser's memory", memory, 2000, unit=" MB"),
     ]

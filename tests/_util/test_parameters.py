@@ -216,8 +216,11 @@ CALLS: dict[str, Callable[..., object]] = {
         noise=LaplaceNoise(Fraction(2)),
         **k,
     ),
-    "collect.Terms.of": lambda **k: dph.collect.Terms.of(
-        **{"model": "shuffle", "domain": DOMAIN, "epsilon": 1, "n_min": 20, "n_max": 30, **k}
+    "collect.ServerTerms.of": lambda **k: dph.collect.ServerTerms.of(
+        DOMAIN, **{"epsilon": 1, "n_min": 20, "n_max": 30, **k}
+    ),
+    "collect.ShuffleTerms.of": lambda **k: dph.collect.ShuffleTerms.of(
+        DOMAIN, **{"epsilon": 1, "n_min": 20, "n_max": 30, **k}
     ),
     "collect.LocalTerms.of": lambda **k: dph.collect.LocalTerms.of(DOMAIN, **{"epsilon": 1, **k}),
 }

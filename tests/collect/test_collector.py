@@ -200,5 +200,7 @@ def test_the_local_model_has_one_party_and_no_delta() -> None:
 def test_each_model_has_its_own_server(tmp_path: Path) -> None:
     stage = Cast(tmp_path, TERMS)
     assert kind_of("server", stage.collection) is collector_module.Collector
-    with pytest.raises(TypeError, match="reports, not shares"):
-        _ = stage.collection.summed
+    with pytest.raises(TypeError, match="not a collection with servers"):
+        _ = stage.collection.served
+    with pytest.raises(TypeError, match="not a collection of the shuffle model"):
+        _ = stage.collection.shuffled

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,33 +11,24 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.collect import contribution
-from dpheatmap.collect import terms as terms_module
+from dpheatmap.collect import shuffle_terms as terms_module
 from dpheatmap.collect.additive_shares import split
-from dpheatmap.collect.contribution import (
-    decode_shares,
-    messages,
-    noisy_vector,
-    server_noise,
-    vector_of,
-    wrapped_noise,
-)
+from dpheatmap.collect.contribution import messages, noisy_vector, vector_of
 from dpheatmap.collect.message_sums import MessageSums
 from dpheatmap.collect.shuffle_bound import certified_delta
+from dpheatmap.collect.shuffle_terms import ShuffleTerms
 from dpheatmap.collect.simulate import simulate
-from dpheatmap.collect.terms import Terms
-from dpheatmap.curator.core.noise import DiscreteLaplace
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 from dpheatmap.testing import SeededSource, generated_people
 from helpers import ROOT
-from helpers.audit import chi_square
-from helpers.collecting import ALPHA, OUTSIDE, laplace_p_value, terms_of
+from helpers.collecting import ALPHA, OUTSIDE, laplace_p_value, shuffle_terms, terms_of
 
 PEOPLE = 4
 
 
-def through_shares(terms: Terms, vectors: list[Ints]) -> Ints:
+def through_shares(terms: ShuffleTerms, vectors: list[Ints]) -> Ints:
     """What the analyser decodes of noisy vectors."""
     sums = MessageSums(terms)
     for vector in vectors:
@@ -48,30 +37,30 @@ def through_shares(terms: Terms, vectors: list[Ints]) -> Ints:
     return sums.decode()
 
 
-def shuffle_noise(terms: Terms) -> Ints:
+def shuffle_noise(terms: ShuffleTerms) -> Ints:
     """Nobody is inside: only noise is left, through all of the protocol."""
     nobody = vector_of(terms, *terms.tree.leaves(*OUTSIDE))
     return through_shares(terms, [noisy_vector(terms, nobody) for _ in range(PEOPLE)])
 
 
 @pytest.fixture(scope="module")
-def wide() -> Terms:
+def wide() -> ShuffleTerms:
     """Many cells at the last level, for many samples. There is room for more people than the noise is made for."""
-    return terms_of("shuffle", 7, n_min=PEOPLE, n_max=2 * PEOPLE)
+    return shuffle_terms(7, n_min=PEOPLE, n_max=2 * PEOPLE)
 
 
-def last_level(terms: Terms, noise: Ints) -> Ints:
+def last_level(terms: ShuffleTerms, noise: Ints) -> Ints:
     return noise[terms.tree.part(terms.design.last)]
 
 
-def test_the_noise_of_the_shuffle_model_is_discrete_laplace(wide: Terms) -> None:
+def test_the_noise_of_the_shuffle_model_is_discrete_laplace(wide: ShuffleTerms) -> None:
     noise = shuffle_noise(wide)
     assert laplace_p_value(last_level(wide, noise), wide.rates[7]) > ALPHA
     assert laplace_p_value(noise[wide.tree.part(6)], wide.rates[6]) > ALPHA
 
 
 @pytest.mark.parametrize("planted", ["fewer people", "epsilon once more", "units forgotten"])
-def test_noise_that_is_too_small_would_be_seen(wide: Terms, planted: str) -> None:
+def test_noise_that_is_too_small_would_be_seen(wide: ShuffleTerms, planted: str) -> None:
     """The planted bugs: noise for more people than there are, levels that don't split epsilon, a ratio without B."""
     wrong = {
         "fewer people": replace(wide, n_min=PEOPLE + 1, n_max=PEOPLE + 1),
@@ -82,7 +71,7 @@ def test_noise_that_is_too_small_would_be_seen(wide: Terms, planted: str) -> Non
 
 
 def test_sums_are_exact_without_noise() -> None:
-    terms = terms_of("shuffle", 4, units=256)
+    terms = shuffle_terms(4, units=256)
     rng = np.random.default_rng(5)
     vectors = [vector_of(terms, *terms.tree.leaves(*rng.uniform(0, 1, (2, 9)))) for _ in range(6)]
     assert np.array_equal(through_shares(terms, vectors), sum(vectors))
@@ -102,7 +91,7 @@ def test_shares_that_do_not_add_up_would_be_seen(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_missing_message_is_noticed() -> None:
-    terms = terms_of("shuffle")
+    terms = shuffle_terms()
     found = messages(terms, np.zeros(terms.tree.size, dtype=np.int64))
     for broken in (found[1:], np.append(found, found[:1]), found[: len(found) // 2]):
         sums = MessageSums(terms)
@@ -110,61 +99,6 @@ def test_a_missing_message_is_noticed() -> None:
         sums.add(broken)
         with pytest.raises(DataError, match="missing or too many"):
             sums.participants()
-
-
-def law_of_two(rate: Fraction) -> tuple[Ints, Any]:
-    """Values and probabilities of the sum of two discrete Laplaces."""
-    q = np.exp(-float(rate))
-    reach = int(40 / float(rate))
-    one = (1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1))
-    return np.arange(-2 * reach, 2 * reach + 1), np.convolve(one, one)
-
-
-def two_laplaces_p_value(noise: Ints, rate: Fraction) -> float:
-    values, law = law_of_two(rate)
-    cumulated = np.cumsum(law)
-    edges = values[np.searchsorted(cumulated, np.arange(1, 40) / 40)]
-    cells = np.bincount(np.searchsorted(edges, noise, side="left"), minlength=40)
-    at = np.searchsorted(values, edges)
-    return chi_square(cells, np.diff(np.concatenate([[0.0], cumulated[at], [1.0]])))
-
-
-Noise = Callable[[Terms], Any]
-
-
-def nothing(terms: Terms) -> Any:
-    return np.zeros(terms.tree.size, dtype=np.uint64)
-
-
-@pytest.mark.parametrize(("second", "right"), [(server_noise, True), (nothing, False)])
-def test_the_noise_of_two_servers_is_the_sum_of_two_laplaces(second: Noise, right: bool) -> None:
-    """With the planted bug: one of the servers adds none."""
-    terms = terms_of("servers", 7, units=4)
-    vectors = [vector_of(terms, *terms.tree.leaves(*OUTSIDE)) for _ in range(3)]
-    rows = [split(vector, 2, 64) for vector in vectors]
-    sums = [sum((row[i] for row in rows), start=noise(terms)) for i, noise in enumerate((server_noise, second))]
-    p = two_laplaces_p_value(last_level(terms, decode_shares(sums)), terms.rates[7])
-    assert (p > ALPHA) == right
-
-
-def test_one_servers_noise_is_discrete_laplace() -> None:
-    """So one honest server is enough."""
-    terms = terms_of("servers", 7)
-    noise = server_noise(terms).astype(np.int64)
-    assert laplace_p_value(last_level(terms, noise), terms.rates[7]) > ALPHA
-
-
-def test_noise_beyond_the_samplers_range_is_continued() -> None:
-    """A sampler that stops at 20 already: the law of what is made of it has no end there."""
-    rate = Fraction(1, 10)
-
-    class Short(DiscreteLaplace):
-        def sample(self, size: int, source: Any = None) -> Ints:
-            return np.clip(super().sample(size), -20, 20)
-
-    drawn = wrapped_noise(Short(rate), 2**15, SeededSource(1), largest=20).astype(np.int64)
-    assert laplace_p_value(drawn, rate) > ALPHA
-    assert laplace_p_value(Short(rate).sample(2**15), rate) < ALPHA
 
 
 @pytest.mark.parametrize("model", ["servers", "shuffle"])
@@ -183,7 +117,7 @@ def test_simulated_collections_are_those_of_the_protocol(model: str) -> None:
 
 
 def test_a_seed_makes_the_same_release_again() -> None:
-    terms = terms_of("shuffle", 4)
+    terms = shuffle_terms(4)
     one, two = (simulate(terms, [([0.1, 0.4, 0.6], [0.5] * 3)] * 4, SeededSource(7)) for _ in range(2))
     assert np.array_equal(one.measurements.counts, two.measurements.counts)
 
@@ -197,27 +131,22 @@ def test_the_guide_simulates() -> None:
     assert names["release"].trust.participants == 50
 
 
-def test_one_server_is_not_enough() -> None:
-    with pytest.raises(ParameterError, match="servers, 2 or more, go with the model 'servers'"):
-        terms_of("servers", servers=1)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [({"n_min": 7}, "n_min must be at most n_max"), ({"epsilon": 101}, "epsilon must be at most 100"),
-     ({"servers": 2}, "servers, 2 or more, go with"), ({"delta": 0}, "a delta above 0 with 'shuffle'"),
+     ({"delta": 0}, "needs a delta above 0"),
      ({"units": 1, "epsilon": 9}, "units must be at least a level's part"), ({"delta": 1e-300}, "even 64 shares"),
      ({"depth": 12}, "must have at most 4194304 cells"), ({"units": 2**30, "depth": 8}, "at most 56 bits")],
 )  # fmt: skip
 def test_terms_that_cannot_be_kept_are_refused(options: dict[str, Any], words: str) -> None:
     settings = {"epsilon": 1, "n_min": 3, "n_max": 6, "delta": 0.01, "units": 16, **options}
     with pytest.raises(ParameterError, match=words):
-        Terms.of("shuffle", Domain.unit(settings.pop("depth", 2)), **settings)
+        ShuffleTerms.of(Domain.unit(settings.pop("depth", 2)), **settings)
 
 
 def test_shares_are_as_many_as_n_min_people_need() -> None:
     """Not n_max, of whom nobody knows that they come: with their number fewer shares would seem enough."""
-    terms = Terms.of("shuffle", Domain.unit(4), epsilon=1, delta=1e-5, n_min=50, n_max=5000)
+    terms = ShuffleTerms.of(Domain.unit(4), epsilon=1, delta=1e-5, n_min=50, n_max=5000)
 
     def delta(shares: int) -> float:
         return certified_delta(50, shares, terms.modulus_bits, terms.tree.size, 1.0)
@@ -227,10 +156,10 @@ def test_shares_are_as_many_as_n_min_people_need() -> None:
 
 def test_delta_pays_for_what_the_noise_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """With noise that takes up all of delta, nothing is left for the shares."""
-    terms = terms_of("shuffle")
+    terms = shuffle_terms()
     monkeypatch.setattr(terms_module, "TOTAL_VARIATION", terms.delta / (terms.n_min * terms.tree.size))
     with pytest.raises(ParameterError, match="even 64 shares"):
-        terms_of("shuffle")
+        shuffle_terms()
 
 
 @pytest.mark.parametrize(("n_max", "units"), [(50, 256), (500, 256), (50, 4096)])
@@ -240,7 +169,7 @@ def test_the_modulus_has_room_for_the_sums_and_their_noise(n_max: int, units: in
 
     from dpheatmap.estimate.posterior.likelihood import laplace_sum
 
-    terms = Terms.of("shuffle", Domain.unit(6), epsilon=2, delta=1e-5, n_min=50, n_max=n_max, units=units)
+    terms = ShuffleTerms.of(Domain.unit(6), epsilon=2, delta=1e-5, n_min=50, n_max=n_max, units=units)
     law = laplace_sum(n_max // 50)
     weights = law * gamma(np.arange(len(law)) + 1)
     far = terms.farthest_noise * float(min(terms.rates.values()))

@@ -7,8 +7,9 @@ import pytest
 
 import dpheatmap as dph
 from dpheatmap.collect.local import LocalTerms, report
+from dpheatmap.collect.server_terms import ServerTerms
+from dpheatmap.collect.shuffle_terms import ShuffleTerms
 from dpheatmap.collect.simulate import simulate
-from dpheatmap.collect.terms import Terms
 from dpheatmap.testing import SeededSource, generated_people
 
 TRIANGLE = {"type": "Polygon", "coordinates": [[[7.30, 46.90], [7.50, 46.90], [7.40, 47.02], [7.30, 46.90]]]}
@@ -16,8 +17,10 @@ REGION = dph.Domain.polygon(TRIANGLE, resolution=2000)
 CORNER = (7.31, 47.01)  # in the box, not in the triangle
 
 
-def terms_of(model: str, domain: dph.Domain) -> Terms:
-    return Terms.of(model, domain, epsilon=8, delta=1e-3 if model == "shuffle" else None, n_min=20, n_max=100)
+def terms_of(model: str, domain: dph.Domain) -> ServerTerms | ShuffleTerms:
+    if model == "servers":
+        return ServerTerms.of(domain, epsilon=8, n_min=20, n_max=100)
+    return ShuffleTerms.of(domain, epsilon=8, delta=1e-3, n_min=20, n_max=100)
 
 
 @pytest.mark.parametrize("model", ["servers", "shuffle"])
@@ -26,7 +29,7 @@ def test_points_outside_are_not_sent(model: str) -> None:
     codes, _ = terms.tree.leaves([CORNER[0], 7.40], [CORNER[1], 46.95])
     assert len(codes) == 1
     assert terms.tree.size < terms_of(model, dph.Domain.bbox(*REGION.extent, resolution=2000)).tree.size
-    assert Terms.from_dict(terms.to_dict()).domain == REGION
+    assert type(terms).from_dict(terms.to_dict()).domain == REGION
 
 
 @pytest.mark.parametrize("model", ["servers", "shuffle"])

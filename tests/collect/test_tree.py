@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -17,7 +18,7 @@ from dpheatmap.collect.contribution import vector_of
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from helpers.collecting import terms_of
+from helpers.collecting import shuffle_terms
 
 WEIGHTS = st.lists(st.integers(0, 2**31), min_size=1, max_size=40).map(lambda w: np.array(w, dtype=np.int64))
 POINTS = st.lists(st.tuples(st.floats(-0.2, 1.2), st.floats(-0.2, 1.2)), max_size=30)
@@ -69,7 +70,7 @@ def test_rounding_is_unbiased() -> None:
 
 @given(POINTS, st.sampled_from([1, 7, 256, 2**30]))
 def test_each_level_has_a_persons_whole_weight(points: list[tuple[float, float]], units: int) -> None:
-    terms = terms_of("servers", 4, units=units)
+    terms = replace(shuffle_terms(4), units=units)
     x, y = np.array(points).reshape(-1, 2).T
     inside = bool(np.any((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1)))
     vector = vector_of(terms, *terms.tree.leaves(x, y))

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.collect.shuffle_terms import ShuffleTerms
 from dpheatmap.collect.simulate import simulate, simulate_together
-from dpheatmap.collect.terms import Terms
 from dpheatmap.design.paper import PaperDesign
 from dpheatmap.design.shares import UNITS
 from dpheatmap.evaluate.score_table import Series
@@ -31,22 +31,20 @@ INVENTED = Sources(invented=True)
 FIVE = [([0.1], [0.1]), ([0.1, 0.9], [0.1, 0.9]), ([], []), ([0.6], [0.2]), ([0.6], [0.2])]
 
 
-def together(terms: Terms, seed: int) -> Release:
+def together(terms: ShuffleTerms, seed: int) -> Release:
     return simulate_together(terms, FIVE, np.random.default_rng(seed))
 
 
-HOW: dict[str, Callable[[Terms, int], Release]] = {
+HOW: dict[str, Callable[[ShuffleTerms, int], Release]] = {
     "in parts": lambda terms, seed: simulate(terms, FIVE, SeededSource(seed)),
     "together": together,
 }
 
 
-@pytest.mark.parametrize("model", ["shuffle", "servers"])
 @pytest.mark.parametrize("how", HOW.values(), ids=HOW.keys())
-def test_noise_drawn_together_has_the_law_of_the_parts(how: Callable[[Terms, int], Release], model: str) -> None:
+def test_noise_drawn_together_has_the_law_of_the_parts(how: Callable[[ShuffleTerms, int], Release]) -> None:
     """16 + 64 cells, 60 collections: the mean square is that of discrete Laplaces, within 6 standard errors."""
-    delta, laplaces = (0, 2) if model == "servers" else (1e-3, 1)
-    terms = Terms.of(model, dph.Domain.unit(3), epsilon=2, delta=delta, n_min=5, n_max=5, units=64)
+    terms = ShuffleTerms.of(dph.Domain.unit(3), epsilon=2, delta=1e-3, n_min=5, n_max=5, units=64)
     squares: dict[int, list[float]] = {2: [], 3: []}
     for seed in range(60):
         m = how(terms, seed).measurements
@@ -55,12 +53,12 @@ def test_noise_drawn_together_has_the_law_of_the_parts(how: Callable[[Terms, int
             squares[level] += (m.counts[far].astype(float) ** 2).tolist()
     for level, found in squares.items():
         q = math.exp(-float(terms.rates[level]))
-        expected = laplaces * 2 * q / (1 - q) ** 2
+        expected = 2 * q / (1 - q) ** 2
         assert abs(np.mean(found) / expected - 1) < 6 * math.sqrt(5 / len(found)), level
 
 
 def test_only_as_many_people_as_needed_have_a_whole_laplace() -> None:
-    terms = Terms.of("shuffle", dph.Domain.unit(3), epsilon=2, delta=1e-3, n_min=4, n_max=5, units=64)
+    terms = ShuffleTerms.of(dph.Domain.unit(3), epsilon=2, delta=1e-3, n_min=4, n_max=5, units=64)
     with pytest.raises(ValueError, match="only n_min people"):
         together(terms, 1)
 
@@ -76,13 +74,9 @@ def test_collections_of_one_run_share_their_noise() -> None:
     """
     unit = dph.Domain.unit(3)
     options: dict[str, Any] = {"epsilon": "0.1", "n_min": 5, "n_max": 5}
-    coarse, fine = (Terms.of("shuffle", unit, delta=1e-3, units=units, **options) for units in (64, 2**20))
+    coarse, fine = (ShuffleTerms.of(unit, delta=1e-3, units=units, **options) for units in (64, 2**20))
     assert np.abs(counts_of(together(coarse, 1)) - counts_of(together(fine, 1))).max() < 6 / 64 + 6 / 2**20
     assert np.abs(counts_of(together(coarse, 1)) - counts_of(together(fine, 2))).max() > 1
-    two, three = (Terms.of("servers", unit, servers=m, units=2**20, **options) for m in (2, 3))
-    one, second, third = (counts_of(together(terms, 1)) for terms in (fine, two, three))
-    other = counts_of(together(fine, 2))
-    assert np.std(third - second) < np.std(third - one) < np.std(third - other), "each server adds to the one before"
 
 
 def test_a_curator_asks_for_a_part_of_the_same_tree() -> None:
@@ -135,7 +129,7 @@ def test_the_same_people_send_to_a_shuffler_and_to_a_curator() -> None:
     assert len({job.people_of(0).integers(10**9) for job in first}) == 1
 
 
-def test_b_without_end_is_judged_with_servers_and_a_curator() -> None:
+def test_b_without_end_is_judged_with_a_curator() -> None:
     """The paper's reconstruction sees the same of all cells as of those that a curator asked for."""
     job = shuffle.jobs(INVENTED)[0][6]
     found = job.run(1)
@@ -147,14 +141,13 @@ def line(errors: Mapping[float, float]) -> dict[float, dict[str, Mean]]:
     return {at: {m.name: Mean(error, 0.01, 9) for m in METRICS} for at, error in errors.items()}
 
 
-def made_up(at_256: float, elsewhere: float, central: float, served: float) -> tuple[list[Job], Results]:
+def made_up(at_256: float, elsewhere: float, central: float) -> tuple[list[Job], Results]:
     """Results of three images: all errors are larger on some than on others, in proportion."""
     jobs = [job for job in shuffle.jobs(INVENTED)[0] if job.draw == 0][: 3 * 7]
     results = {}
     for number, job in enumerate(jobs):
         here = at_256 if job.at == 256 else elsewhere
         emds = {name: here if name.startswith("shuffle") else central for name in job.methods}
-        emds |= {name: served for name in job.methods if name.startswith("servers")}
         results[job.key] = {name: Scores(0.5, 0.5, 0.1, emd * (1 + number // 7)) for name, emd in emds.items()}
     return jobs, results
 
@@ -165,18 +158,16 @@ def test_findings_about_the_shuffle_model_would_tell() -> None:
         found = [*shuffle.findings(panels_of(jobs, results)), *shuffle.judge(jobs, results)]
         return [finding.held for finding in found]
 
-    assert held(0.1, 0.1, 0.1, 0.12) == [True, True, True, True]
-    assert held(0.12, 0.1, 0.12, 0.12) == [False, True, True, True]
-    assert held(0.12, 0.12, 0.1, 0.12) == [True, True, False, True]
-    assert held(0.1, 0.1, 0.1, 0.15) == [True, True, True, False]
+    assert held(0.1, 0.1, 0.1) == [True, True, True]
+    assert held(0.12, 0.1, 0.12) == [False, True, True]
+    assert held(0.12, 0.12, 0.1) == [True, True, False]
 
 
 def test_ratios_are_of_pairs() -> None:
     """Images differ by a factor of three; pairs of the same image by none, so the interval has no width."""
-    pairs = shuffle.Pairs(*made_up(0.11, 0.1, 0.1, 0.13))
+    pairs = shuffle.Pairs(*made_up(0.11, 0.1, 0.1))
     assert pairs.ratio_to_curator("shuffle", 0, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
     assert pairs.rounding_ratio(1, 256) == pytest.approx((1.1, 0.0, 3), abs=1e-12)
-    assert pairs.ratio_to_curator("servers-3", 1) == pytest.approx((1.3, 0.0, 3), abs=1e-12)
 
 
 def test_communication_is_that_of_the_specification() -> None:
@@ -186,15 +177,13 @@ def test_communication_is_that_of_the_specification() -> None:
 
 
 def test_the_figures_show_communication_utility_and_the_curator() -> None:
-    figures = dict(shuffle.figures(*made_up(0.1, 0.2, 0.1, 0.13), Dataset((), "no data", stand_in=True)))
+    figures = dict(shuffle.figures(*made_up(0.1, 0.2, 0.1), Dataset((), "no data", stand_in=True)))
     assert set(figures) == {"shuffle.png", "shuffle-paired.png"}
     against_b, paired = figures.values()
     assert len(against_b.axes) == 5
     assert "MB" in against_b.axes[0].get_title()
     assert len(against_b.legends[0].get_texts()) == 4
-    assert [axes.get_title() for axes in paired.axes] == [
-        "Shuffle model: EMD over a curator's", "Servers: EMD over a curator's"
-    ]  # fmt: skip
+    assert [axes.get_title() for axes in paired.axes] == ["Shuffle model: EMD over a curator's"]
 
 
 def test_the_local_model_is_said_to_be_of_use_where_it_is() -> None:

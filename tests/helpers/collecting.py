@@ -20,7 +20,8 @@ from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.process_state import State
 from dpheatmap.collect.receiver import Receiver, Refused, Role, close_early
 from dpheatmap.collect.server import Server
-from dpheatmap.collect.terms import Terms
+from dpheatmap.collect.server_terms import ServerTerms
+from dpheatmap.collect.shuffle_terms import ShuffleTerms
 from dpheatmap.collect.tickets import make_tickets
 from dpheatmap.collect.web_process import kind_of
 from dpheatmap.errors import DataError, PrivacyRefusal
@@ -40,12 +41,22 @@ each_model = pytest.mark.parametrize("model", MODELS)
 also_local = pytest.mark.parametrize("model", [*MODELS, "local"])
 
 
-def terms_of(model: str, depth: int = 2, **options: Any) -> Terms:
+FEW: dict[str, Any] = {"epsilon": 1, "n_min": 3, "n_max": 6}
+
+
+def server_terms(depth: int = 2, **options: Any) -> ServerTerms:
+    """Terms with servers on the unit square, for few people."""
+    return ServerTerms.of(Domain.unit(depth), **{**FEW, **options})
+
+
+def shuffle_terms(depth: int = 2, **options: Any) -> ShuffleTerms:
+    """Terms of the shuffle model on the unit square, for few people."""
+    return ShuffleTerms.of(Domain.unit(depth), **{"delta": Fraction(1, 100), "units": 16, **FEW, **options})
+
+
+def terms_of(model: str, depth: int = 2, **options: Any) -> ServerTerms | ShuffleTerms:
     """Terms on the unit square, for few people."""
-    settings: dict[str, Any] = {"epsilon": 1, "n_min": 3, "n_max": 6, **options}
-    if model == "shuffle":
-        settings = {"delta": Fraction(1, 100), "units": 16, **settings}
-    return Terms.of(model, Domain.unit(depth), **settings)
+    return server_terms(depth, **options) if model == "servers" else shuffle_terms(depth, **options)
 
 
 def local_terms(depth: int = 2, **options: Any) -> LocalTerms:
@@ -86,7 +97,7 @@ class Wires(Network):
         if role is None:
             return None
         try:
-            return role.entries() if path == "/entries" and isinstance(role, Server) else role.outcome()
+            return served(role, path)
         except Refused as refusal:
             if refusal.status == 410:
                 raise PrivacyRefusal(str(refusal)) from refusal
@@ -102,6 +113,17 @@ class Wires(Network):
         else:
             assert isinstance(role, Receiver | Analyser)
             role.accept(body)
+
+
+def served(role: Role, path: str) -> bytes:
+    """What a role answers to a request for a path."""
+    if path == "/entries" and isinstance(role, Server):
+        return role.entries()
+    if path.startswith("/answers/") and isinstance(role, Server):
+        _, _, number, digest = path.split("/")
+        return role.answer(int(number), digest)
+    assert path == "/sum"
+    return role.outcome()
 
 
 class Cast:
@@ -152,7 +174,7 @@ class Cast:
     def close(self) -> None:
         close_early(self.collection, self.operator, self.network)
 
-    def steps(self, rounds: int = 3) -> None:
+    def steps(self, rounds: int = 25) -> None:
         """Let everybody who is up do what they can."""
         for _ in range(rounds):
             for role in self.network.roles.values():

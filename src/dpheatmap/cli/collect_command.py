@@ -70,7 +70,7 @@ def key(file: str) -> None:
 @click.option("--n-min", type=int, required=True, metavar="N", help="The honest contributions that are waited for.")
 @click.option("--n-max", type=int, required=True, metavar="N", help="The contributions that there is room for.")
 @click.option(
-    "--units", type=int, metavar="B", help="What a person's weight is rounded to; 256 for shuffle, else 2^30."
+    "--units", type=int, metavar="B", help="What a person's weight is rounded to; 256 for shuffle, 15 for servers."
 )
 @click.option(
     "--party", "parties", nargs=2, multiple=True, required=True, metavar="ADDRESS KEY",
@@ -107,7 +107,7 @@ def open_collection(
         with replace_whole(tickets, private=True) as temporary:
             temporary.write_text("".join(f"{ticket}\n" for ticket in make_tickets(made, operator, terms.n_max)))
     made.save(output)
-    say(f"{terms.tree.size:,} cells of {len(terms.design.shares)} levels; a device sends {_size(made):,} bytes.")
+    say(f"{terms.tree.size:,} cells; a device sends {_size(made):,} bytes.")
     click.echo(output)
 
 
@@ -213,9 +213,10 @@ def analyser(output: str | None, **options: Any) -> None:
 @command.command(short_help="Run one of the servers of a collection.")
 @_process_options
 def server(**options: Any) -> None:
-    """Run one of the servers: it adds up its shares of what reached all servers, adds noise, and publishes the sum.
+    """Run one of the servers: it adds up its shares of what reached all servers, and answers questions with noise.
 
-    In the local model there is one, which counts reports that have their noise already.
+    Each server chooses the questions itself, by what all of them have answered before. In the local model there is one
+    server, which counts reports that have their noise already.
 
     Example:
 
@@ -337,7 +338,7 @@ def _read(path: str, operator: str) -> Collection:
 def _size(collection: Collection) -> int:
     from dpheatmap.collect import body_size
 
-    return body_size(collection) * len(collection.receivers)
+    return sum(body_size(collection, number) for number in range(len(collection.receivers)))
 
 
 def _now() -> datetime:

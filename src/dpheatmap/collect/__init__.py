@@ -1,6 +1,7 @@
 """Collections without a trusted curator: nobody learns more than the release. On the private side of the wall.
 
-* Secure aggregation: :mod:`~dpheatmap.collect.server`. Two or more servers, of which one is honest.
+* Secure aggregation: :mod:`~dpheatmap.collect.server`. Two or more servers, of which one is honest; they look where
+  people are, while devices send once. :mod:`~dpheatmap.collect.share_sums` has the proof.
 * Shuffle model: :mod:`~dpheatmap.collect.shuffler` and :mod:`~dpheatmap.collect.analyser`, who don't collude.
 * Local model: :mod:`~dpheatmap.collect.local` and :mod:`~dpheatmap.collect.collector`. One noisy report a person.
 
@@ -28,18 +29,25 @@ if TYPE_CHECKING:
     from dpheatmap.collect.process_state import State as State
     from dpheatmap.collect.receiver import Role as Role
     from dpheatmap.collect.receiver import close_early as close_early
+    from dpheatmap.collect.server_terms import ServerTerms as ServerTerms
     from dpheatmap.collect.shuffle_bound import paper_shares as paper_shares
+    from dpheatmap.collect.shuffle_terms import ShuffleTerms as ShuffleTerms
     from dpheatmap.collect.simulate import simulate_locally as simulate_locally
     from dpheatmap.collect.simulate import simulate_together as simulate_together
-    from dpheatmap.collect.terms import Terms as Terms
     from dpheatmap.collect.tickets import make_tickets as make_tickets
     from dpheatmap.collect.web_process import kind_of as kind_of
     from dpheatmap.collect.web_process import serve as serve
 
-__all__ = ["Client", "Collection", "LocalTerms", "Terms"]
+__all__ = ["Client", "Collection", "LocalTerms", "ServerTerms", "ShuffleTerms"]
 
 # For devices, and for whoever opens a collection: from public terms to sealed contributions and noisy sums.
-_PUBLIC = {"Client": "client", "Collection": "collection", "LocalTerms": "local", "Terms": "terms"}
+_PUBLIC = {
+    "Client": "client",
+    "Collection": "collection",
+    "LocalTerms": "local",
+    "ServerTerms": "server_terms",
+    "ShuffleTerms": "shuffle_terms",
+}
 # The processes of a collection, which `dpheatmap collect` starts.
 _PROCESSES = {
     "Network": "network",

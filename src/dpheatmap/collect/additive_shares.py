@@ -15,6 +15,8 @@ from dpheatmap.curator import Source
 from dpheatmap.place.quadtree import Ints
 
 Words = NDArray[np.uint64]
+WORD = 64
+"""Bits of a word."""
 
 
 def split(values: Ints, shares: int, bits: int, source: Source = os.urandom) -> Words:

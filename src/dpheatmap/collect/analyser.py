@@ -55,7 +55,7 @@ class Analyser(Role):
         return True
 
     def _decode(self) -> bytes:
-        sums, seen = MessageSums(self.collection.summed), set[bytes]()
+        sums, seen = MessageSums(self.collection.shuffled), set[bytes]()
         for (number,) in self.state.rows("SELECT number FROM batches"):
             ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
             sums.add(np.array(self._open_messages(content, seen), dtype=np.uint64))

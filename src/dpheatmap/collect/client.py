@@ -1,9 +1,9 @@
 """The device, which turns one person's points into a contribution that reveals nothing, and sends it.
 
-A contribution is sealed for each receiver, with the ticket and a nonce. Each server gets its uniform share. The
-shuffler gets all messages (coordinate, share). Each message is first sealed for the analyser by itself, because two
-messages in one text would be known to come from one person. TLS alone is not enough: it may end at somebody else's
-machine, and whoever watches the line there could tell the analyser whose messages are whose.
+A contribution is sealed for each receiver, with the ticket and a nonce. Each server gets its share, which looks
+uniform. The shuffler gets all messages (coordinate, share). Each message is first sealed for the analyser by itself,
+because two messages in one text would be known to come from one person. TLS alone is not enough: it may end at somebody
+else's machine, and whoever watches the line there could tell the analyser whose messages are whose.
 
 In the local model a contribution is a report that anybody might read, and that must be made *once*: epsilon is the
 price of one report, and a second one costs epsilon again. So a contribution can be kept in a file and sent again from
@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from dpheatmap._util.files import replace_whole
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.local import LocalTerms, report_of
-from dpheatmap.collect.terms import WORD
+from dpheatmap.collect.server_terms import ServerTerms
 from dpheatmap.curator import Source
 from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.quadtree import Ints
@@ -59,13 +59,13 @@ class Client:
     >>> from dpheatmap.collect.keys import PrivateKey
     >>> from dpheatmap.collect.tickets import make_tickets
     >>> operator, one, two = (PrivateKey.make() for _ in range(3))
-    >>> terms = dph.collect.Terms.of("servers", dph.Domain.unit(5), epsilon=1, n_min=10, n_max=100)
+    >>> terms = dph.collect.ServerTerms.of(dph.Domain.unit(5), epsilon=1, n_min=10, n_max=100)
     >>> parties = {"https://one.example": one.public, "https://two.example": two.public}
     >>> tomorrow = datetime.now(UTC) + timedelta(days=1)
     >>> collection = dph.collect.Collection.open(terms, parties, tomorrow, operator)
     >>> client = dph.collect.Client(collection, make_tickets(collection, operator, 1)[0])
     >>> [len(body) for body in client.contribution([0.3, 0.5], [0.1, 0.7])]  # one for each server
-    [11016, 11016]
+    [8328, 168]
     """
 
     def __init__(self, collection: Collection, ticket: str) -> None:
@@ -178,10 +178,10 @@ class Client:
             If the file can't be read, or holds something else. A contribution starts with its ticket, which is signed
             for one collection.
         """
-        size, count = body_size(self.collection), len(self.collection.receivers)
+        sizes = [body_size(self.collection, number) for number in range(len(self.collection.receivers))]
         try:
             with Path(path).open("rb") as file:
-                found = [file.read(size) for _ in range(count)]
+                found = [file.read(size) for size in sizes]
                 rest = file.read(1)
         except FileNotFoundError:
             return None
@@ -189,7 +189,7 @@ class Client:
             raise DataError(
                 f"{fspath(path)!r} can't be read. Give the file that the contribution is kept in."
             ) from None
-        if rest or any(len(body) != size or not body.startswith(self._ticket) for body in found):
+        if rest or [len(body) for body in found] != sizes or any(not body.startswith(self._ticket) for body in found):
             raise DataError(
                 f"{Path(path).name} is not a contribution of this ticket to this collection. Give the file that it was "
                 "kept in, or a new name."
@@ -209,22 +209,20 @@ class Client:
         terms = self.collection.terms
         if isinstance(terms, LocalTerms):
             return [report_of(terms, codes, weights, source).to_padded_bytes(terms)]
-        if terms.model == "servers":
-            return self._shares(codes, weights, source)
+        if isinstance(terms, ServerTerms):
+            return self._shares(terms, codes, weights, source)
         return [b"".join(self._messages(codes, weights, source))]
 
-    def _shares(self, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
-        from dpheatmap.collect.additive_shares import split
+    def _shares(self, terms: ServerTerms, codes: Ints, weights: Ints, source: Source) -> list[bytes]:
         from dpheatmap.collect.contribution import vector_of
+        from dpheatmap.collect.seed_shares import split_by_seeds
 
-        terms = self.collection.summed
-        rows = split(vector_of(terms, codes, weights, source), terms.servers, WORD, source)
-        return [row.astype("<u8").tobytes() for row in rows]
+        return split_by_seeds(vector_of(terms, codes, weights, source), terms.servers, source)
 
     def _messages(self, codes: Ints, weights: Ints, source: Source) -> Iterable[bytes]:
         from dpheatmap.collect.contribution import messages, noisy_vector, vector_of
 
-        terms, analyser = self.collection.summed, self.collection.parties[1]
+        terms, analyser = self.collection.shuffled, self.collection.parties[1]
         size, info = message_size(self.collection), self.collection.purpose("message")
         vector = noisy_vector(terms, vector_of(terms, codes, weights, source), source)
         for message in messages(terms, vector, source).tolist():
@@ -238,16 +236,25 @@ def contribution_info(collection: Collection, ticket: bytes, nonce: bytes) -> by
 
 def message_size(collection: Collection) -> int:
     """The number of bytes of a message before it is sealed."""
-    return -(-collection.summed.message_bits // 8)
+    return -(-collection.shuffled.message_bits // 8)
 
 
-def body_size(collection: Collection) -> int:
-    """The number of bytes of a contribution, which is the same for everybody."""
+def body_size(collection: Collection, number: int) -> int:
+    """The number of bytes that the receiver of that number, from 0, gets of a contribution: the same of everybody."""
     from dpheatmap.collect.keys import OVERHEAD
     from dpheatmap.collect.tickets import SIZE
 
-    content = collection.terms.payload_bytes
-    if collection.terms.model == "shuffle":
-        terms = collection.summed
-        content = terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)
-    return SIZE + NONCE + content + OVERHEAD
+    return SIZE + NONCE + _content_size(collection, number) + OVERHEAD
+
+
+def _content_size(collection: Collection, number: int) -> int:
+    """The number of bytes that are sealed for a receiver."""
+    from dpheatmap.collect.keys import OVERHEAD
+    from dpheatmap.collect.seed_shares import share_bytes
+
+    terms = collection.terms
+    if isinstance(terms, LocalTerms):
+        return terms.payload_bytes
+    if isinstance(terms, ServerTerms):
+        return share_bytes(number, terms.tree.size)
+    return terms.shares * terms.tree.size * (message_size(collection) + OVERHEAD)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,8 @@ from urllib.parse import urlsplit
 from dpheatmap._util.files import replace_whole
 from dpheatmap._util.parameters import check
 from dpheatmap.collect.local import LocalTerms
-from dpheatmap.collect.terms import Terms
+from dpheatmap.collect.server_terms import ServerTerms
+from dpheatmap.collect.shuffle_terms import ShuffleTerms
 from dpheatmap.errors import DataError, DpheatmapError, ParameterError
 from dpheatmap.place.domain import Domain
 
@@ -48,7 +50,8 @@ class Party(NamedTuple):
     key: PublicKey
 
 
-AnyTerms = Terms | LocalTerms
+AnyTerms = ServerTerms | ShuffleTerms | LocalTerms
+_KINDS: tuple[type[AnyTerms], ...] = (ServerTerms, ShuffleTerms, LocalTerms)
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Collection:
 
     Attributes
     ----------
-    terms : Terms or LocalTerms
+    terms : ServerTerms, ShuffleTerms or LocalTerms
         The public terms.
     parties : tuple of Party
         The parties, in the order of their roles.
@@ -93,7 +96,7 @@ class Collection:
 
         Parameters
         ----------
-        terms : Terms or LocalTerms
+        terms : ServerTerms, ShuffleTerms or LocalTerms
             The public terms.
         parties : mapping of str to PublicKey
             Addresses with public keys: of all servers, or of shuffler and analyser, in order.
@@ -124,10 +127,17 @@ class Collection:
         return self.terms.roles
 
     @property
-    def summed(self) -> Terms:
-        """The terms of a collection whose shares are summed. A local collection has none."""
-        if not isinstance(self.terms, Terms):
-            raise TypeError("a local collection has reports, not shares")
+    def served(self) -> ServerTerms:
+        """The terms of a collection with servers."""
+        if not isinstance(self.terms, ServerTerms):
+            raise TypeError("not a collection with servers")
+        return self.terms
+
+    @property
+    def shuffled(self) -> ShuffleTerms:
+        """The terms of a collection in the shuffle model."""
+        if not isinstance(self.terms, ShuffleTerms):
+            raise TypeError("not a collection of the shuffle model")
         return self.terms
 
     @property
@@ -259,25 +269,30 @@ class Collection:
         signature = document.pop("signature")
         if operator.verify(base64.urlsafe_b64decode(signature + "==") + _canonical(document), _PURPOSE) is None:
             return None
-        terms = (LocalTerms if document["model"] == LocalTerms.model else Terms).from_dict(document)
+        terms = _kind_of(document["model"]).from_dict(document)
         parties = tuple(Party(party["address"], PublicKey(party["key"])) for party in document["parties"])
         found = cls(terms, parties, datetime.fromisoformat(document["closes"]), operator, signature)
         return found if found._unsigned_document() == document else None
 
 
 def terms_of(model: str, domain: Domain, *, epsilon: object, n_min: int, n_max: int, **others: Any) -> AnyTerms:
-    """The terms of any model. ``others`` are options of `Terms.of`; those that are None count as not given.
+    """The terms of any model. ``others`` are options of its terms; those that are None count as not given.
 
     >>> terms_of("local", Domain.unit(4), epsilon=1, n_min=100, n_max=1000).roles
     ('server',)
     """
+    kind = _kind_of(model)
+    given = {name: value for name, value in others.items() if value is not None}
+    unknown = sorted(given.keys() - signature(kind.of).parameters.keys())
+    if unknown:
+        raise ParameterError(f"The {model} model has no {' or '.join(unknown)}. Leave this out.")
+    return kind.of(domain, epsilon=epsilon, n_min=n_min, n_max=n_max, **given)
+
+
+def _kind_of(model: str) -> type[AnyTerms]:
+    """The class of a model's terms."""
     check(model=model)
-    if model != LocalTerms.model:
-        return Terms.of(model, domain, epsilon=epsilon, n_min=n_min, n_max=n_max, **others)
-    given = [name for name, value in others.items() if value is not None]
-    if given:
-        raise ParameterError(f"The local model has no {' or '.join(given)}. Leave this out.")
-    return LocalTerms.of(domain, epsilon=epsilon, n_min=n_min, n_max=n_max)
+    return next(kind for kind in _KINDS if kind.model == model)
 
 
 def _canonical(document: dict[str, Any]) -> bytes:

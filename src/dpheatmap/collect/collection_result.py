@@ -6,12 +6,13 @@ import time
 
 import numpy as np
 
-from dpheatmap.collect.additive_shares import Words
+from dpheatmap.collect.additive_shares import WORD, Words
 from dpheatmap.collect.collection import Collection, Party
-from dpheatmap.collect.contribution import decode_shares
 from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.network import PAUSE, Network, UnreachableError
+from dpheatmap.collect.server_terms import ServerTerms
 from dpheatmap.collect.tally import Tally
+from dpheatmap.collect.transcript import DIGEST, ContributionSet, Step, follow
 from dpheatmap.errors import DataError
 from dpheatmap.releases.release import Release
 
@@ -51,21 +52,60 @@ def publishers(collection: Collection) -> tuple[Party, ...]:
 
 
 def combine_sums(collection: Collection, bodies: list[bytes]) -> Release:
-    """Make the release from signed sums: one of each server, about the same contributions, or that of the analyser.
+    """Make the release from what the parties signed: the answers of each server, or the sums of the analyser.
 
     The server of the local model publishes its tally instead.
     """
     terms, purpose = collection.terms, collection.purpose("sum")
     signed_by = zip(publishers(collection), bodies, strict=True)
-    payloads = [party.key.verify(body, purpose) or b"" for party, body in signed_by]
-    if any(len(payload) != _HEADER + 8 * terms.published_words for payload in payloads):
-        raise DataError("A party's sum is damaged, or not signed by it. Ask it again.")
+    payloads = [party.key.verify(body, purpose) for party, body in signed_by]
+    if isinstance(terms, ServerTerms):
+        return _release_of_answers(terms, [payload or b"" for payload in payloads])
+    payload = payloads[0] or b""
+    if len(payload) != _HEADER + WORD // 8 * terms.published_words:
+        raise _damaged()
+    words = np.frombuffer(payload, dtype="<i8", offset=_HEADER)
+    if isinstance(terms, LocalTerms):
+        return Tally.of_words(terms, words).release()
+    return terms.release(words.astype(np.int64), int.from_bytes(payload[:8], "little"))
+
+
+def _release_of_answers(terms: ServerTerms, payloads: list[bytes]) -> Release:
+    """Follow the servers' questions again, with the answers that they signed.
+
+    The hash that they signed shows that these are the answers that they gave each other.
+    """
+    start = _HEADER + DIGEST
+    if any(len(payload) < start or (len(payload) - start) % (WORD // 8) for payload in payloads):
+        raise _damaged()
     if len({payload[:_HEADER] for payload in payloads}) > 1:
         raise DataError(
             "The servers did not sum the same contributions, so their sums can't be added up. "
             "One of them is broken or lies: find out which, and collect again."
         )
-    if isinstance(terms, LocalTerms):
-        return Tally.of_words(terms, np.frombuffer(payloads[0], dtype="<i8", offset=_HEADER)).release()
-    sums: list[Words] = [np.frombuffer(payload, dtype="<u8", offset=_HEADER).astype(np.uint64) for payload in payloads]
-    return terms.release(decode_shares(sums), int.from_bytes(payloads[0][:8], "little"))
+    agreed = ContributionSet.from_bytes(payloads[0][:_HEADER])
+    left = [np.frombuffer(payload, dtype="<u8", offset=start).astype(np.uint64) for payload in payloads]
+
+    def hear(step: Step) -> list[Words]:
+        size = len(step.asked.cells)
+        if any(len(words) < size for words in left):
+            raise _contradiction()
+        answers = [words[:size] for words in left]
+        left[:] = [words[size:] for words in left]
+        return answers
+
+    transcript = follow(terms, agreed, hear)
+    if any(len(words) for words in left) or {payload[_HEADER:start] for payload in payloads} != {transcript.digest}:
+        raise _contradiction()
+    return terms.release(transcript.measured, agreed.participants)
+
+
+def _damaged() -> DataError:
+    return DataError("A party's sum is damaged, or not signed by it. Ask it again.")
+
+
+def _contradiction() -> DataError:
+    return DataError(
+        "The servers' answers are not those that they gave each other. One of them is broken or lies: find out which, "
+        "and collect again."
+    )

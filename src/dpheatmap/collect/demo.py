@@ -127,7 +127,7 @@ def run_demo(devices: int, model: str, epsilon: str, say: Callable[[str], None])
     terms = terms_of(model, domain, epsilon=epsilon, n_min=devices * 4 // 5, n_max=devices)
     with tempfile.TemporaryDirectory() as folder, Stage(Path(folder), terms, tickets=devices) as stage:
         say(f"Listening: {', '.join(stage.collection.roles)}. {terms.tree.size:,} cells, epsilon {terms.epsilon}.")
-        size = body_size(stage.collection) * len(stage.collection.receivers)
+        size = sum(body_size(stage.collection, number) for number in range(len(stage.collection.receivers)))
         for number, (x, y) in enumerate(_people(devices)):
             device = stage.device(number)
             device.send(device.contribution(x, y), stage.network)

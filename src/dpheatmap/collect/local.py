@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpheatmap._util.parameters import check
+from dpheatmap.collect.limits import check_numbers
 from dpheatmap.collect.polya import uniform_below
 from dpheatmap.collect.randomised_response import NOTHING, Response, Unary, malformed_report, response
 from dpheatmap.collect.tree import Tree, tree_of
@@ -241,12 +242,6 @@ class LocalTerms:
         """
         at = np.searchsorted(self.cells[level], cells >> 2 * (self.design.last - level))
         return np.where(cells == NOTHING, NOTHING, at)
-
-
-def check_numbers(n_min: int, n_max: int) -> None:
-    """Refuse a collection that waits for more people than it has room for."""
-    if n_min > n_max:
-        raise ParameterError(f"n_min must be at most n_max; they were {n_min} and {n_max}. Swap them.")
 
 
 class Report(NamedTuple):

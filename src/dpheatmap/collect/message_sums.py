@@ -6,7 +6,7 @@ import numpy as np
 
 from dpheatmap._util.jit import njit
 from dpheatmap.collect.additive_shares import Words, signed_integers
-from dpheatmap.collect.terms import Terms
+from dpheatmap.collect.shuffle_terms import ShuffleTerms
 from dpheatmap.errors import DataError
 from dpheatmap.place.quadtree import Ints
 
@@ -14,7 +14,7 @@ from dpheatmap.place.quadtree import Ints
 class MessageSums:
     """Sums of messages by coordinate, for the reader of shuffled messages."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: ShuffleTerms) -> None:
         self.terms = terms
         self._sums = np.zeros(terms.tree.size, dtype=np.uint64)
         self._numbers = np.zeros(terms.tree.size, dtype=np.int64)

@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS contributions (serial INTEGER PRIMARY KEY, digest BLOB NOT NULL, entry BLOB NOT NULL,
     content BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS batches (number INTEGER PRIMARY KEY, content BLOB NOT NULL, sent INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS answers (number INTEGER NOT NULL, server INTEGER NOT NULL, digest BLOB NOT NULL,
+    body BLOB NOT NULL, PRIMARY KEY (number, server));
 """
 _PIECE = 2**20  # bytes that are overwritten at a time
 

@@ -71,7 +71,7 @@ class Receiver(Role):
 
     def __init__(self, collection: Collection, key: PrivateKey, state: State, network: Network) -> None:
         super().__init__(collection, key, state, network)
-        self.largest_body = body_size(collection)
+        self.largest_body = body_size(collection, collection.receivers.index(collection.parties[self.number]))
 
     def step(self) -> bool:
         """Wait until the collection is closed, then conclude it."""

@@ -1,15 +1,21 @@
-"""The server of secure aggregation, which keeps one share of each contribution and publishes one noisy sum.
+"""The server of secure aggregation, which holds one share of each contribution and answers questions about their sums.
 
 1. *Open.* Each share is opened, checked for its size, and kept with its entry: a hash of ticket number and nonce.
 2. *Closed.* The list of entries is frozen: nothing is admitted any more, and the other servers can fetch it, signed.
-3. *Agreed.* Once all lists are there, the contributions on all of them are summed. An entry belongs to one
-   contribution, so a device that started over and reached two servers with different contributions is in none of the
-   sums.
-4. *Published.* Sum and noise are written down in one step before anybody can fetch them, and the shares are deleted. A
-   restarted server publishes the same sum again, never one with other noise: two sums of one set would average out the
-   noise, and sums of two sets would show the difference of somebody.
+3. *Frozen.* Once all lists are there, the contributions on all of them are the set. With fewer than n_min nothing is
+   ever answered. An entry belongs to one contribution, so a device that started over and reached two servers with
+   different contributions is in none of the sums. The server's sum of its shares is written down with the set, signed,
+   and the shares are deleted: it can never sum another set. It goes on when all servers have signed the same one.
+4. *Questions.* Each server computes the next question itself, from what was answered before (`transcript.py`), and
+   checks it against what its paths have left of epsilon. Its answer, with noise of its own, is written down in one step
+   before anybody can fetch it. Then it fetches the others' answers; the first one received of each stays.
+5. *Published.* After the last question its answers are published together, and the sum of shares is deleted.
 
-`contribution.py` shows why the sum is private, even if all other servers lie about their lists.
+What must not happen is a second answer: two answers to one question would average out the noise. A restarted server
+finds its answers, and those of the others, where it left them, and so comes to the same questions again. Nobody can ask
+it anything: others name the question that they expect, and get the stored answer to that one, or none.
+
+`share_sums.py` shows why the answers are private, even if all other servers lie.
 """
 
 from __future__ import annotations
@@ -18,12 +24,22 @@ import hashlib
 
 import numpy as np
 
-from dpheatmap.collect.additive_shares import Words
-from dpheatmap.collect.collection import Party
-from dpheatmap.collect.contribution import server_noise
+from dpheatmap.collect.additive_shares import WORD, Words
+from dpheatmap.collect.keys import SIGNATURE
+from dpheatmap.collect.possible_sums import SpoiltError
 from dpheatmap.collect.receiver import ENTRY, Receiver, Refused
+from dpheatmap.collect.seed_shares import expanded_share
+from dpheatmap.collect.share_sums import ShareSums
+from dpheatmap.collect.transcript import DIGEST, ContributionSet, Step, follow
+from dpheatmap.errors import PrivacyRefusal
 
 Entries = set[bytes]
+_SET = 0
+"""The set stands before the first question, and is agreed upon like an answer."""
+
+
+class _WaitingError(Exception):
+    """Something that another server has not sent yet."""
 
 
 class Server(Receiver):
@@ -38,47 +54,144 @@ class Server(Receiver):
             raise Refused(404, "The collection is still open. Ask again later.")
         return frozen
 
+    def answer(self, number: int, digest: str) -> bytes:
+        """The stored answer to a question, signed; refused if this server's own question of that number is another."""
+        found = self.state.rows("SELECT digest, body FROM answers WHERE number = ? AND server = ?", number, self.number)
+        if self.phase() == "refused":
+            self.outcome()
+        if not found:
+            raise Refused(404, "This question was not answered yet. Ask again later.")
+        ((known, body),) = found
+        if known.hex() != digest:
+            what = "agreed on other contributions" if number == _SET else f"has another question {number}"
+            raise Refused(410, f"This server {what}. One of the servers lies or is broken; collect again.")
+        return bytes(body)
+
+    def forget(self) -> None:
+        """Delete all contributions, and their sum."""
+        super().forget()
+        self.state.write("DELETE FROM facts WHERE name = 'sums'")
+
     def _conclude(self) -> bool:
-        """Freeze the list, fetch the others', and publish."""
+        """Freeze list and set, and answer questions, as far as the others have come."""
+        self._freeze_list()
+        try:
+            if self.state.fact("set") is None:
+                self._freeze_set(set.intersection(*self._lists()))
+            if self.state.fact("outcome") is None:
+                self._answer_questions()
+        except _WaitingError as reason:
+            self.waiting = str(reason)
+            return False
+        except (SpoiltError, PrivacyRefusal) as problem:
+            with self.state.transaction():
+                self.give_up(str(problem))
+                self.forget()
+        return True
+
+    def _freeze_list(self) -> None:
+        if self.state.fact("entries") is not None:
+            return
         with self.state.transaction():
             self.state.learn("closed", b"")
             listed = b"".join(entry for (entry,) in self.state.rows("SELECT entry FROM contributions ORDER BY entry"))
             self.state.learn("entries", self.key.sign(listed, self.collection.purpose("entries")))
-        lists = [self._list_of(number, party) for number, party in enumerate(self.collection.parties)]
-        found = [of_one for of_one in lists if of_one is not None]
-        if len(found) == len(lists):
-            self._finish(set.intersection(*found))
-            return True
-        missing = self.collection.parties[lists.index(None)].address
-        self.waiting = f"Closed; waiting for the list of {missing}. Check that it runs, and its clock."
-        return False
 
-    def _list_of(self, number: int, party: Party) -> Entries | None:
-        """A server's list, once it is there; the first one received is stored and stays."""
-        name, purpose = f"entries of {number}", self.collection.purpose("entries")
-        body = self.entries() if number == self.number else self.state.fact(name)
-        if body is None:
-            body = self.network.fetch(party, "/entries")
-            if body is None or party.key.verify(body, purpose) is None:
+    def _lists(self) -> list[Entries]:
+        """All servers' lists, once they are there."""
+        bodies = [self._list_of(number) for number in range(len(self.collection.parties))]
+        if None in bodies:
+            missing = self.collection.parties[bodies.index(None)].address
+            raise _WaitingError(f"Closed; waiting for the list of {missing}. Check that it runs, and its clock.")
+        lists = [body[SIGNATURE:] for body in bodies if body is not None]
+        return [{text[i : i + ENTRY] for i in range(0, len(text) - len(text) % ENTRY, ENTRY)} for text in lists]
+
+    def _list_of(self, number: int) -> bytes | None:
+        """A server's signed list, if it is there; the first one received is stored and stays."""
+        if number == self.number:
+            return self.entries()
+        party, name = self.collection.parties[number], f"entries of {number}"
+        known = self.state.fact(name)
+        if known is None:
+            known = self.network.fetch(party, "/entries")
+            if known is None or party.key.verify(known, self.collection.purpose("entries")) is None:
                 return None
-            self.state.learn(name, body)
-        listed = party.key.verify(body, purpose) or b""
-        return {listed[i : i + ENTRY] for i in range(0, len(listed) - len(listed) % ENTRY, ENTRY)}
+            self.state.learn(name, known)
+        return known
 
-    def _finish(self, agreed: Entries) -> None:
+    def _freeze_set(self, agreed: Entries) -> None:
+        """Write down the set and the sum of its shares, once and for good, and delete the shares."""
         if self.too_few(len(agreed)):
             return
-        total = server_noise(self.collection.summed) + self._sum_of(agreed)
-        header = len(agreed).to_bytes(8, "little") + hashlib.sha256(b"".join(sorted(agreed))).digest()
+        described, total = ContributionSet.of(agreed).to_bytes(), self._sum_of(agreed)
         with self.state.transaction():
-            self.publish(header + total.astype("<u8").tobytes())
-            self.forget()
+            self.state.learn("set", described)
+            self.state.learn("sums", total.astype("<u8").tobytes())
+            self._store(_SET, hashlib.sha256(described).digest(), b"")
+            super().forget()
 
     def _sum_of(self, agreed: Entries) -> Words:
         """Sum these contributions' shares, read one after the other."""
-        total = np.zeros(self.collection.summed.tree.size, dtype=np.uint64)
+        total = np.zeros(self.collection.served.tree.size, dtype=np.uint64)
         for serial, entry in self.state.rows("SELECT serial, entry FROM contributions"):
             if entry in agreed:
                 ((content,),) = self.state.rows("SELECT content FROM contributions WHERE serial = ?", serial)
-                total += np.frombuffer(content, dtype="<u8")
+                total += expanded_share(self.number, content, len(total))
         return total
+
+    def _answer_questions(self) -> None:
+        """Follow the questions from the start, with what is stored, and on from there."""
+        described = self.state.fact("set") or b""
+        for number in range(len(self.collection.parties)):
+            self._payload_of(number, _SET, hashlib.sha256(described).digest(), 0)
+        sums, mine = self._share_sums(), list[Words]()
+
+        def hear(step: Step) -> list[Words]:
+            self._answer(step, sums)
+            size = WORD // 8 * len(step.asked.cells)
+            payloads = [
+                self._payload_of(number, step.number, step.digest, size)
+                for number in range(len(self.collection.parties))
+            ]
+            answers = [np.frombuffer(payload, dtype="<u8").astype(np.uint64) for payload in payloads]
+            mine.append(answers[self.number])
+            return answers
+
+        transcript = follow(self.collection.served, ContributionSet.from_bytes(described), hear)
+        with self.state.transaction():
+            self.publish(described + transcript.digest + np.concatenate(mine).astype("<u8").tobytes())
+            self.forget()
+
+    def _share_sums(self) -> ShareSums:
+        stored = np.frombuffer(self.state.fact("sums") or b"", dtype="<u8")
+        return ShareSums(self.collection.served, stored.astype(np.uint64))
+
+    def _answer(self, step: Step, sums: ShareSums) -> None:
+        """Draw and store the answer to a question, unless it is stored."""
+        with self.state.transaction():
+            if not self._stored(self.number, step.number):
+                self._store(step.number, step.digest, sums.answer(step.asked).astype("<u8").tobytes())
+
+    def _store(self, number: int, digest: bytes, words: bytes) -> None:
+        body = self.key.sign(digest + words, self.collection.purpose(f"answer {number}"))
+        self.state.write("INSERT INTO answers VALUES (?, ?, ?, ?)", number, self.number, digest, body)
+
+    def _stored(self, server: int, number: int) -> bytes | None:
+        rows = self.state.rows("SELECT body FROM answers WHERE number = ? AND server = ?", number, server)
+        return bytes(rows[0][0]) if rows else None
+
+    def _payload_of(self, server: int, number: int, digest: bytes, size: int) -> bytes:
+        """A server's answer to a question, once it is there; the first one received is stored and stays."""
+        party, body = self.collection.parties[server], self._stored(server, number)
+        if body is None:
+            body = self.network.fetch(party, f"/answers/{number}/{digest.hex()}")
+            payload = None if body is None else party.key.verify(body, self.collection.purpose(f"answer {number}"))
+            if body is None or payload is None:
+                raise _WaitingError(f"Waiting for {party.address} to answer. Check that it runs.")
+            if payload[:DIGEST] != digest or len(payload) != DIGEST + size:
+                raise SpoiltError(
+                    f"{party.address} has signed an answer to another question than the one it was asked. It lies or "
+                    "is broken: there will be no result. Collect again."
+                )
+            self.state.write("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", number, server, digest, body)
+        return body[SIGNATURE + DIGEST :]

@@ -8,49 +8,65 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpheatmap.collect.additive_shares import signed_integers
-from dpheatmap.collect.contribution import decode_shares, noisy_vector, server_noise, vector_of
+from dpheatmap.collect.additive_shares import Words, signed_integers
+from dpheatmap.collect.contribution import noisy_vector, vector_of
 from dpheatmap.collect.local import LocalTerms
+from dpheatmap.collect.server_terms import ServerTerms
+from dpheatmap.collect.share_sums import ShareSums
+from dpheatmap.collect.shuffle_terms import ShuffleTerms
 from dpheatmap.collect.tally import Tally
-from dpheatmap.collect.terms import Terms
+from dpheatmap.collect.transcript import ContributionSet, Step, follow
 from dpheatmap.curator import Source
 from dpheatmap.place.quadtree import Ints
+from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.release import Release
 
+People = Iterable[tuple[ArrayLike, ArrayLike]]
+"""The x and y of each person's points."""
 
-def simulate(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], source: Source = os.urandom) -> Release:
-    """Simulate the release of these people, each given by the x and y of their points, on these terms.
+
+def simulate(terms: ServerTerms | ShuffleTerms, people: People, source: Source = os.urandom) -> Release:
+    """Simulate the release of these people on these terms.
 
     >>> from dpheatmap.place.domain import Domain
-    >>> terms = Terms.of("servers", Domain.unit(4), epsilon=1, n_min=2, n_max=100)
+    >>> terms = ServerTerms.of(Domain.unit(4), epsilon=1, n_min=2, n_max=100)
     >>> simulate(terms, [([0.1, 0.2], [0.1, 0.1])] * 50).trust
     Trust(who='servers', participants=50)
     """
     total, count = np.zeros(terms.tree.size, dtype=np.int64), 0
     for x, y in people:
         vector = vector_of(terms, *terms.tree.leaves(x, y), source)
-        total += vector if terms.model == "servers" else noisy_vector(terms, vector, source)
+        total += vector if isinstance(terms, ServerTerms) else noisy_vector(terms, vector, source)
         count += 1
-    words = total.astype(np.uint64)
-    if terms.model == "servers":
-        sums = decode_shares([words, *(server_noise(terms, source) for _ in range(terms.servers))])
-    else:
-        sums = signed_integers(words, terms.modulus_bits, terms.largest_sum)
-    return terms.release(sums, count, seeded=source is not os.urandom)
+    seeded = source is not os.urandom
+    if isinstance(terms, ServerTerms):
+        return terms.release(_answers(terms, total, count, source), count, seeded=seeded)
+    sums = signed_integers(total.astype(np.uint64), terms.modulus_bits, terms.largest_sum)
+    return terms.release(sums, count, seeded=seeded)
 
 
-def simulate_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]], rng: np.random.Generator) -> Release:
+def _answers(terms: ServerTerms, total: Ints, participants: int, source: Source) -> Measurements:
+    """What servers answer, if the first one's shares are everybody's numbers, and those of the others are zeros."""
+    rest = np.zeros(len(total), np.uint64)
+    servers = [ShareSums(terms, total.astype(np.uint64)), *(ShareSums(terms, rest) for _ in range(terms.servers - 1))]
+
+    def hear(step: Step) -> list[Words]:
+        return [server.answer(step.asked, source) for server in servers]
+
+    return follow(terms, ContributionSet(participants, bytes(32)), hear).measured
+
+
+def simulate_together(terms: ShuffleTerms, people: People, rng: np.random.Generator) -> Release:
     """Simulate the release of exactly n_min people with all noise drawn at once: the law of `simulate`, not private.
 
-    The parts of n_min people add up to a discrete Laplace (`polya.py`), and each server's noise is one. If E is
-    exponential, ``floor(E / a)`` is geometric of ratio exp(-a), and the difference of two such is a discrete Laplace of
-    rate a. So one pair of E for each coordinate gives the noise of every B: with a = eps_i / B it is, in people,
-    ``(E - E') / eps_i`` to within 1 / B. From a generator in the same state all terms on a domain have the *same* noise
-    up to that; the first of several servers adds the noise of a single one.
+    The parts of n_min people add up to a discrete Laplace (`polya.py`). If E is exponential, ``floor(E / a)`` is
+    geometric of ratio exp(-a), and the difference of two such is a discrete Laplace of rate a. So one pair of E for
+    each coordinate gives the noise of every B: with a = eps_i / B it is, in people, ``(E - E') / eps_i`` to within 1 /
+    B. From a generator in the same state all terms on a domain have the *same* noise up to that.
 
     >>> from dpheatmap.place.domain import Domain
     >>> coarse, fine = (
-    ...     Terms.of("shuffle", Domain.unit(2), epsilon=1, delta=1e-3, n_min=5, n_max=5, units=units)
+    ...     ShuffleTerms.of(Domain.unit(2), epsilon=1, delta=1e-3, n_min=5, n_max=5, units=units)
     ...     for units in (2**6, 2**20)
     ... )
     >>> people = [([0.1], [0.1])] * 5
@@ -66,11 +82,8 @@ def simulate_together(terms: Terms, people: Iterable[tuple[ArrayLike, ArrayLike]
     rates = np.empty(terms.tree.size)
     for level, rate in terms.rates.items():
         rates[terms.tree.part(level)] = float(rate)
-    sums: Ints = np.sum(vectors, axis=0)
-    for _ in range(terms.servers or 1):
-        up, down = np.floor(of_noise.standard_exponential((2, terms.tree.size)) / rates).astype(np.int64)
-        sums += up - down
-    return terms.release(sums, len(vectors), seeded=True)
+    up, down = np.floor(of_noise.standard_exponential((2, terms.tree.size)) / rates).astype(np.int64)
+    return terms.release(np.sum(vectors, axis=0) + up - down, len(vectors), seeded=True)
 
 
 def simulate_locally(terms: LocalTerms, finest: Ints, rng: np.random.Generator) -> Release:

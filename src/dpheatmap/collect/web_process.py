@@ -57,7 +57,7 @@ def application(role: Role, finished: Finished) -> Starlette:
             _upload_route("/close", role.close, _SIGNED_CLOSE),
         ]
     if isinstance(role, Server):
-        routes.append(Route("/entries", _answering_endpoint(role.entries)))
+        routes += [Route("/entries", _answering_endpoint(role.entries)), _answers_route(role)]
     if isinstance(role, Analyser):
         routes.append(_upload_route("/batches", role.accept, 2 * BATCH))
 
@@ -129,6 +129,16 @@ def _answering_endpoint(make: Callable[[], Any]) -> Callable[[Request], Any]:
         return await _response_of(make)
 
     return endpoint
+
+
+def _answers_route(server: Server) -> Route:
+    """A route to the stored answers, each by its number and the hash of its question."""
+
+    async def endpoint(request: Request) -> Response:
+        number, digest = request.path_params["number"], request.path_params["digest"]
+        return await _response_of(lambda: server.answer(number, digest))
+
+    return Route("/answers/{number:int}/{digest}", endpoint)
 
 
 def _upload_route(

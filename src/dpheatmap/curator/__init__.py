@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpheatmap.curator.aggregation import aggregate, public_domain
     from dpheatmap.curator.bounding_box import box_around, discover, searched_world
     from dpheatmap.curator.core.counts import Counts
+    from dpheatmap.curator.core.measure import in_rows
     from dpheatmap.curator.core.noise import (
         LARGEST,
         DiscreteLaplace,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         discrete_laplace,
         random_words,
     )
+    from dpheatmap.curator.core.publishing import Published
     from dpheatmap.curator.core.row_report import RowReport
     from dpheatmap.curator.core.walk import walk
     from dpheatmap.curator.daily_releases import DailyReleases
@@ -60,6 +62,8 @@ _RIVALS = {"Curator": "rivals"}
 _HOLDER = {"inspect_table": "read.inspection", "remark_on": "remarks"}
 # The checks of a path's budget, for whoever loads a release, and of public slices: they see no people.
 _CHECKS = {"public_domain": "aggregation", "slices_of": "sliced_publish", "walk": "core.walk"}
+# What was published, in the rows of a release, for servers that answer the same questions.
+_ANSWERS = {"Published": "core.publishing", "in_rows": "core.measure"}
 # Exact noise, for devices and servers that add their own.
 _NOISE = dict.fromkeys(
     (
@@ -77,7 +81,7 @@ _TESTS = {"box_around": "bounding_box", "release_from": "publish", "searched_wor
 # The measurement alone, for attacks on invented people, who are counted once and measured many times.
 _ATTACKS = {"measure": "publish", "measure_families": "sliced_publish"}
 
-_HOMES = _PUBLIC | _RIVALS | _HOLDER | _CHECKS | _NOISE | _TESTS | _ATTACKS
+_HOMES = _PUBLIC | _RIVALS | _HOLDER | _CHECKS | _ANSWERS | _NOISE | _TESTS | _ATTACKS
 __getattr__ = lazy_names(__name__, {name: f"{__name__}.{home}" for name, home in _HOMES.items()})
 
 __all__ = [
@@ -88,6 +92,7 @@ __all__ = [
     "DiscreteLaplace",
     "Factor",
     "Ledger",
+    "Published",
     "RowReport",
     "SlicedCounts",
     "Source",
@@ -95,6 +100,7 @@ __all__ = [
     "box_around",
     "discover",
     "discrete_laplace",
+    "in_rows",
     "inspect_table",
     "measure",
     "measure_families",

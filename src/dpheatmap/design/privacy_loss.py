@@ -98,6 +98,24 @@ class ApproximateLoss(PureLoss):
 
 
 @dataclass(frozen=True)
+class SummedLoss(PureLoss):
+    """The loss by which a design decides where several servers answer, each with the whole noise of a share.
+
+    Their noises add up to that of a Laplace with 1 / sqrt(servers) of epsilon, as far as deviations go; the root is
+    rounded down to 32 bits, the same on every machine. What is promised is epsilon all the same.
+
+    >>> SummedLoss(Fraction(1), servers=4).strength(SHARES)
+    Fraction(1, 2)
+    """
+
+    servers: int = 1
+
+    def strength(self, share: int) -> Fraction:
+        """The part over the root of the number of servers."""
+        return self.part(share) * Fraction(math.isqrt(2**64 // self.servers), 2**32)
+
+
+@dataclass(frozen=True)
 class ConcentratedLoss:
     """Zero-concentrated differential privacy, which Gaussian noise gives; told as epsilon at a delta, too.
 

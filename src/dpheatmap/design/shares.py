@@ -10,8 +10,11 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
+import numpy as np
+
 from dpheatmap._util.parameters import as_epsilon, check
 from dpheatmap.errors import ParameterError
+from dpheatmap.place.quadtree import Ints
 
 SHARES = 2**32
 """The number of shares that epsilon is cut into."""
@@ -73,3 +76,15 @@ def _shares(first: int, last: int, gamma: Fraction) -> dict[int, int]:
 def part(epsilon: Fraction, share: int) -> Fraction:
     """The part of epsilon that a share stands for."""
     return epsilon * share / SHARES
+
+
+def in_whole_units(counts: Ints, units: int) -> Ints:
+    """Noisy counts in units of 1 / ``units`` of a person, as designs read them: in units of 1 / W, rounded down.
+
+    >>> in_whole_units(np.array([2, -1]), 4).tolist() == [UNITS // 2, -UNITS // 4]
+    True
+    """
+    if units == UNITS:
+        return counts
+    whole: Ints = np.clip(counts.astype(object) * UNITS // units, -FARTHEST, FARTHEST).astype(np.int64)
+    return whole

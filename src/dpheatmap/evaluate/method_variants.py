@@ -152,10 +152,6 @@ COLLECTED = {
     "shuffle-paper": "Shuffle model, paper's algorithm",
     "local": "Local model, posterior",
     "local-paper": "Local model, paper's algorithm",
-    "servers-2": "Two servers, posterior",
-    "servers-2-paper": "Two servers, paper's algorithm",
-    "servers-3": "Three servers, posterior",
-    "servers-3-paper": "Three servers, paper's algorithm",
 }
 """Titles of the methods without a curator, which do not start from counts."""
 

@@ -1,8 +1,7 @@
 """The shuffle model: the paper's appendix without a curator. Communication and quality of the map, against B.
 
 B is the number of units to which one person's weight is rounded. A larger B rounds less and takes larger messages.
-Without rounding, B = infinity, the noise is that of a curator with the paper's design. Servers need no rounding, but
-each adds its own noise.
+Without rounding, B = infinity, the noise is that of a curator with the paper's design.
 
 **Paired.** All collections of one run have the same people and, in people, the same noise to within 1 / B
 (`simulate_together`). So B = 256 and B = infinity differ by their rounding alone. A curator's measurements of the same
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpheatmap.collect import Terms, paper_shares, simulate_together
+from dpheatmap.collect import ShuffleTerms, paper_shares, simulate_together
 from dpheatmap.curator import walk
 from dpheatmap.design.design import Question
 from dpheatmap.design.paper import PaperDesign
@@ -45,24 +44,19 @@ if TYPE_CHECKING:
 
 EPSILON, DELTA = Fraction(5), Fraction(1, 10**5)
 SCALINGS = (4, 16, 64, 256, 1024, 4096)
-SERVERS = (2, 3)
 IMAGES, TRIALS = 20, 3
 SIZE = 160
 """Pixels on the longer side of the maps that are judged; sigma is five of them."""
 NAMES = {
     "shuffle": ("shuffle", "shuffle-paper"),
     "curator": ("paper-posterior", "paper"),
-    **{f"servers-{m}": (f"servers-{m}", f"servers-{m}-paper") for m in SERVERS},
 }
 """Names in tables of the reconstructions of each release: by the posterior, and by the paper's algorithm."""
 
 
-def terms_of(units: int, domain: Domain = MAP, servers: int = 0) -> Terms:
-    """The terms of a collection with B = ``units``: with servers, or in the shuffle model if there are none."""
-    model, delta = ("servers", Fraction(0)) if servers else ("shuffle", DELTA)
-    return Terms.of(
-        model, domain, epsilon=EPSILON, delta=delta, n_min=PEOPLE, n_max=PEOPLE, units=units, servers=servers
-    )
+def terms_of(units: int, domain: Domain = MAP) -> ShuffleTerms:
+    """The terms of a collection with B = ``units``."""
+    return ShuffleTerms.of(domain, epsilon=EPSILON, delta=DELTA, n_min=PEOPLE, n_max=PEOPLE, units=units)
 
 
 def curator_release_of(release: Release) -> Release:
@@ -85,7 +79,7 @@ def curator_release_of(release: Release) -> Release:
 
 @dataclass(frozen=True, eq=False)
 class ShuffleJob(Job):
-    """People in a collection with B the place on the axis; at infinity, also in all other collections."""
+    """People in a collection with B the place on the axis; at infinity, also with a curator."""
 
     def run(self, seed: int) -> dict[str, Scores]:
         """Run each collection with both reconstructions."""
@@ -94,14 +88,11 @@ class ShuffleJob(Job):
         true = smooth(true_distribution(place.counts_of(place.times(drawn))), self.sigma, self.size)
         people = [place.points_of(person) for person in drawn]
 
-        def collect(units: int, servers: int = 0) -> Release:
-            rng = np.random.default_rng(seed_of(seed, "noise", place.name, self.draw))  # the same for all
-            return simulate_together(terms_of(units, place.domain, servers), people, rng)
-
-        made = {"shuffle": collect(UNITS if math.isinf(self.at) else int(self.at))}
+        rng = np.random.default_rng(seed_of(seed, "noise", place.name, self.draw))  # the same for all B
+        units = UNITS if math.isinf(self.at) else int(self.at)
+        made = {"shuffle": simulate_together(terms_of(units, place.domain), people, rng)}
         if math.isinf(self.at):
             made["curator"] = curator_release_of(made["shuffle"])
-            made |= {f"servers-{m}": collect(UNITS, m) for m in SERVERS}
         return {
             name: score(true, smooth(release.distribution(method=method), self.sigma, self.size))
             for who, release in made.items()
@@ -110,7 +101,7 @@ class ShuffleJob(Job):
 
 
 def jobs(data: Data) -> tuple[list[Job], Dataset]:
-    """The jobs: 20 images x 3 trials x 6 values of B, and the same people and noise unrounded, also with servers."""
+    """The jobs: 20 images x 3 trials x 6 values of B, and the same people and noise unrounded."""
     images = data.gaze()
     without_rounding = tuple(name for names in NAMES.values() for name in names)
     return [
@@ -174,21 +165,14 @@ def findings(panels: dict[str, Series]) -> list[Finding]:
 
 
 def judge(jobs: Sequence[Job], results: Results) -> list[Finding]:
-    """Our requirement, and the cost of servers, by pairs; the whole interval must lie below the requirement."""
+    """Our requirement, by pairs; the whole interval must lie below it."""
     pairs = Pairs(jobs, results)
     near = [pairs.ratio_to_curator("shuffle", way, 256) for way in (0, 1)]
-    served = {m: [pairs.ratio_to_curator(f"servers-{m}", way) for way in (0, 1)] for m in SERVERS}
     return [
         Finding(
             "at B = 256 the EMD is within 10 % of a curator's with the same people and noise",
             all(ratio.mean + ratio.half_width <= 1.1 for ratio in near),
             f"{_both_ways(near)}; of this, rounding: {_both_ways([pairs.rounding_ratio(way, 256) for way in (0, 1)])}",
-            ours=True,
-        ),
-        Finding(
-            "servers cost less than their noise, sqrt(m) times a curator's",
-            all(ratio.mean <= math.sqrt(m) for m, ratios in served.items() for ratio in ratios),
-            "; ".join(f"{m} servers: {_both_ways(ratios)}" for m, ratios in served.items()),
             ours=True,
         ),
     ]
@@ -202,10 +186,10 @@ def _both_ways(ratios: Sequence[Mean]) -> str:
 
 
 def figures(jobs: Sequence[Job], results: Results, dataset: Dataset) -> list[tuple[str, Figure]]:
-    """The figures: communication and quality against B; and the cost of rounding and servers."""
+    """The figures: communication and quality against B; and the cost of rounding."""
     from dpheatmap.experiments import shuffle_chart
 
-    about = f"{PEOPLE} people, epsilon 5, delta 1e-5 (of servers 0). Data: {dataset.title}."
+    about = f"{PEOPLE} people, epsilon 5, delta 1e-5. Data: {dataset.title}."
     return [
         ("shuffle.png", shuffle_chart.metrics_figure(panels_of(jobs, results)[""], STUDY.title, about)),
         ("shuffle-paired.png", shuffle_chart.ratio_figure(Pairs(jobs, results), about)),

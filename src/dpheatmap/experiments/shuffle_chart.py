@@ -1,4 +1,4 @@
-"""The figures of the shuffle experiment: communication and quality against B; the cost of rounding and servers."""
+"""The figures of the shuffle experiment: communication and quality against B; the cost of rounding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dpheatmap.evaluate.chart import GREY, INK, OUR_COLOUR, PAPER_COLOUR, dress, frame, new_figure
 from dpheatmap.evaluate.score_table import Series
 from dpheatmap.evaluate.scores import METRICS, Mean
-from dpheatmap.experiments.shuffle import NAMES, SCALINGS, SERVERS, Pairs, megabytes
+from dpheatmap.experiments.shuffle import NAMES, SCALINGS, Pairs, megabytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,26 +41,18 @@ def metrics_figure(series: Series, title: str, about: str) -> Figure:
 
 
 def ratio_figure(pairs: Pairs, about: str) -> Figure:
-    """Draw the ratio of EMD to the curator's with the same people and noise: over B, and over the number of servers."""
+    """Draw the ratio of EMD to the curator's with the same people and noise, over B."""
     figure = new_figure()
-    over_b, over_servers = figure.subplots(1, 2, sharey=True)
+    over_b = figure.subplots()
     for way, (name, _, _) in enumerate(WAYS):
         _draw_line(over_b, SCALINGS, [pairs.ratio_to_curator("shuffle", way, units) for units in SCALINGS], way, name)
-        several = [pairs.ratio_to_curator(f"servers-{m}", way) for m in SERVERS]
-        _draw_line(over_servers, (1, *SERVERS), [pairs.ratio_to_curator("curator", way), *several], way, name)
-    marks = (1, *SERVERS)
-    over_servers.plot(
-        marks, [math.sqrt(m) for m in marks], color=GREY, linestyle=":", label="standard deviation of the noise"
-    )
     dress(over_b, None, "B", SCALINGS, logarithmic=True)
-    dress(over_servers, None, "servers that add noise (1: a curator)", marks, logarithmic=False)
     over_b.set_title("Shuffle model: EMD over a curator's", fontsize=10.5, color=INK)
-    over_servers.set_title("Servers: EMD over a curator's", fontsize=10.5, color=INK)
     over_b.axhline(1.1, color=GREY, linewidth=1, linestyle="--")
     over_b.annotate("bar at B = 256: 1.1", (SCALINGS[-1], 1.1), (0, 4), textcoords="offset points", ha="right",
                     fontsize=9, color=GREY)  # fmt: skip
     notes = [f"Ratios of mean EMDs over pairs with the same people and noise, shaded: 95 % intervals. {about}"]
-    frame(figure, over_servers, "What rounding and servers cost", notes, "")
+    frame(figure, over_b, "What rounding costs", notes, "")
     return figure
 
 

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 from dpheatmap._util.number_words import digits
 from dpheatmap._util.parameters import as_epsilon, check
+from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.paper import PaperDesign, all_at_once, depth_worth_asking, one_level_each
+from dpheatmap.design.privacy_loss import SummedLoss
 from dpheatmap.design.registry import DESIGNS, FORECASTS, choose_design
 from dpheatmap.design.settings import PAPER_WIDTH, Settings
 from dpheatmap.design.shares import PAPER_DECAY, SHARES, part, read_epsilon
@@ -282,8 +284,8 @@ def plan(
     places : int, optional
         About how many finest cells people are in, if that is known without looking at the data.
     trusted : {"curator", "shuffler", "servers", "nobody"}, default "curator"
-        Who is trusted with people's data; "servers" are two, of which one is honest. Without a curator, all of the
-        paper's levels are measured at once, whatever the design.
+        Who is trusted with people's data; "servers" are two, of which one is honest. Whatever the design named, servers
+        have the adaptive one; with a shuffler or nobody, all of the paper's levels are measured at once.
     people_share : float, optional
         The part of epsilon that goes into the number of all people, as for :func:`release`.
     every : str, optional
@@ -341,9 +343,13 @@ def plan(
             other = OtherShare(as_epsilon(instead.people_share), off, map_error)
     elif people_share is not None:
         raise ParameterError("people_share is what a curator sets aside, and there is none. Leave it out.")
+    elif trusted == "servers":
+        design, forecast = AdaptiveDesign.name, FORECASTS[AdaptiveDesign.name]
+        choice = Choice(design, "Servers choose each question by what they have published before.")
+        levels, error = _levels_of_servers(domain, exact, users, settings, places)
     else:
         design, forecast = PaperDesign.name, FORECASTS[PaperDesign.name]
-        choice = Choice(PaperDesign.name, "Without a curator all levels are measured at once.")
+        choice = Choice(design, "Devices are asked once, and all levels are measured.")
         levels, error = _levels_at_once(domain, exact, users, trusted, settings, places)
     parts, stand_out = [level.epsilon for level in levels], [level.smallest_share <= _VISIBLE for level in levels]
     seen = forecast.finest_visible(Fraction(1, 20) * users, parts, stand_out)
@@ -380,10 +386,10 @@ def _map_error(domain: Domain, epsilon: Fraction, users: int, settings: Settings
 def _levels_at_once(
     domain: Domain, epsilon: Fraction, users: int, trusted: str, settings: Settings, places: int | None
 ) -> tuple[tuple[LevelPlan, ...], float]:
-    """The levels that are measured at once without a curator, and the expected error.
+    """The levels that are measured at once, and the expected error.
 
-    Two servers add two Laplaces, which is the noise of epsilon / sqrt 2. In the local model a count is estimated from
-    the reports about its level, with the variance of its response (`variance_of_report`).
+    In the local model a count is estimated from the reports about its level, with the variance of its response
+    (`variance_of_report`).
     """
     if trusted == "nobody":
         signal = users / variance_of_report(float(epsilon))
@@ -393,10 +399,19 @@ def _levels_at_once(
         noise = {level: math.sqrt(spread[level] * users * SHARES / share) for level, share in shares.items()}
         return tuple(_level(domain, users, k, epsilon, noise[k]) for k in noise), local_error(signal)
     shares = all_at_once(domain, width=settings.width, decay=as_epsilon(settings.decay)).shares
-    factor = math.sqrt(2) if trusted == "servers" else 1.0
-    as_strong = epsilon / as_epsilon(factor)
-    error = FORECASTS[PaperDesign.name].expected_error(domain, as_strong, users, settings, places)
-    return _levels(domain, epsilon, users, dict(shares), factor), error
+    error = FORECASTS[PaperDesign.name].expected_error(domain, epsilon, users, settings, places)
+    return _levels(domain, epsilon, users, dict(shares)), error
+
+
+def _levels_of_servers(
+    domain: Domain, epsilon: Fraction, users: int, settings: Settings, places: int | None
+) -> tuple[tuple[LevelPlan, ...], float]:
+    """The levels that two servers will ask about, and the expected error: that of a curator with their noise."""
+    as_strong = SummedLoss(epsilon, servers=2).strength(SHARES)
+    asked, forecast = replace(settings, design=AdaptiveDesign.name), FORECASTS[AdaptiveDesign.name]
+    shares = forecast.planned_shares(domain, as_strong, users, asked)
+    error = forecast.expected_error(domain, as_strong, users, asked, places)
+    return _levels(domain, epsilon, users, shares, math.sqrt(2)), error
 
 
 def _theory(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpheatmap.design.privacy_loss import PrivacyLoss, SummedLoss
 from dpheatmap.releases.trust import Trust
 
 _LAPLACE = "P(k) proportional to exp(-|k| epsilon budget_share / (shares_of_epsilon units_per_person))"
@@ -105,6 +106,11 @@ def shuffled_noise(participants: int, enough: int) -> LaplaceNoise:
 def least_devices(trust: Trust, noise: NoiseLaw) -> int:
     """The number of honest devices that are enough: n_min of the shuffle model."""
     return int((trust.participants or 0) / noise.summed)
+
+
+def decision_loss(loss: PrivacyLoss, noise: NoiseLaw) -> PrivacyLoss:
+    """What a design that asks questions knows of the noise of their answers."""
+    return SummedLoss(loss.epsilon, servers=int(noise.summed)) if noise.summed > 1 else loss
 
 
 def fits(trust: Trust, noise: NoiseLaw) -> bool:

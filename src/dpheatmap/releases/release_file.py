@@ -22,11 +22,12 @@ from dpheatmap._util.duckdb_connection import connect
 from dpheatmap._util.files import not_a_pattern, replace_whole
 from dpheatmap._util.parameters import DEEPEST, as_epsilon
 from dpheatmap.design import privacy_loss
+from dpheatmap.design.adaptive import AdaptiveDesign
 from dpheatmap.design.design import AskingDesign, Question, asks
 from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import ConcentratedLoss, PrivacyLoss
 from dpheatmap.design.registry import read_design
-from dpheatmap.design.shares import FARTHEST, SHARES, UNITS
+from dpheatmap.design.shares import FARTHEST, SHARES, UNITS, in_whole_units
 from dpheatmap.errors import DpheatmapError, ReleaseFileError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints, encode
@@ -39,6 +40,7 @@ from dpheatmap.releases.noise_law import (
     GaussianNoise,
     LaplaceNoise,
     NoiseLaw,
+    decision_loss,
     fits,
 )
 from dpheatmap.releases.release import LedgerEntry, Release
@@ -47,8 +49,9 @@ from dpheatmap.releases.trust import CURATOR, PERSON, Trust
 if TYPE_CHECKING:
     from dpheatmap.releases.sliced_release import SlicedRelease
 
-FORMAT, SLICED, GAUSSIAN = 4, 3, 4
-"""The newest format, that of sliced releases, and that of Gaussian noise. A curator's other releases have format 1."""
+FORMAT, COLLECTED, SLICED, GAUSSIAN, SERVED = 5, 2, 3, 4, 5
+"""The newest format; those of collected and of sliced releases, of Gaussian noise, and of servers that ask questions. A
+curator's other releases have format 1."""
 KEY = "dpheatmap"
 _MEMORY = "1GB"
 _FEW_ROWS = 2**16  # a curator's noise does not compress: above so many, each row takes a byte or more
@@ -111,7 +114,7 @@ def describe(release: Release) -> dict[str, Any]:
     # Where nobody was trusted, shares are those of the people, and each of them spends all of epsilon on one level.
     part = (lambda share: loss.epsilon) if trust.who == "nobody" else loss.part
     return {
-        "format": GAUSSIAN if isinstance(noise, DiscreteGaussianNoise) else 2 if trust.collected else 1,
+        "format": _format_of(release),
         "software": f"dpheatmap {__version__}",
         "made": release.made.isoformat(),
         "domain": release.domain.to_dict(),
@@ -148,9 +151,18 @@ def curator(metadata: Mapping[str, Any]) -> Trust:
     return Trust(unit=metadata.get("unit", PERSON))
 
 
+def _format_of(release: Release) -> int:
+    """The oldest format that tells a release."""
+    if isinstance(release.noise, DiscreteGaussianNoise):
+        return GAUSSIAN
+    if not release.trust.collected:
+        return 1
+    return COLLECTED if release.design.at_once else SERVED
+
+
 def _trust(metadata: Mapping[str, Any]) -> tuple[Trust, NoiseLaw]:
     """The trust model and the law of the noise. Files of format 1 don't name them: a curator, and Laplace noise."""
-    if metadata["format"] < 2:
+    if metadata["format"] < COLLECTED:
         return curator(metadata), LAPLACE
     if metadata["format"] == GAUSSIAN:
         if metadata["trusted"] != CURATOR.who or metadata["noise"]["family"] != DISCRETE_GAUSSIAN.family:
@@ -291,12 +303,12 @@ def problem_of(release: Release) -> str | None:
     """The first rule that the release breaks, in words, or None."""
     m, design = release.measurements, release.design
     at_once = design.at_once
-    if at_once != release.trust.collected:
+    if not _has_its_design(release):
         return "its design is not one for the trust model that it claims"
     gaussian = isinstance(release.noise, DiscreteGaussianNoise)
     if gaussian != isinstance(release.loss, ConcentratedLoss):
         return "its noise does not give the promise that it states"
-    units = 0 < release.units <= UNITS if at_once else release.units == UNITS
+    units = 0 < release.units <= UNITS if release.trust.collected else release.units == UNITS
     if (
         not units
         or not 0 <= release.delta < 1
@@ -323,6 +335,13 @@ def problem_of(release: Release) -> str | None:
     return _problem_of_questions(design, release)
 
 
+def _has_its_design(release: Release) -> bool:
+    """Whether the design is one of the trust model: servers may ask, or measure all at once as they did before."""
+    if release.trust.who == "servers":
+        return release.design.at_once or isinstance(release.design, AdaptiveDesign)
+    return release.design.at_once == release.trust.collected
+
+
 def _problem_of_questions(design: AskingDesign, release: Release) -> str | None:
     """Walk through a design's questions again."""
     from dpheatmap.curator import walk
@@ -334,10 +353,10 @@ def _problem_of_questions(design: AskingDesign, release: Release) -> str | None:
         if found is None:
             raise _NotMeasuredError(f"the cells measured at level {asked.level} are not those that its design measures")
         asked_for.append((np.full(len(found), asked.level), asked.cells, np.full(len(found), asked.share)))
-        return found
+        return in_whole_units(found, release.units)
 
     try:
-        walk(design, release.domain, release.loss, answer)
+        walk(design, release.domain, decision_loss(release.loss, release.noise), answer)
     except _NotMeasuredError as problem:
         return str(problem)
     expected = np.concatenate(asked_for, axis=1)

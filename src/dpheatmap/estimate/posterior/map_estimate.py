@@ -25,7 +25,6 @@ from typing import Protocol
 
 import numpy as np
 
-from dpheatmap.design.privacy_loss import ConcentratedLoss
 from dpheatmap.design.shares import SHARES
 from dpheatmap.estimate.cell_overlay import Division, overlay
 from dpheatmap.estimate.distribution import Distribution
@@ -35,6 +34,7 @@ from dpheatmap.estimate.posterior.posterior import Draws, Posterior, infer, post
 from dpheatmap.estimate.posterior.public_measure import PublicMeasure, public_measure, raster_of
 from dpheatmap.estimate.posterior.randomness import Randomness
 from dpheatmap.place.domain import Domain
+from dpheatmap.releases.noise_law import decision_loss
 from dpheatmap.releases.release import Release
 
 _FOLDS = 5  # with each more, all measurements enter once more
@@ -251,11 +251,9 @@ def estimate_of(
 
 def strength_of(release: Release) -> float:
     """Epsilon; if no curator added Laplace noise, the epsilon of one with noise of the same strength."""
-    if release.trust.collected:
+    if release.design.at_once:
         return Observations.every(release).strength
-    if isinstance(release.loss, ConcentratedLoss):
-        return float(release.loss.strength(SHARES))
-    return float(release.loss.epsilon)
+    return float(decision_loss(release.loss, release.noise).strength(SHARES))
 
 
 def _measure(domain: Domain, others: EstimateOfEqual) -> PublicMeasure | None:

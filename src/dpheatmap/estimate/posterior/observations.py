@@ -29,9 +29,9 @@ class Observations:
 
     @classmethod
     def of(cls, release: Release) -> Observations:
-        """The measurements of a release; of a collected one, those worth reading."""
+        """The measurements of a release; where all cells were measured at once, those worth reading."""
         every = cls.every(release)
-        if not release.trust.collected:
+        if not release.design.at_once:
             return every
         read = measurements_to_read(every.levels, every.codes, every.people, every.deviations)
         return cls(

@@ -1,16 +1,14 @@
-"""The public terms of a collection, which determine its arithmetic.
+"""The public terms of a collection in the shuffle model, which determine its arithmetic.
 
-**Shuffle model.** The number n_min of honest contributions sets the noise (each has 1 / n_min of a Laplace) and the
+The number n_min of honest contributions sets the noise (each has 1 / n_min of a Laplace) and the
 number r of shares. The number n_max that may arrive sets the modulus. A sum lies between -T and B n_max + T up to a
 probability of `BETA`, with T from the tail of the noise of n_max people, and Q is the power of two above B n_max + 2T.
 Wrapping around would spoil a value and reveal nothing. Delta covers what r shares reveal (`shuffle_bound.py`) and the
 total variation distance of the noise from its exact law (`polya.py`). That distance, for each coordinate of each of
 n_min people, moves the probability of any event on either side of the comparison, so it counts ``1 + e^epsilon`` times.
 
-**Servers.** Shares are mod 2^64, which holds n_max people and any noise; delta is 0.
-
-In both models, neighbours differ in one participant's data, which is replaced by nothing. That somebody took part is
-not hidden from those who receive contributions.
+Neighbours differ in one participant's data, which is replaced by nothing. That somebody took part is not hidden from
+those who receive contributions.
 """
 
 from __future__ import annotations
@@ -19,12 +17,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dpheatmap._util.parameters import as_epsilon, check
-from dpheatmap.collect.local import check_numbers
+from dpheatmap.collect.limits import check_cells, check_epsilon, check_numbers, check_participants
 from dpheatmap.collect.polya import LARGEST_RATE, SMALLEST_RATE, TOTAL_VARIATION
 from dpheatmap.collect.shuffle_bound import MOST_SHARES, least_shares
 from dpheatmap.collect.tree import Tree, tree_of
@@ -33,32 +31,25 @@ from dpheatmap.design.paper import PaperDesign, all_at_once
 from dpheatmap.design.privacy_loss import loss_of
 from dpheatmap.design.settings import PAPER_WIDTH
 from dpheatmap.design.shares import PAPER_DECAY, part, read_epsilon
-from dpheatmap.errors import ParameterError, PrivacyRefusal
+from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
-from dpheatmap.releases.noise_law import LaplaceNoise, shuffled_noise
+from dpheatmap.releases.noise_law import shuffled_noise
 from dpheatmap.releases.release import Release
 from dpheatmap.releases.trust import Trust
 
 BETA = 1e-6
 """The probability that any of the sums leaves the range that the modulus has room for."""
 
-MOST_COORDINATES = 2**22
-LARGEST_EPSILON = 100
-WORD = 64
 MOST_BITS = 56
-UNITS = {"servers": 2**30, "shuffle": 256}
-"""The default number of units that one person's weight is counted in: the paper's B."""
 
 
 @dataclass(frozen=True)
-class Terms:
-    """The public terms of a collection with servers or a shuffler, made by :meth:`of`.
+class ShuffleTerms:
+    """The public terms of a collection with a shuffler and an analyser, made by :meth:`of`.
 
     Attributes
     ----------
-    model : {"servers", "shuffle"}
-        Who is trusted: one of several servers, or a shuffler.
     domain : Domain
         The public place.
     design : PaperDesign
@@ -66,18 +57,16 @@ class Terms:
     epsilon : Fraction
         How much may leak about a person.
     delta : Fraction
-        The probability that more than epsilon leaks; 0 with servers.
+        The probability that more than epsilon leaks.
     units : int
         The number of units that one person's weight is rounded to: the paper's B.
     n_min : int
         The number of honest contributions that the promise needs.
     n_max : int
         The number of contributions that there is room for.
-    servers : int
-        The number of servers, each of which adds noise; 0 in the shuffle model.
     """
 
-    model: str
+    model: ClassVar[str] = "shuffle"
     domain: Domain
     design: PaperDesign
     epsilon: Fraction
@@ -85,30 +74,25 @@ class Terms:
     units: int
     n_min: int
     n_max: int
-    servers: int
 
     @classmethod
     def of(
         cls,
-        model: str,
         domain: Domain,
         *,
         epsilon: object,
         n_min: int,
         n_max: int,
-        delta: object = None,
-        units: int | None = None,
-        servers: int | None = None,
+        delta: object = Fraction(1, 10**6),
+        units: int = 256,
         width: int = PAPER_WIDTH,
         decay: float | Fraction = PAPER_DECAY,
         depth: int | None = None,
-    ) -> Terms:
+    ) -> ShuffleTerms:
         """Make the terms; refuse values that don't fit.
 
         Parameters
         ----------
-        model : {"servers", "shuffle"}
-            Who is trusted. The terms of the model "local" are :class:`~dpheatmap.collect.local.LocalTerms`.
         domain : Domain
             The public place.
         epsilon : number, str or Fraction
@@ -117,14 +101,10 @@ class Terms:
             The number of honest contributions that the promise needs.
         n_max : int
             The number of contributions that there is room for.
-        delta : number, str or Fraction, optional
-            The probability that more than epsilon leaks. By default it is 10^-6 in the shuffle model; with servers it
-            is 0.
-        units : int, optional
-            The number of units that one person's weight is rounded to: by default 2^30 with servers, 256 in the shuffle
-            model.
-        servers : int, optional
-            The number of servers: by default 2; in the shuffle model there are none.
+        delta : number, str or Fraction, default 10^-6
+            The probability that more than epsilon leaks.
+        units : int, default 256
+            The number of units that one person's weight is rounded to: the paper's B.
         width : int, default 20
             For experts: the number of cells that the first level has, at most.
         decay : float, default 1 / sqrt(2)
@@ -134,7 +114,7 @@ class Terms:
 
         Returns
         -------
-        Terms
+        ShuffleTerms
             The terms.
 
         Raises
@@ -144,27 +124,16 @@ class Terms:
 
         Examples
         --------
-        >>> paper = Terms.of("shuffle", Domain.image(320, 240), epsilon=5, delta=1e-5, n_min=50, n_max=50)
+        >>> paper = ShuffleTerms.of(Domain.image(320, 240), epsilon=5, delta=1e-5, n_min=50, n_max=50)
         >>> paper.tree.size, paper.modulus_bits, paper.shares
         (102400, 17, 16)
         """
         public_domain(domain)
-        check(model=model, n_min=n_min, n_max=n_max, width=width, decay=decay)
-        if model not in UNITS:
-            raise ParameterError(
-                f"The model of Terms.of must be 'servers' or 'shuffle'; it was {model!r}. Use LocalTerms.of."
-            )
-        units = UNITS[model] if units is None else units
-        delta = (Fraction(1, 10**6) if model == "shuffle" else 0) if delta is None else delta
-        servers = (2 if model == "servers" else 0) if servers is None else servers
-        check(units=units, delta=delta, servers=servers)
+        check(n_min=n_min, n_max=n_max, width=width, decay=decay, units=units, delta=delta)
         if depth is not None:
             check(depth=depth)
         design = all_at_once(domain, width=int(width), decay=as_epsilon(decay), depth=depth)
-        terms = cls(
-            model, domain, design, read_epsilon(epsilon), as_epsilon(delta), int(units), int(n_min), int(n_max),
-            int(servers),
-        )  # fmt: skip
+        terms = cls(domain, design, read_epsilon(epsilon), as_epsilon(delta), int(units), int(n_min), int(n_max))
         terms.refuse()
         return terms
 
@@ -177,42 +146,25 @@ class Terms:
             If there is a reason to; it says which.
         """
         check_numbers(self.n_min, self.n_max)
-        if self.epsilon > LARGEST_EPSILON:
+        check_epsilon(self.epsilon)
+        if self.delta == 0:
+            raise ParameterError("The shuffle model needs a delta above 0; it was 0. 1e-6 is a common choice.")
+        check_cells(sum(self.domain.count(level) for level in self.design.shares))
+        if not SMALLEST_RATE <= min(self.rates.values()) <= max(self.rates.values()) <= LARGEST_RATE:
             raise ParameterError(
-                f"A collection's epsilon must be at most {LARGEST_EPSILON}; it was {self.epsilon}. Use a smaller one."
+                "units must be at least a level's part of epsilon and at most "
+                f"{float(1 / SMALLEST_RATE):g} times that; they were {self.units}. Use others, or a larger epsilon."
             )
-        fitting = (
-            self.servers == 0 and self.delta > 0 if self.model == "shuffle" else self.servers > 1 and self.delta == 0
-        )
-        if not fitting:
-            raise ParameterError(
-                "servers, 2 or more, go with the model 'servers' and a delta above 0 with 'shuffle'; they were "
-                f"{self.servers} and {float(self.delta):g}. Leave them out."
-            )
-        cells = sum(self.domain.count(level) for level in self.design.shares)
-        if cells > MOST_COORDINATES:
-            raise ParameterError(
-                f"A collection must have at most {MOST_COORDINATES} cells, all of which are measured; there were "
-                f"{cells}. Use a smaller depth."
-            )
-        least = SMALLEST_RATE if self.model == "shuffle" else Fraction(1, 2**50)
-        if not least <= min(self.rates.values()) <= max(self.rates.values()) <= LARGEST_RATE:
-            raise ParameterError(
-                f"units must be at least a level's part of epsilon and at most {float(1 / least):g} times that; they "
-                f"were {self.units}. Use others, or a larger epsilon."
-            )
-        if self.model == "shuffle" and self.message_bits > MOST_BITS:
+        if self.message_bits > MOST_BITS:
             raise ParameterError(
                 f"A message must have at most {MOST_BITS} bits; it would have {self.message_bits}. Use fewer units."
             )
-        if self.largest_sum.bit_length() > WORD - 3:
-            raise ParameterError(f"units times n_max must stay below 2^60; units were {self.units}. Use fewer units.")
         _ = self.shares
 
     @property
     def roles(self) -> tuple[str, ...]:
         """The roles of the parties, in order."""
-        return tuple(f"server {i + 1}" for i in range(self.servers)) or ("shuffler", "analyser")
+        return "shuffler", "analyser"
 
     @property
     def tree(self) -> Tree:
@@ -228,11 +180,11 @@ class Terms:
     def farthest_noise(self) -> int:
         """T: a bound that the noise of all coordinates stays within, up to a probability of `BETA`.
 
-        One Laplace of scale b exceeds T with the probability exp(-T / b). s of them, of s servers or of n_max = s n_min
-        people, exceed it with at most ``exp(-t T / b) (1 - t^2)^-s`` for any t below 1 (Chernoff), on each side.
+        One Laplace of scale b exceeds T with the probability exp(-T / b). s of them, of n_max = s n_min people, exceed
+        it with at most ``exp(-t T / b) (1 - t^2)^-s`` for any t below 1 (Chernoff), on each side.
         """
         logarithm = math.log(2 * self.tree.size / BETA)
-        s = self.servers or self.n_max / self.n_min
+        s = self.n_max / self.n_min
         if s > 1:
             logarithm = min((logarithm - s * math.log1p(-t * t)) / t for t in np.linspace(0.02, 0.98, 49).tolist())
         return math.ceil(logarithm / float(min(self.rates.values())))
@@ -244,14 +196,12 @@ class Terms:
 
     @property
     def modulus_bits(self) -> int:
-        """The number of bits of a share: log2 of Q, or 64 with servers."""
-        return WORD if self.model == "servers" else (self.largest_sum + self.farthest_noise).bit_length()
+        """The number of bits of a share: log2 of Q."""
+        return (self.largest_sum + self.farthest_noise).bit_length()
 
     @cached_property
     def shares(self) -> int:
-        """The number of shares that a value is split into: r, or one for each server."""
-        if self.model == "servers":
-            return self.servers
+        """The number of shares that a value is split into: r."""
         drawn = self.n_min * self.tree.size * TOTAL_VARIATION
         spent_on_noise = (1 + math.exp(self.epsilon)) * float(drawn)
         found = least_shares(
@@ -266,14 +216,12 @@ class Terms:
 
     @property
     def message_bits(self) -> int:
-        """The number of bits of a message (coordinate, share) of the shuffle model."""
+        """The number of bits of a message (coordinate, share)."""
         return (self.tree.size - 1).bit_length() + self.modulus_bits
 
     @property
     def payload_bytes(self) -> int:
-        """The number of bytes that one person sends to the shuffler or to each server, before any encryption."""
-        if self.model == "servers":
-            return self.tree.size * WORD // 8
+        """The number of bytes that one person sends, before any encryption."""
         return -(-self.shares * self.tree.size * self.message_bits // 8)
 
     @property
@@ -301,14 +249,13 @@ class Terms:
             "units": self.units,
             "n_min": self.n_min,
             "n_max": self.n_max,
-            "servers": self.servers,
             "coordinates": self.tree.size,
             "shares": self.shares,
             "modulus_bits": self.modulus_bits,
         }
 
     @classmethod
-    def from_dict(cls, description: dict[str, Any]) -> Terms:
+    def from_dict(cls, description: dict[str, Any]) -> ShuffleTerms:
         """Make the terms from their description.
 
         Parameters
@@ -318,12 +265,12 @@ class Terms:
 
         Returns
         -------
-        Terms
+        ShuffleTerms
             The same terms.
         """
-        same = {name: description[name] for name in ("epsilon", "delta", "units", "n_min", "n_max", "servers", "width")}
+        same = {name: description[name] for name in ("epsilon", "delta", "units", "n_min", "n_max", "width")}
         return cls.of(
-            description["model"], Domain.from_dict(description["domain"]), **same,
+            Domain.from_dict(description["domain"]), **same,
             decay=as_epsilon(description["decay"]), depth=description["levels"][-1]["level"],
         )  # fmt: skip
 
@@ -349,19 +296,14 @@ class Terms:
         PrivacyRefusal
             If there are fewer than ``n_min`` participants.
         """
-        if participants < self.n_min:
-            raise PrivacyRefusal(
-                f"{participants} contributions are fewer than n_min, {self.n_min}, and make no release. "
-                "Collect again, for longer."
-            )
-        by_servers = self.model == "servers"
+        check_participants(participants, self.n_min)
         return Release.collected(
             self.domain,
             self.design,
             sums,
             loss=loss_of(self.epsilon, self.delta),
-            trust=Trust("servers" if by_servers else "shuffler", participants),
-            noise=LaplaceNoise(Fraction(self.servers)) if by_servers else shuffled_noise(participants, self.n_min),
+            trust=Trust("shuffler", participants),
+            noise=shuffled_noise(participants, self.n_min),
             units=self.units,
             seeded=seeded,
         )
