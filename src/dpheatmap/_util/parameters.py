@@ -292,6 +292,7 @@ RULES: dict[str, Rule] = {
         "True says that there is no user column, and that trips are protected, not the people who made them.",
     ),
     "points": one_of("start", "end", "both", "path"),
+    "numbers": one_of("comma", "thousands", "degrees"),
     "uncertain": Rule(
         "True or False",
         lambda value: isinstance(value, bool),

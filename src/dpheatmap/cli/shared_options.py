@@ -72,11 +72,15 @@ table_options = combine_options(
         "--crs", metavar="SYSTEM", help="The system of the coordinates, such as EPSG:2056, if they are not degrees."
     ),
     click.option(
+        "--numbers", metavar="WAY",
+        help="How coordinates are written, if not as 7.45: comma (7,45), thousands (2,600,000.5) or degrees (73°59'W).",
+    ),
+    click.option(
         "--bad-lines", default="stop", show_default=True,
-        help="What a broken line of CSV or JSON does: stop the release before it is paid for, or be left out (skip).",
+        help="What a broken line, row or file does: stop the release before it is paid for, or be left out (skip).",
     ),
 )  # fmt: skip
-"""The columns' options, those of trips, --geometry, --crs and --bad-lines."""
+"""The columns' options, those of trips, --geometry, --crs, --numbers and --bad-lines."""
 
 
 table_option = click.option(

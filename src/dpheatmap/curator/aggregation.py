@@ -70,6 +70,7 @@ def count(
     from dpheatmap.curator.core.query import COUNTERS, mapped_rows
     from dpheatmap.curator.engines import open_events
     from dpheatmap.curator.read.canonical import canonical_relation
+    from dpheatmap.curator.read.frames import with_own_columns
     from dpheatmap.curator.remarks import doubt_columns
 
     public_domain(domain)
@@ -77,6 +78,7 @@ def count(
         raise ParameterError(
             f"crs is the system of coordinates on the ground, and the place is {domain.place.words}. Leave it out."
         )
+    reading = with_own_columns(events, reading)
     with open_events(events, reading, slices) as source:
         doubt_columns(source.table, reading, domain)
         relation = canonical_relation(source.table, reading, slices=slices, degrees=domain.geographic)

@@ -21,7 +21,7 @@ def test_missing_and_unknown_files(tmp_path: Path) -> None:
             people(none)
     with pytest.raises(DataError, match="There is no file in the folder"):
         people(tmp_path)
-    for name in ("t.xlsx", "t", "t.gz", "t.csv.bz2"):
+    for name in ("t.ods", "t", "t.gz", "t.csv.bz2"):
         (tmp_path / name).write_text("user,x,y\n")
         with pytest.raises(DataError, match=f"'{name}' has no known ending. Use one of .csv"):
             people(tmp_path / name)

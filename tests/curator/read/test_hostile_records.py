@@ -23,8 +23,9 @@ import dpheatmap as dph
 from dpheatmap.curator.read import csv_records, kernels
 from dpheatmap.curator.read.arrow_stream import Batch
 from dpheatmap.curator.read.blocks import Block, block_of_file, blocks_of_stream
-from dpheatmap.curator.read.record_stream import RecordStream, TextFile
+from dpheatmap.curator.read.record_stream import RecordStream
 from dpheatmap.curator.read.text import CsvHeader, CsvParser, JsonParser
+from dpheatmap.curator.read.text_file import TextFile
 from dpheatmap.errors import BrokenRecord
 from helpers.hostile import Found, honest_csv, honest_json, mixed, read_csv, read_json, rows_of, without_nested
 from helpers.tables import COMPRESS, UNIT, W, outcome

@@ -19,8 +19,9 @@ import dpheatmap as dph
 from dpheatmap._util.duckdb_connection import connect
 from dpheatmap.curator.engines.duckdb import connection
 from dpheatmap.curator.read import arrow_stream, blocks, record_stream
-from dpheatmap.curator.read.record_stream import RecordStream, TextFile
+from dpheatmap.curator.read.record_stream import RecordStream
 from dpheatmap.curator.read.text import CsvParser, csv_header
+from dpheatmap.curator.read.text_file import TextFile
 from dpheatmap.errors import BrokenRecord, DataError, ParameterError
 from helpers.tables import UNIT, outcome
 

@@ -56,14 +56,19 @@ def open_events(events: Any, reading: Reading, slices: Slices | None = None) -> 
     if reading.engine == "spark" or _is_spark_frame(events):
         from dpheatmap.curator.engines import spark
 
-        _refuse("Spark", table=reading.table, memory=reading.memory, crs=reading.crs, points=reading.points)
+        _refuse(
+            "Spark",
+            table=reading.table,
+            memory=reading.memory,
+            crs=reading.crs,
+            points=reading.points,
+            numbers=reading.numbers,
+        )
         return spark.open_frame(events)
     if is_database(events):
         from dpheatmap.curator.engines import postgres
 
-        _refuse(
-            "PostgreSQL", memory=reading.memory, engine=reading.engine, crs=reading.crs, points=reading.points
-        )  # fmt: skip
+        _refuse("PostgreSQL", memory=reading.memory, engine=reading.engine, **_embedded(reading))
         return postgres.open_database(events, reading.table)
     from dpheatmap.curator.engines import duckdb
 
@@ -72,6 +77,11 @@ def open_events(events: Any, reading: Reading, slices: Slices | None = None) -> 
 
 def _is_spark_frame(events: object) -> bool:
     return type(events).__module__.startswith("pyspark.sql.")
+
+
+def _embedded(reading: Reading) -> dict[str, object]:
+    """The options that only the embedded engine knows."""
+    return {"crs": reading.crs, "points": reading.points, "numbers": reading.numbers}
 
 
 def _refuse(reader: str, **options: object) -> None:

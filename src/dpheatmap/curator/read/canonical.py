@@ -25,6 +25,7 @@ from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import FLOATS, WHOLE_NUMBERS, Table, is_id, missing_column, type_of
 from dpheatmap.curator.read.trips import events_of_trips
+from dpheatmap.curator.read.written_numbers import number_of
 from dpheatmap.errors import DataError, ParameterError, PrivacyRefusal
 from dpheatmap.slicing.part import Part
 
@@ -164,9 +165,9 @@ def _own_coordinates(table: Table, reading: Reading, degrees: bool, end: bool) -
     if end:
         assert reading.to_x is not None
         assert reading.to_y is not None
-        return _number(table, reading.to_x), _number(table, reading.to_y)
+        return _number(table, reading.to_x, "x", reading.numbers), _number(table, reading.to_y, "y", reading.numbers)
     if reading.x is not None and reading.y is not None:
-        return _number(table, reading.x), _number(table, reading.y)
+        return _number(table, reading.x, "x", reading.numbers), _number(table, reading.y, "y", reading.numbers)
     geometry = next(iter(table.geometries), None) if reading.geometry is None else reading.geometry
     if geometry is None:
         raise ParameterError(
@@ -186,10 +187,12 @@ def _own_coordinates(table: Table, reading: Reading, degrees: bool, end: bool) -
     return found
 
 
-def _number(table: Table, name: str) -> str:
+def _number(table: Table, name: str, axis: str, numbers: str | None) -> str:
     kind = type_of(table, "coordinate", name)
     if not is_number(kind):
         raise DataError(f"The coordinate column {name!r} is of type {kind}, not a number. Name a column of numbers.")
+    if numbers is not None and kind == "VARCHAR":
+        return number_of(quote_name(name), numbers, axis)
     if table.portable and kind.startswith("DECIMAL"):
         return float_of_decimal(quote_name(name))
     return f"TRY_CAST({quote_name(name)} AS DOUBLE)"

@@ -83,6 +83,7 @@ class _Header(NamedTuple):
     kind: int
     geometry: Geometry
     start: int
+    features: int
 
 
 class FlatGeobufs:
@@ -102,7 +103,7 @@ class FlatGeobufs:
         places = [header.names.index(column) for column in wanted.columns]
         with open(path, "rb") as file:
             file.seek(header.start)
-            for data in _features(file, path):
+            for data in _features(file, path, header.features):
                 try:
                     feature = None if data is None else _Table(data, _take(data, 0, "I"))
                     yield BROKEN if feature is None else _line(feature, header, places, wanted)
@@ -110,9 +111,11 @@ class FlatGeobufs:
                     yield BROKEN
 
 
-def _features(file: BinaryIO, path: str) -> Iterator[bytes | None]:
-    """The bytes of each feature; None if they are too many."""
+def _features(file: BinaryIO, path: str, number: int) -> Iterator[bytes | None]:
+    """The bytes of each feature; None if they are too many. There are as many as a header says, unless that is 0."""
+    found = 0
     while start := file.read(4):
+        found += 1
         if len(start) < 4:
             raise _damaged(path)
         (size,) = struct.unpack("<I", start)
@@ -124,6 +127,8 @@ def _features(file: BinaryIO, path: str) -> Iterator[bytes | None]:
         if len(data) < size:
             raise _damaged(path)
         yield data
+    if number not in (0, found):
+        raise _damaged(path)
 
 
 def _line(feature: _Table, header: _Header, places: list[int], wanted: Wanted) -> bytes:
@@ -182,8 +187,9 @@ def _header(path: str) -> _Header:
         kinds = tuple(column.number(1, "B") for column in columns)
         if any(kind not in (*_NUMBERS, _STRING, _JSON, _TIME, _BINARY) for kind in kinds):
             raise struct.error
-        index = _size_of_index(table.number(8, "Q"), table.number(9, "H", 16))
-        return _Header(names, kinds, table.number(2, "B"), _system(table.table(10)), 12 + size + index)
+        features = table.number(8, "Q")
+        start = 12 + size + _size_of_index(features, table.number(9, "H", 16))
+        return _Header(names, kinds, table.number(2, "B"), _system(table.table(10)), start, features)
     except (struct.error, UnicodeDecodeError, OSError, IndexError):
         raise _damaged(path) from None
 

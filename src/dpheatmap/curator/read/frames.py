@@ -8,6 +8,7 @@ read is a function of the row's own value and of the column's declared type (see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from dpheatmap.curator.read.arrow import readable_arrow, readable_polars
 from dpheatmap.curator.read.columns import readable
 from dpheatmap.curator.read.parquet import geometries_of
 from dpheatmap.curator.read.question import Question
+from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.sql_text import literal, quote_name
 from dpheatmap.curator.read.table import Table, describe
 from dpheatmap.errors import DataError
@@ -37,6 +39,8 @@ def open_frame(con: duckdb.DuckDBPyConnection, events: Any, folder: str, questio
 
     Without a ``question`` all columns are read.
     """
+    if _is_of(events, "TrajectoryCollection", "Trajectory"):  # of MovingPandas: points, with their time as a column
+        events = _call_quietly(events, lambda: events.to_point_gdf().reset_index())
     if isinstance(events, duckdb.DuckDBPyRelation):
         types = {name: str(kind) for name, kind in zip(events.columns, events.types, strict=True)}
         return _copy_of(con, _copy_relation(events, types, folder, question), "the relation", types)
@@ -58,6 +62,19 @@ def open_frame(con: duckdb.DuckDBPyConnection, events: Any, folder: str, questio
         names = _columns_to_read(question, types)
         return _register_frame(con, _call_quietly(events, lambda: readable_arrow(events, names, user)), types, names)
     return _register_frame(con, events, {}, None)
+
+
+def with_own_columns(events: Any, reading: Reading) -> Reading:
+    """The reading of a scikit-mobility frame, whose columns have names of their own, where no others are given."""
+    if not _is_of(events, "TrajDataFrame") or reading.x is not None or reading.geometry is not None:
+        return reading
+    user = "uid" if reading.user is None and not reading.rows_alone else reading.user
+    return replace(reading, user=user, x="lng", y="lat")
+
+
+def _is_of(frame: Any, *names: str) -> bool:
+    """Whether a frame is of a class of one of these names. Its library need not be there."""
+    return any(kind.__name__ in names for kind in type(frame).__mro__)
 
 
 def _columns_to_read(question: Question | None, names: Iterable[str]) -> list[str]:

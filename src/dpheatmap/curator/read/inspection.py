@@ -16,6 +16,7 @@ from dpheatmap.curator.read.record_stream import own_problem
 from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import FLOATS, Table
 from dpheatmap.curator.read.text import CsvParser, looks_like_data
+from dpheatmap.curator.read.written_numbers import PATTERNS, hint_of, is_written
 from dpheatmap.errors import DataError
 
 # Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
@@ -34,6 +35,8 @@ _NOBODY = ("ride", "trip", "bike", "vehicle", "station", "type", "casual", "star
 _LAST = 99  # the rank of a column that holds times by its type, whatever its name
 
 _NOT_FINITE = "not finite numbers"
+_EACH = 3 + len(PATTERNS)
+"""Numbers about each column of coordinates."""
 
 
 @dataclass(frozen=True)
@@ -143,16 +146,23 @@ def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str,
         number = f"TRY_CAST({quote_name(name)} AS DOUBLE)"
         finite = f"CASE WHEN isfinite({number}) THEN {number} END"
         chosen += [f"MIN({finite}) AS low{k}", f"MAX({finite}) AS high{k}", f"COUNT(*) - COUNT({finite}) AS bad{k}"]
+        for way in PATTERNS:
+            text = f"CAST({quote_name(name)} AS VARCHAR)"
+            chosen.append(f"COUNT(CASE WHEN {number} IS NULL AND {is_written(text, way)} THEN 1 END) AS {way}{k}")
     sql = f"SELECT COUNT(*) AS n, {', '.join(chosen)} FROM {table.relation}"
     with own_problem(table.stream):
         row = quietly(lambda: con.execute(sql).fetchone(), table.name)
     assert row is not None
     rows, nulls, rest = row[0], row[1 : 1 + len(table.columns)], row[1 + len(table.columns) :]
     columns: dict[str, dict[str, Any]] = {n: {"nulls": k} for n, k in zip(table.columns, nulls, strict=True)}
+    written = []
     for k, name in enumerate(ranges):
-        low, high, bad = rest[3 * k : 3 * k + 3]
+        low, high, bad, *ways = rest[_EACH * k : _EACH * (k + 1)]
         columns[name] |= {"lowest": low, "highest": high, _NOT_FINITE: bad}
-    hints = [*_lines(table), *_hints(columns, guesses)]
+        found = {way: count for way, count in zip(PATTERNS, ways, strict=True) if count}
+        if found:
+            written.append(hint_of(name, max(found, key=found.__getitem__)))
+    hints = [*_lines(table), *(written or _hints(columns, guesses))]
     return {"rows": rows, "columns": columns, "hints": hints}
 
 

@@ -23,6 +23,7 @@ class ReadingOptions(TypedDict, total=False):
     points: str | None
     geometry: str | None
     crs: str | None
+    numbers: str | None
     weight: str | None
     where: str | None
     each_row_is_a_person: bool
@@ -54,6 +55,9 @@ class Reading:
         A column of points instead of ``x`` and ``y``. Of GeoParquet and PostGIS it is found if none is named.
     crs : str, optional
         The system of the coordinates, such as "EPSG:2056", if they are not degrees. Only the embedded engine takes one.
+    numbers : {"comma", "thousands", "degrees"}, optional
+        How coordinates are written as text, if not as 7.45: with decimal commas (7,45 or 2.600.000,5), with separators
+        of thousands (2,600,000.5), or as degrees with a letter (73°59'W or 40.7N).
     weight : str, optional
         An integer column: how much an event counts within its person's weight of 1.
     where : str, optional
@@ -86,6 +90,7 @@ class Reading:
     points: str | None = None
     geometry: str | None = None
     crs: str | None = None
+    numbers: str | None = None
     weight: str | None = None
     where: str | None = None
     each_row_is_a_person: bool = False

@@ -12,6 +12,7 @@ A number is whole if its column declares no decimals and it is written with digi
 from __future__ import annotations
 
 import codecs
+import math
 import os
 import re
 import struct
@@ -33,6 +34,8 @@ _FIELD = 32
 _WHOLE = re.compile(r"-?[0-9]{1,38}")
 _ENCODINGS = re.compile(r"utf-8|ascii|iso8859-\d+|cp(437|737|775|85\d|86\d|874|125\d)|koi8-[rtu]")
 _DELETED = ord("*")
+_NO_MORE = (math.nan, math.nan)
+"""What follows the last point."""
 
 
 class _Field(NamedTuple):
@@ -72,14 +75,16 @@ class Shapefiles:
             rows.seek(known.start)
             points = _points(files.enter_context(open(path, "rb")), path)
             for _ in range(known.rows):
-                row, point = rows.read(known.width), next(points, None)
-                if len(row) < known.width:
+                row, point = rows.read(known.width), next(points, _NO_MORE)
+                if len(row) < known.width or point is _NO_MORE:
                     raise _damaged(path)
                 if row[0] == _DELETED:
                     yield b"\n"
                 else:
                     values = [_value(row[f.start : f.start + f.width], f, known.encoding) for f in chosen]
                     yield wanted.line(values, *(point or (None, None)))
+            if next(points, _NO_MORE) is not _NO_MORE:
+                raise _damaged(path)
 
 
 def _beside(path: str, ending: str) -> str:
@@ -102,6 +107,8 @@ def _points(file: BinaryIO, path: str) -> Iterator[tuple[float, float] | None]:
         if size < 4:
             raise _damaged(path)
         content = file.read(min(size, _LONGEST))
+        if len(content) < min(size, _LONGEST):
+            raise _damaged(path)
         if size > _LONGEST:
             file.seek(size - _LONGEST, os.SEEK_CUR)
         if len(content) >= 20 and struct.unpack_from("<i", content)[0] in _KINDS:

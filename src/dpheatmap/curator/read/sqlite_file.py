@@ -148,7 +148,6 @@ def _connect(path: str) -> sqlite3.Connection:
         raise DataError(f"{name!r} is not a SQLite database, or an encrypted one. Check the file.")
     con = sqlite3.connect(f"file:{quote(os.path.abspath(path))}?immutable=1&mode=ro", uri=True, check_same_thread=False)
     con.text_factory = _Bytes
-    con.execute("PRAGMA trusted_schema = OFF")
     con.execute("PRAGMA query_only = ON")
     return con
 
