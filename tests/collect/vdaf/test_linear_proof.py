@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -143,26 +143,50 @@ def test_the_stated_error_is_the_sum_of_its_parts() -> None:
     assert error_of_attempt(circuit, 3) == Fraction(9, 17) ** 3
 
 
+def seen_of(vector: list[int], ask: Callable[[Proofs, Residues, Residues], list[Residues]]) -> Counter[tuple[int, ...]]:
+    """What verifiers are told about a vector, over all seeds of its proof; it was made for the random element 3."""
+    circuit = L1BoundSum(FIELD5, 1, 1, 2)
+    proofs, encoded = Proofs(circuit), circuit.encode(np.array(vector))
+    proved = (proofs.prove(encoded, seeds, FIELD5.of([3])) for seeds in every(FIELD5, proofs.arity))
+    return Counter(tuple(FIELD5.integers(np.concatenate(ask(proofs, encoded, proof)))) for proof in proved)
+
+
 def test_verifiers_see_the_same_of_every_valid_input() -> None:
     """Over all seeds, exactly: what is told at a point has one distribution. At a root of unity it would not."""
-    circuit = L1BoundSum(FIELD5, 1, 1, 2)
-    proofs, joint = Proofs(circuit), FIELD5.of([3])
-    query = FIELD5.of([2, 1, 3])
-    seen = []
-    for vector in ([0], [1]):
-        encoded = circuit.encode(np.array(vector))
-        seeds = every(FIELD5, proofs.arity)
-        told = (proofs.query(encoded, proofs.prove(encoded, seed, joint), query, joint, 1) for seed in seeds)
-        seen.append(Counter(tuple(FIELD5.integers(one)) for one in told))
-    assert seen[0] == seen[1]
-    assert set(seen[0].values()) == {1}, "the seeds are all that the answers depend on"
+
+    def ask_once(proofs: Proofs, encoded: Residues, proof: Residues) -> list[Residues]:
+        return [proofs.query(encoded, proof, FIELD5.of([2, 1, 3]), FIELD5.of([3]), 1)]
+
+    seen = seen_of([0], ask_once)
+    assert seen == seen_of([1], ask_once)
+    assert set(seen.values()) == {1}, "the answers depend on the seeds alone"
+    proofs = Proofs(L1BoundSum(FIELD5, 1, 1, 2))
     for root in (1, 4):
         with pytest.raises(RootDrawn):
-            proofs.query(encoded, FIELD5.zeros(proofs.length), FIELD5.of([2, 1, root]), joint, 1)
+            proofs.query(FIELD5.zeros(2), FIELD5.zeros(proofs.length), FIELD5.of([2, 1, root]), FIELD5.of([3]), 1)
 
 
 def draw(size: int) -> Residues:
     return FIELD128.accept(os.urandom(16 * size))
+
+
+def test_two_answers_about_one_contribution_would_give_it_away() -> None:
+    """Servers answer once: the seeds hide what is at one point, not at two."""
+
+    def ask_twice(proofs: Proofs, encoded: Residues, proof: Residues) -> list[Residues]:
+        points = (FIELD5.of([2, 1, t]) for t in (2, 3))
+        return [proofs.query(encoded, proof, query, FIELD5.of([3]), 1) for query in points]
+
+    assert not seen_of([0], ask_twice).keys() & seen_of([1], ask_twice).keys()
+
+
+def test_an_answer_with_other_random_elements_would_give_it_away() -> None:
+    """Servers take the public share from the device: with another one they answer about what was not proved."""
+
+    def ask_for_another(proofs: Proofs, encoded: Residues, proof: Residues) -> list[Residues]:
+        return [proofs.query(encoded, proof, FIELD5.of([2, 1, 3]), FIELD5.of([4]), 1)]
+
+    assert seen_of([0], ask_for_another) != seen_of([1], ask_for_another)
 
 
 @pytest.mark.parametrize("shares", [1, 2, 3, 5])

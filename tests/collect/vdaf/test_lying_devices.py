@@ -216,6 +216,24 @@ def test_messages_of_another_size_are_refused(cut: int) -> None:
             made.verifier_shares_to_message(wrong_told)
 
 
+@given(st.data())
+def test_garbage_is_refused_and_nothing_else_happens(data: st.DataObject) -> None:
+    made = sums()
+    sizes = [16, made.public_size, made.share_size(0), made.share_size(1)]
+    nonce, public, *shares = (data.draw(st.binary(min_size=size, max_size=size)) for size in sizes)
+    with pytest.raises(BadProof):
+        verify(made, public, shares, nonce)
+
+
+def test_keys_and_nonces_have_their_sizes() -> None:
+    made = sums()
+    public, shares = made.shard(np.zeros(LENGTH, dtype=np.int64), bytes(16), os.urandom(made.rand_size))
+    with pytest.raises(BadProof):
+        made.verify_init(bytes(32), 0, bytes(17), public, shares[0])
+    with pytest.raises(ValueError, match="32 bytes"):
+        made.verify_init(bytes(16), 0, bytes(16), public, shares[0])
+
+
 class NoClaim(L1BoundSum):
     """PLANTED: the entries' sum is not compared with the claim."""
 

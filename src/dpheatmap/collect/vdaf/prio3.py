@@ -97,7 +97,9 @@ class Prio3:
         self, key: bytes, server: int, nonce: bytes, public: bytes, share: bytes
     ) -> tuple[VerifyState, bytes]:
         """Begin to verify a contribution as one of the servers; returns what to keep, and what to tell the others."""
-        if len(public) != self.public_size or len(share) != self.share_size(server):
+        if len(key) != KEY:
+            raise ValueError(f"the key has {KEY} bytes, not {len(key)}")
+        if (len(nonce), len(public), len(share)) != (NONCE, self.public_size, self.share_size(server)):
             raise BadProof
         encoded, proof, blind = self._open(server, share)
         parts = [public[at : at + SEED] for at in range(0, len(public), SEED)]
