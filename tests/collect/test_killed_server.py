@@ -25,7 +25,7 @@ if "DIE_AT" in os.environ:
     right = Server.{method}
 
     def deadly(self, step, *others):
-        known = self._stored(self.number, step.number)
+        known = self._body_of(self.number, step.number)
         {before}
         right(self, step, *others)
         if known is None and step.number == int(os.environ["DIE_AT"]):

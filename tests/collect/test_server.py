@@ -224,7 +224,7 @@ Lie = Callable[[Step, Words, Words | None], Words | None]
 
 def words_of(role: Server, server: int, number: int) -> Words | None:
     """The words of a stored answer."""
-    body = role._stored(server, number)
+    body = role._body_of(server, number)
     return None if body is None else np.frombuffer(body[SIGNATURE + DIGEST :], "<u8").astype(np.uint64)
 
 
@@ -240,7 +240,7 @@ def lie_to(stage: Cast, liar: int, listener: int, lie: Lie, monkeypatch: pytest.
         hear(self, step, sums)
 
     def deceived(self: Server, server: int, number: int, digest: bytes, size: int) -> bytes:
-        if self is stage.role(listener) and server == liar and number > 0 and not self._stored(server, number):
+        if self is stage.role(listener) and server == liar and number > 0 and not self._body_of(server, number):
             mine = words_of(self, listener, number)
             assert mine is not None
             told = lie(current[0], mine, words_of(stage.role(liar), liar, number))

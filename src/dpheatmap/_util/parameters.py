@@ -365,7 +365,6 @@ RULES: dict[str, Rule] = {
         "Give it such as {'district': ['north', 'south']}; the value must be a function of the person.",
     ),
     "part": _text("a value of the partition as text", "Give one of the values on the partition's list."),
-    "model": one_of("servers", "shuffle", "local"),
     "n_min": _whole(2, 2**20, "It is the number of honest contributions that the promise needs."),
     "n_max": _whole(2, 2**20, "It is the number of contributions that there is room for."),
     "units": _whole(1, 2**30, "It is what one person's weight is rounded to: the paper's B."),

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from dpheatmap._util.files import replace_whole
-from dpheatmap._util.parameters import check
 from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.server_terms import ServerTerms
 from dpheatmap.collect.shuffle_terms import ShuffleTerms
@@ -291,8 +290,10 @@ def terms_of(model: str, domain: Domain, *, epsilon: object, n_min: int, n_max: 
 
 def _kind_of(model: str) -> type[AnyTerms]:
     """The class of a model's terms."""
-    check(model=model)
-    return next(kind for kind in _KINDS if kind.model == model)
+    for kind in _KINDS:
+        if kind.model == model:
+            return kind
+    raise ParameterError(f"The model must be 'servers', 'shuffle' or 'local'; it was {model!r}. Use one of these.")
 
 
 def _canonical(document: dict[str, Any]) -> bytes:

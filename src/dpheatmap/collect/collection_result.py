@@ -63,7 +63,7 @@ def combine_sums(collection: Collection, bodies: list[bytes]) -> Release:
         return _release_of_answers(terms, [payload or b"" for payload in payloads])
     payload = payloads[0] or b""
     if len(payload) != _HEADER + WORD // 8 * terms.published_words:
-        raise _damaged()
+        raise _damage()
     words = np.frombuffer(payload, dtype="<i8", offset=_HEADER)
     if isinstance(terms, LocalTerms):
         return Tally.of_words(terms, words).release()
@@ -77,7 +77,7 @@ def _release_of_answers(terms: ServerTerms, payloads: list[bytes]) -> Release:
     """
     start = _HEADER + DIGEST
     if any(len(payload) < start or (len(payload) - start) % (WORD // 8) for payload in payloads):
-        raise _damaged()
+        raise _damage()
     if len({payload[:_HEADER] for payload in payloads}) > 1:
         raise DataError(
             "The servers did not sum the same contributions, so their sums can't be added up. "
@@ -100,7 +100,7 @@ def _release_of_answers(terms: ServerTerms, payloads: list[bytes]) -> Release:
     return terms.release(transcript.measured, agreed.participants)
 
 
-def _damaged() -> DataError:
+def _damage() -> DataError:
     return DataError("A party's sum is damaged, or not signed by it. Ask it again.")
 
 

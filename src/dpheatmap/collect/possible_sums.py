@@ -8,9 +8,10 @@ With n honest participants of B units each, and honest servers,
 Answers have noise, so these hold up to a bound that the noise stays within. The bounds are such that honest devices and
 servers are refused with a probability of at most ALARM, in one collection, whatever is in it.
 
-What this finds: a device that adds many people, or takes some away, anywhere; a server that answers with other numbers
-than its own. What it can't find: a device that adds fewer people than the noise hides. Nothing here is needed for the
-promise, which holds whoever lies (`share_sums.py`), and nothing beyond published numbers is used.
+What this finds: a device that adds a crowd, or takes one away where nobody is; a server that answers with other numbers
+than its own. What it can't find: a device that adds fewer people than the noise hides (some 300 / epsilon with two
+servers), or that takes people away where there are many and puts them elsewhere. Nothing here is needed for the
+promise, which holds whoever lies (`share_sums.py`). Only published numbers are used, so refusing tells nothing new.
 
 **The bounds.** Let T be a sum of independent Laplaces with scales s_i. For any t below all 1 / s_i, ``P(T > x) <=
 exp(-t x) prod 1 / (1 - t^2 s_i^2)`` (Chernoff). Discrete Laplaces have lighter tails: with rate a their moment

@@ -169,20 +169,20 @@ class Server(Receiver):
     def _answer(self, step: Step, sums: ShareSums) -> None:
         """Draw and store the answer to a question, unless it is stored."""
         with self.state.transaction():
-            if not self._stored(self.number, step.number):
+            if not self._body_of(self.number, step.number):
                 self._store(step.number, step.digest, sums.answer(step.asked).astype("<u8").tobytes())
 
     def _store(self, number: int, digest: bytes, words: bytes) -> None:
         body = self.key.sign(digest + words, self.collection.purpose(f"answer {number}"))
         self.state.write("INSERT INTO answers VALUES (?, ?, ?, ?)", number, self.number, digest, body)
 
-    def _stored(self, server: int, number: int) -> bytes | None:
+    def _body_of(self, server: int, number: int) -> bytes | None:
         rows = self.state.rows("SELECT body FROM answers WHERE number = ? AND server = ?", number, server)
         return bytes(rows[0][0]) if rows else None
 
     def _payload_of(self, server: int, number: int, digest: bytes, size: int) -> bytes:
         """A server's answer to a question, once it is there; the first one received is stored and stays."""
-        party, body = self.collection.parties[server], self._stored(server, number)
+        party, body = self.collection.parties[server], self._body_of(server, number)
         if body is None:
             body = self.network.fetch(party, f"/answers/{number}/{digest.hex()}")
             payload = None if body is None else party.key.verify(body, self.collection.purpose(f"answer {number}"))

@@ -149,12 +149,12 @@ class ServerTerms:
         """What the design knows of the noise: that of all servers together."""
         return SummedLoss(self.epsilon, servers=self.servers)
 
-    def rate(self, share: int) -> Fraction:
+    def rate(self, spent: int) -> Fraction:
         """Compute the rate of each server's noise in answers with a share of epsilon.
 
         Parameters
         ----------
-        share : int
+        spent : int
             The share.
 
         Returns
@@ -162,7 +162,7 @@ class ServerTerms:
         Fraction
             Its part of epsilon over the units of a person.
         """
-        return part(self.epsilon, share) / self.units
+        return part(self.epsilon, spent) / self.units
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the terms by plain values, for JSON.

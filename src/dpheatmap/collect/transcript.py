@@ -78,9 +78,9 @@ def follow(terms: ServerTerms, agreed: ContributionSet, hear: Hear) -> Transcrip
 
     def answer(asked: Question) -> Ints:
         nonlocal digest
-        here = hashlib.sha256(digest + _encoded(asked)).digest()
+        here = hashlib.sha256(digest + _question_bytes(asked)).digest()
         answers = hear(Step(len(found) + 1, here, asked))
-        noisy = combined(answers)
+        noisy = noisy_counts(answers)
         possible.check(asked, noisy)
         found.append(Published(asked, noisy))
         digest = hashlib.sha256(here + b"".join(one.astype("<u8").tobytes() for one in answers)).digest()
@@ -90,12 +90,12 @@ def follow(terms: ServerTerms, agreed: ContributionSet, hear: Hear) -> Transcrip
     return Transcript(in_rows(found), digest)
 
 
-def combined(answers: list[Words]) -> Ints:
+def noisy_counts(answers: list[Words]) -> Ints:
     """The noisy counts that the servers' answers add up to."""
     sums: Words = np.add.reduce(answers, axis=0, dtype=np.uint64)
     return np.clip(signed_integers(sums, WORD, 0), -FARTHEST, FARTHEST)
 
 
-def _encoded(asked: Question) -> bytes:
+def _question_bytes(asked: Question) -> bytes:
     numbers = np.array([asked.level, asked.share, asked.left, len(asked.cells)])
     return np.concatenate([numbers, asked.cells]).astype("<i8").tobytes()
