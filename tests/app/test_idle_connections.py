@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from dpheatmap.app.idle_connections import MOMENT, MOST, hurried_protocol
+from dpheatmap._util.idle_connections import MOMENT, MOST, hurried_protocol
 from helpers.served import PATIENCE, Served, until
 
 MANY = 600

@@ -59,6 +59,11 @@ def laplace_p_value(noise: Ints, rate: Fraction) -> float:
     return chi_square(np.bincount(np.searchsorted(edges, noise, side="right"), minlength=len(law)), np.array(law))
 
 
+def client_of(collection: Collection, ticket: str) -> Client:
+    """A device that knows all parties, and takes part once."""
+    return Client(collection, ticket, parties=[party.key for party in collection.parties], account=None)
+
+
 class Wires(Network):
     """A network without wires: requests reach the roles of this process, unless they are down."""
 
@@ -138,7 +143,7 @@ class Cast:
         return self.network.roles[self.collection.parties[number]]
 
     def client(self, number: int) -> Client:
-        return Client(self.collection, self.tickets[number])
+        return client_of(self.collection, self.tickets[number])
 
     def send(self, number: int, x: Any, y: Any) -> None:
         client = self.client(number)

@@ -1,11 +1,12 @@
 """Connections on which nothing goes on: for how long, and how many of them, are kept.
 
-The server that the app is built on waits forever for the head of a request, and refuses everybody once some hundreds
-of connections are open. So anybody on this machine could keep its owner out by opening connections and sending half a
-line. Here a connection may be idle for a while only, from its beginning or from its last answer to the next whole head,
-however slowly bytes arrive; and of too many idle ones the oldest are closed, after a moment in which what they have
-sent is read. A connection whose answers pile up unread is idle, too; it is kept for as long as some of them leave.
-Whoever sends whole requests and reads the answers is not concerned, nor is a long upload: it is being answered.
+The server that the app and collections are built on waits forever for the head of a request, and refuses everybody
+once some hundreds of connections are open. So anybody who can connect could keep all others out by opening connections
+and sending half a line. Here a connection may be idle for a while only, from its beginning or from its last answer to
+the next whole head, however slowly bytes arrive; and of too many idle ones the oldest are closed, after a moment in
+which what they have sent is read. A connection whose answers pile up unread is idle, too; it is kept for as long as
+some of them leave. Whoever sends whole requests and reads the answers is not concerned, nor is a long upload: it is
+being answered.
 """
 
 from __future__ import annotations
@@ -63,10 +64,14 @@ class HurriedProtocol(H11Protocol):
         super().resume_writing()
         self._note()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether a request has arrived that is not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete
+
     def _note(self) -> None:
         """Note whether the connection is idle, from now on or still."""
-        answering = self.cycle is not None and not self.cycle.response_complete
-        if answering and not self.flow.write_paused:
+        if self.is_answering and not self.flow.write_paused:
             self._forget()
         elif self not in self.idle and self in self.connections:
             self.idle[self] = self.loop.time(), self._look_later()

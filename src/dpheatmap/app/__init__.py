@@ -7,7 +7,6 @@
     session.py           the one-time link, and the cookie and the key that it is exchanged for
     way_back.py          a fresh link from the app that runs, after its browser was closed
     connection_owner.py  the user who owns a connection on this machine
-    idle_connections.py  how long, and how many, connections may be idle
     routes.py            the whole app, and the answers to errors
     endpoints/           the endpoints of the page, a module a topic, thin over the rest
     release_request.py   requests of the page, read from JSON and checked

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import uvicorn
 
+from dpheatmap._util.idle_connections import hurried_protocol
 from dpheatmap.app.endpoints.services import Parts
-from dpheatmap.app.idle_connections import hurried_protocol
 from dpheatmap.app.release_shelf import hold_folder
 from dpheatmap.app.request_guard import Guard
 from dpheatmap.app.routes import application

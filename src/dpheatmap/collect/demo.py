@@ -88,7 +88,8 @@ class Stage:
 
     def device(self, number: int) -> Client:
         """One of the devices."""
-        return Client(self.collection, self.tickets[number])
+        keys = [party.key for party in self.collection.parties]
+        return Client(self.collection, self.tickets[number], parties=keys, account=None)
 
     def close(self) -> None:
         """Close the collection, as the operator."""
