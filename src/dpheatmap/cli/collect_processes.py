@@ -124,7 +124,7 @@ def _run(
     authority: str | None,
 ) -> None:  # fmt: skip
     """Run a process until it is stopped."""
-    from dpheatmap.collect import Network, PrivateKey, State, kind_of, serve
+    from dpheatmap.collect import Network, PrivateKey, State, disk_in_words, kind_of, serve
 
     opened, own = read_collection(collection, operator), PrivateKey.read(key)
     number = opened.index_of(own.public, name)
@@ -132,6 +132,8 @@ def _run(
     port = port or urlsplit(address).port
     if port is None:
         raise ParameterError(f"The address {address} has no port. Give --port.")
+
+    say(disk_in_words(opened, name, state))
 
     def announce() -> None:
         say(f"{title.capitalize()} of {address} listens at {host}:{port}; stop it with Ctrl-C.")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpheatmap.collect.collection_result import fetch_release as fetch_release
     from dpheatmap.collect.demo import run_demo as run_demo
     from dpheatmap.collect.device_account import DeviceAccount as DeviceAccount
+    from dpheatmap.collect.disk_need import disk_in_words as disk_in_words
     from dpheatmap.collect.keys import PrivateKey as PrivateKey
     from dpheatmap.collect.keys import PublicKey as PublicKey
     from dpheatmap.collect.local import LocalTerms as LocalTerms
@@ -64,6 +65,7 @@ _PROCESSES = {
     "close_early": "receiver",
     "combine_sums": "collection_result",
     "countersign": "trusted_parties",
+    "disk_in_words": "disk_need",
     "fetch_release": "collection_result",
     "keys_of": "trusted_parties",
     "kind_of": "web_process",

@@ -81,6 +81,10 @@ class Stage:
         process.kill()
         process.wait()
 
+    def process_of(self, number: int) -> int:
+        """The id of a party's process."""
+        return self._processes[number].pid
+
     def stop(self) -> None:
         """Kill all processes."""
         for number in list(self._processes):

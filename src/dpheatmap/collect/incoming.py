@@ -76,16 +76,19 @@ class Incoming:
     def _hold(self, whose: object, connection: Any, size: int) -> Any:
         """Hold room for a body, in place of another one of the same ticket."""
         before = self._held.pop(whose, None)
-        if before is not None and before[0] is not None:
-            before[0].drop()
-        if sum(held for _, held in self._held.values()) + size > self._room:
+        if before is not None:
+            before.drop()
+        if self._room < size:
             raise Refused(503, "Too much is on the way to here. Try again.")
-        mine = self._held[whose] = (connection, size)
+        self._room -= size
+        if connection is not None:
+            self._held[whose] = connection
         try:
             yield
         finally:
-            if self._held.get(whose) is mine:
-                del self._held[whose]
+            self._room += size
+            if self._held.get(whose) is connection:
+                self._held.pop(whose, None)
 
     async def answer(self, make: Callable[[], Any]) -> Response:
         """The answer that a function makes in another thread."""
@@ -98,6 +101,8 @@ class Incoming:
                 self._said.add(str(problem))
                 print(f"Nothing can be stored: {problem}. Check the disk.", file=sys.stderr, flush=True)
             return PlainTextResponse("Nothing can be stored here now. Try again later.", 503)
+        if found is None:
+            return Response()
         if not isinstance(found, bytes):
             return JSONResponse(found)
         size = {"content-length": str(len(found))}

@@ -112,11 +112,7 @@ class Receiver(Role):
             )
         ticket, nonce = body[:SIZE], body[SIZE : SIZE + NONCE]
         number = self.serial_of(body) if serial is None else serial
-        digest = hashlib.sha256(body).digest()
-        if self._knows(number, digest):
-            return
-        self._refuse_if_closed()
-        content = self._open(ticket, nonce, body[SIZE + NONCE :])
+        digest, content = hashlib.sha256(body).digest(), self._open(ticket, nonce, body[SIZE + NONCE :])
         self.state.together(lambda: self._admit(number, digest, entry_of(number, nonce), content), Refused)
 
     def serial_of(self, body: bytes) -> int:

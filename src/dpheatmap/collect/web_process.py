@@ -120,12 +120,25 @@ def serve(
         application(role, finished), http=protocol, ws="none", log_level="warning", access_log=False,
         server_header=False, proxy_headers=False,
     )  # fmt: skip
+    _raise_limit()
     with bound, suppress(KeyboardInterrupt):  # Ctrl-C stops it
         uvicorn.Server(config).run(sockets=[bound])
 
 
+def _raise_limit() -> None:
+    """Let the process have as many files open as there may be connections, where the system lets it."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4 * IN_ALL)), hard))
+
+
 def _tls(certificate: str, key: str | None) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.num_tickets = 0  # of TLS, for coming back: a device comes once
     try:
         context.load_cert_chain(certificate, key)
     except OSError as error:  # errors of SSL are OSErrors, too
