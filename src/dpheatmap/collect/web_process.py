@@ -118,7 +118,7 @@ def serve(
     listening()
     config = uvicorn.Config(
         application(role, finished), http=protocol, ws="none", log_level="warning", access_log=False,
-        server_header=False, proxy_headers=False,
+        server_header=False, proxy_headers=False, headers=[("access-control-allow-origin", "*")],
     )  # fmt: skip
     _raise_limit()
     with bound, suppress(KeyboardInterrupt):  # Ctrl-C stops it
