@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpheatmap.collect.disk_need import disk_in_words, disk_needed
+from dpheatmap.collect.disk_need import disk_in_words, disk_size
 from dpheatmap.collect.keys import PrivateKey
 from dpheatmap.collect.process_state import State
 from dpheatmap.collect.receiver import STATUS, Refused, ask_progress
@@ -179,7 +179,7 @@ def test_the_disk_that_closing_takes_is_told_before(
     stage.role(0).state.rows("PRAGMA cache_spill = 1")
     stage.end()
     for number, peak in peaks.items():
-        told = disk_needed(stage.collection, stage.collection.roles[number].split()[0])
+        told = disk_size(stage.collection, stage.collection.roles[number].split()[0])
         assert peak < told + 100_000, number
         assert peak > told / 8 or told < 400_000, number
 
