@@ -179,16 +179,16 @@ def test_the_disk_that_closing_takes_is_told_before(
     stage.role(0).state.rows("PRAGMA cache_spill = 1")
     stage.end()
     for number, peak in peaks.items():
-        told = disk_size(stage.collection, stage.collection.roles[number].split()[0])
+        told = disk_size(stage.collection, number)
         assert peak < told + 100_000, number
         assert peak > told / 8 or told < 400_000, number
 
 
 def test_too_little_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     collection = cast(tmp_path, "local").collection
-    assert disk_in_words(collection, "server", tmp_path / "state").endswith("are free.")
+    assert disk_in_words(collection, 0, tmp_path / "state").endswith("are free.")
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 10}))
-    assert "TOO LITTLE" in disk_in_words(collection, "server", tmp_path / "state")
+    assert "TOO LITTLE" in disk_in_words(collection, 0, tmp_path / "state")
 
 
 def test_a_strangers_question_is_refused(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def _run(
     if port is None:
         raise ParameterError(f"The address {address} has no port. Give --port.")
 
-    say(disk_in_words(opened, name, state))
+    say(disk_in_words(opened, number, state))
 
     def announce() -> None:
         say(f"{title.capitalize()} of {address} listens at {host}:{port}; stop it with Ctrl-C.")

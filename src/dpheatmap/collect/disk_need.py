@@ -17,16 +17,16 @@ _PAGE, _ROW = 4096, 160
 _TIMES = {"server": 2, "shuffler": 3, "analyser": 2}
 
 
-def disk_size(collection: Collection, name: str) -> int:
-    """The bytes of disk that a process of this role needs for n_max contributions, until all is deleted."""
-    content = body_size(collection)
+def disk_size(collection: Collection, number: int) -> int:
+    """The bytes of disk that the party of that number needs for n_max contributions, until all is deleted."""
+    content, name = body_size(collection), collection.roles[number].split()[0]
     whole = content + _ROW if content < _PAGE // 2 else -(-content // (_PAGE - 4)) * _PAGE + _ROW
     return _TIMES[name] * collection.terms.n_max * whole
 
 
-def disk_in_words(collection: Collection, name: str, state: str | PathLike[str]) -> str:
+def disk_in_words(collection: Collection, number: int, state: str | PathLike[str]) -> str:
     """How much disk is needed where the state is to be, and whether it is there."""
-    needed, there = disk_size(collection, name), shutil.disk_usage(Path(state).absolute().parent).free
+    needed, there = disk_size(collection, number), shutil.disk_usage(Path(state).absolute().parent).free
     words = (
         f"It needs up to {_size(needed)} of disk for {collection.terms.n_max:,} contributions; {_size(there)} are free"
     )

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 from dpheatmap.collect.analyser import START, Analyser
@@ -48,7 +49,7 @@ def kind_of(name: str, collection: Collection) -> type[Role]:
 def application(role: Role, finished: Finished) -> Starlette:
     """The web application of a role, for devices, other parties, and whoever asks for its phase."""
     uploads = {"/status": _signed_request(role.progress)}
-    answers: dict[str, Callable[[], Any]] = {"/status": role.status, "/sum": role.outcome}
+    answers: dict[str, Callable[..., Any]] = {"/status": role.status, "/sum": role.outcome}
     if isinstance(role, Receiver):
         uploads["/contributions"] = Upload(role.largest_body, SIZE, role.serial_of, role.accept)
         uploads["/close"] = _signed_request(role.close)
@@ -77,9 +78,9 @@ def _signed_request(take: Callable[[bytes], Any]) -> Upload:
     return Upload(_SIGNED, _SIGNED + 1, lambda body: object(), lambda body, _: take(body))
 
 
-def _answer_route(path: str, incoming: Incoming, make: Callable[[], Any]) -> Route:
+def _answer_route(path: str, incoming: Incoming, make: Callable[..., Any]) -> Route:
     async def endpoint(request: Request) -> Response:
-        return await incoming.answer(make)
+        return await incoming.answer(partial(make, **request.path_params))
 
     return Route(path, endpoint, methods=["GET"])
 
