@@ -198,7 +198,7 @@ def test_a_process_that_cannot_listen_says_why(tmp_path: Path, capsys: pytest.Ca
     port = urlsplit(desk.stage.collection.parties[0].address).port
     with socket.create_server(("127.0.0.1", port or 0)) as taken:
         said = desk.done(*words, code=1)
-        assert said.startswith(f"Error: Nothing can listen at 127.0.0.1:{port}: Address already in use. Stop what")
+        assert f"\nError: Nothing can listen at 127.0.0.1:{port}: Address already in use. Stop what" in said
         said = desk.done(*words, "--certificate", desk.at("certificate.pem"), code=3)
         assert "certificate.pem and its key are no certificate that can be used" in said
         answering = threading.Thread(target=answer_without_tls, args=(taken,))

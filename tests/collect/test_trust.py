@@ -19,7 +19,7 @@ from dpheatmap.collect.plain_terms import terms_as_lines, terms_in_words
 from dpheatmap.collect.tickets import SIZE, make_tickets
 from dpheatmap.collect.trusted_parties import countersign, unknown_roles
 from dpheatmap.errors import ParameterError, PrivacyRefusal
-from helpers.collecting import CORNER, cast, local_terms, terms_of
+from helpers.collecting import CORNER, cast, local_terms, numbers_of, terms_of
 
 LATER = datetime.now(UTC) + timedelta(hours=1)
 OPERATOR, ONE, TWO, UNIVERSITY, HOSPITAL = (PrivateKey.make() for _ in range(5))
@@ -61,13 +61,11 @@ def test_the_attack_reads_exact_cells_where_nobody_checks(monkeypatch: pytest.Mo
     mine, also_mine = PrivateKey.make(), PrivateKey.make()
     trap = opened(mine, also_mine)
     bodies = device(trap).contribution(*CORNER)
-    shares = [
-        np.frombuffer(content_read_by(trap, key, body), "<u8")
-        for key, body in zip((mine, also_mine), bodies, strict=True)
-    ]
-    vector = (shares[0] + shares[1]).astype(np.int64)
-    assert vector[0] == trap.summed.units
-    assert np.count_nonzero(vector) == len(trap.summed.design.shares)
+    contents = [content_read_by(trap, key, body) for key, body in zip((mine, also_mine), bodies, strict=True)]
+    cells = len(contents[0]) // 8
+    vector = sum((numbers_of(content, cells) for content in contents), np.zeros(cells, np.uint64))
+    assert vector[0] == trap.terms.to_dict()["units"]
+    assert np.count_nonzero(vector) == 1
 
 
 def test_a_party_with_a_new_key_is_known_by_its_countersignature(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import dpheatmap as dph
 from dpheatmap import collect
@@ -24,7 +23,7 @@ from dpheatmap.collect.local import LocalTerms, Report
 from dpheatmap.collect.tickets import SIZE
 from dpheatmap.collect.trusted_parties import countersign
 from helpers import ROOT
-from helpers.collecting import Cast, cast
+from helpers.collecting import Cast, cast, numbers_of
 
 SOURCE = ROOT / "tests/collect/web_device.ts"
 TOOLS = ROOT / "web/node_modules"
@@ -116,13 +115,6 @@ def test_it_sends_over_https(device: Path, tmp_path: Path) -> None:
         assert stage.result().trust.participants == 4
 
 
-def expanded(number: int, content: bytes, cells: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """A share as numbers: the first server's as it is, the others' from a seed."""
-    if number:
-        content = Cipher(algorithms.AES256(content), modes.CTR(bytes(16))).encryptor().update(bytes(8 * cells))
-    return np.frombuffer(content, "<u8")
-
-
 def test_shares_add_up(device: Path, tmp_path: Path) -> None:
     """Three of four points in one cell, one in another, none for a point outside."""
     stage = cast(tmp_path, "servers", depth=3, units=8, servers=3, epsilon=1)
@@ -130,12 +122,12 @@ def test_shares_add_up(device: Path, tmp_path: Path) -> None:
     ((one, two, three),) = bodies_of(device, asked(stage, tmp_path / "c.json", 1, points))
     contents = [content_of(stage, number, body) for number, body in enumerate((one, two, three))]
     assert [len(content) for content in contents] == [8 * 64, 32, 32]
-    shares = [expanded(number, content, 64) for number, content in enumerate(contents)]
+    shares = [numbers_of(content, 64) for content in contents]
     total = sum(shares, np.zeros(64, np.uint64)).astype(np.int64)
     assert total[[0, 63]].tolist() == [6, 2]
     assert total.sum() == 8
     ((nothing, *seeds),) = bodies_of(device, asked(stage, tmp_path / "c.json", 1, []))
-    shares = [expanded(number, content_of(stage, number, body), 64) for number, body in enumerate((nothing, *seeds))]
+    shares = [numbers_of(content_of(stage, number, body), 64) for number, body in enumerate((nothing, *seeds))]
     assert not np.sum(shares, axis=0, dtype=np.uint64).any()
 
 

@@ -9,6 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES256
+from cryptography.hazmat.primitives.ciphers.modes import CTR
+from numpy.typing import NDArray
 
 from dpheatmap.collect.analyser import Analyser
 from dpheatmap.collect.client import Client
@@ -62,6 +66,13 @@ def laplace_p_value(noise: Ints, rate: Fraction) -> float:
 def client_of(collection: Collection, ticket: str) -> Client:
     """A device that knows all parties, and takes part once."""
     return Client(collection, ticket, parties=[party.key for party in collection.parties], account=None)
+
+
+def numbers_of(content: bytes, cells: int) -> NDArray[np.uint64]:
+    """A share as numbers: a vector as it is, or the stream of a seed."""
+    if len(content) < 8 * cells:
+        content = Cipher(AES256(content), CTR(bytes(16))).encryptor().update(bytes(8 * cells))
+    return np.frombuffer(content, "<u8")
 
 
 class Wires(Network):
