@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,8 +21,8 @@ from dpheatmap.collect import incoming
 from dpheatmap.collect.certificates import make_certificates
 from dpheatmap.collect.demo import Stage
 from dpheatmap.collect.network import Network
-from dpheatmap.collect.open_protocol import open_protocol
-from dpheatmap.collect.web_process import application
+from dpheatmap.collect.open_protocol import IN_ALL, PER_ADDRESS, open_protocol
+from dpheatmap.collect.web_process import application, serve
 from helpers.collecting import CORNER, Cast, cast, local_terms
 from helpers.served import PATIENCE, is_open, until
 
@@ -158,6 +159,21 @@ def test_of_one_address_the_oldest_goes(tmp_path: Path) -> None:
         until(lambda: [is_open(one) for one in mine], lambda found: found == [False, False, False, True, True])
         assert is_open(other), "another address has room of its own"
         assert is_open(ticketed), "who has shown a ticket stays"
+
+
+@pytest.mark.parametrize(("address", "most"), [("https://127.0.0.1:1", IN_ALL), ("http://127.0.0.1:1", PER_ADDRESS)])
+def test_who_stands_in_front_is_not_limited(
+    address: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All connections come from what speaks https for a process without a certificate."""
+    role = cast(tmp_path, "local").role(0)
+    role.collection = replace(role.collection, parties=(role.collection.parties[0]._replace(address=address),))
+    made: list[uvicorn.Config] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: made.append(server.config))
+    serve(
+        role, host="127.0.0.1", port=0, certificate=None, key=None, listening=lambda: None, finished=lambda role: None
+    )
+    assert made[0].http.per_address == most  # type: ignore[union-attr]
 
 
 def test_a_ticket_holds_one_body_the_newest(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

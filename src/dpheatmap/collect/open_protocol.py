@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import ssl
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from dpheatmap._util.idle_connections import HurriedProtocol
@@ -62,12 +63,12 @@ class OpenProtocol(HurriedProtocol):
             task.add_done_callback(self.tasks.discard)
 
     async def _begin_tls(self, raw: asyncio.Transport, context: ssl.SSLContext) -> None:
-        try:
-            secure = await self.loop.start_tls(
-                raw, self, context, server_side=True, ssl_handshake_timeout=self.seconds, ssl_shutdown_timeout=1.0
-            )
-        except (TimeoutError, OSError):  # errors of SSL are OSErrors
-            secure = None
+        secure = None
+        with suppress(TimeoutError, OSError):  # errors of SSL are OSErrors
+            if not raw.is_closing():
+                secure = await self.loop.start_tls(
+                    raw, self, context, server_side=True, ssl_handshake_timeout=self.seconds, ssl_shutdown_timeout=1.0
+                )
         if secure is None or secure.is_closing():
             raw.abort()
             self.everybody.pop(self, None)

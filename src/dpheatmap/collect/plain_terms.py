@@ -81,6 +81,8 @@ def terms_as_lines(words: dict[str, Any]) -> list[str]:
     ]
     for party in words["parties"]:
         known = "known to this device" if party["known"] else "NOT known to this device"
+        if words["model"] == "local":
+            known = "whom nobody has to trust"
         lines += [f"{party['role'].capitalize()} at {party['address']}, {known}", f"         its key  {party['key']}"]
         lines += [f"         countersigned by  {key}" for key in party["countersigned"]]
     lines += ["Who learns what:", *(f"  {who}: {what}" for who, what in words["learns"].items())]
