@@ -25,6 +25,9 @@ NO_PARTICIPLES = "bed bleed breed embed exceed feed need proceed seed shed speed
 ALLOWED = {
     "_util/idle_connections.py:HurriedProtocol.connection_lost": "asyncio calls it so",
     "_util/idle_connections.py:HurriedProtocol.connection_made": "asyncio calls it so",
+    "collect/open_protocol.py:OpenProtocol.connection_lost": "asyncio calls it so",
+    "collect/open_protocol.py:OpenProtocol.connection_made": "asyncio calls it so",
+    "collect/open_protocol.py:OpenProtocol.data_received": "asyncio calls it so",
     "app/jobs.py:Job.stop_if_cancelled": "a verb first; the participle is its condition",
     "collect/client.py:Client.kept": "a public method of a public class: the counterpart of `keep`",
     "collect/receiver.py:Receiver._refuse_if_closed": "a verb first; the participle is its condition",

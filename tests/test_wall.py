@@ -48,7 +48,10 @@ EXCEPTIONS = {
     # The check of public slices by a request and the types of columns, which sees no people.
     "app/slice_request.py": {("dpheatmap.curator", "slices_of")},
     # The processes of a collection, started by hand.
-    "cli/collect_command.py": {("dpheatmap.collect", name) for name in collect._PROCESSES},
+    **{
+        f"cli/{file}.py": {("dpheatmap.collect", name) for name in collect._PROCESSES}
+        for file in ("collect_command", "collect_devices", "collect_options", "collect_processes")
+    },
 }
 RINGS = {
     "curator/core/": ("curator/core/",),

@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from dpheatmap._util.idle_connections import MOMENT, MOST, hurried_protocol
-from helpers.served import PATIENCE, Served, until
+from helpers.served import PATIENCE, Served, is_open, until
 
 MANY = 600
 
@@ -53,19 +53,6 @@ def test_hundreds_of_half_requests_leave_the_owner_in(served: Served, client: ht
         if sent in ("", "GET / HT"):
             assert open_still > 0, "the newest may still become requests"
             assert not is_open(opened[0]), "the oldest goes first"
-
-
-def is_open(connection: socket.socket) -> bool:
-    """Whether the server has not ended a connection, after all that it answered was read."""
-    connection.setblocking(False)
-    try:
-        while connection.recv(65536):
-            pass
-    except BlockingIOError:
-        return True
-    except ConnectionError:
-        return False
-    return False
 
 
 def is_alive(connection: socket.socket) -> bool:

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpheatmap.collect.client import Client
+from dpheatmap._util.canonical_json import canonical_json
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.keys import OVERHEAD, BadSeal, PrivateKey, PublicKey, as_text
 from dpheatmap.collect.tickets import make_tickets, serial_of, ticket_bytes
 from dpheatmap.errors import DataError, ParameterError
-from helpers.collecting import local_terms, terms_of
+from helpers.collecting import client_of, local_terms, terms_of
 
 LATER = datetime.now(UTC) + timedelta(hours=1)
 KEY = PrivateKey.make().public
@@ -68,7 +68,7 @@ LIES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a broken signature": lambda c: c.update(signature=5),
     "no parties": lambda c: c.update(parties=None),
     "a truth for a number": lambda c: c.update(n_min=True),
-    "from the future": lambda c: c.update(format=2),
+    "from the future": lambda c: c.update(format=3),
     "no number": lambda c: c.update(decay="3C4", epsilon="3C4"),
     "another rule": lambda c: c.update(rule={"first": "2", "last": "2"}),
 }
@@ -158,14 +158,14 @@ def test_a_ticket_is_for_one_collection(operator: PrivateKey) -> None:
     assert serial_of(other, ticket_bytes(tickets[0])) is None
     assert serial_of(one, ticket_bytes(make_tickets(one, PrivateKey.make(), 1)[0])) is None
     with pytest.raises(DataError, match="A ticket is 96 letters and digits"):
-        Client(one, "no ticket")
+        client_of(one, "no ticket")
 
 
 @pytest.mark.parametrize("model", ["servers", "shuffle", "local"])
 def test_contributions_are_of_one_size_whatever_is_in_them(operator: PrivateKey, model: str) -> None:
     """Size would tell; and no two contributions of the same person look alike."""
     collection = opened(operator, model)
-    client = Client(collection, make_tickets(collection, operator, 1)[0])
+    client = client_of(collection, make_tickets(collection, operator, 1)[0])
     sizes = {tuple(map(len, client.contribution(x, x))) for x in ([], [0.5], [0.1] * 1000)}
     assert len(sizes) == 1
     assert client.contribution([0.5], [0.5]) != client.contribution([0.5], [0.5])
@@ -180,11 +180,11 @@ ALSO_SOUND = {("local", "less noise"), ("local", "fewer people"), ("servers", "f
 def test_even_the_operator_can_sign_no_nonsense(operator: PrivateKey, model: str, name: str, tmp_path: Path) -> None:
     opened(operator, model).save(tmp_path / "c.json")
     document = json.loads((tmp_path / "c.json").read_text())
-    del document["signature"]
+    del document["signature"], document["countersignatures"]
     LIES[name](document)
-    text = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    text = canonical_json(document)
     signature = as_text(operator.sign(text, b"dpheatmap collection")[:64])
-    (tmp_path / "c.json").write_text(json.dumps({**document, "signature": signature}))
+    (tmp_path / "c.json").write_text(json.dumps({**document, "signature": signature, "countersignatures": []}))
     if name in SOUND or (model, name) in ALSO_SOUND:
         assert Collection.read(tmp_path / "c.json", operator.public).text == text
     else:

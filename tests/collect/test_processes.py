@@ -123,6 +123,8 @@ class Desk:
         self.keys = {name: self.done("key", self.at(f"{name}.key")) for name in ("operator", *roles)}
         self.operator = ["--operator", self.keys["operator"]]
         self.trust = ["--authority", self.at("authority.pem")]
+        self.known = [word for name in roles for word in ("--party", self.keys[name])]
+        self.done("limit", "1000", "--account", self.at("account"))
 
     def at(self, name: str) -> str:
         return str(self.folder / name)
@@ -145,8 +147,9 @@ class Desk:
         self.stage.run_command(number, [name, self.at("c.json"), *self.operator, *own, *more])
 
     def client(self, ticket: str, *more: str, code: int = 0) -> str:
-        columns = ["--ticket", ticket, "--x", "lon", "--y", "lat", *self.trust, *more]
-        return self.done("client", self.at("c.json"), self.at("mine.csv"), *self.operator, *columns, code=code)
+        columns = ["--ticket", ticket, "--x", "lon", "--y", "lat", *self.trust, "--account", self.at("account")]
+        files = [self.at("c.json"), self.at("mine.csv")]
+        return self.done("client", *files, *self.operator, *self.known, *columns, *more, code=code)
 
     def close(self) -> None:
         self.done("close", self.at("c.json"), "--key", self.at("operator.key"), *self.trust)
@@ -195,7 +198,7 @@ def test_a_process_that_cannot_listen_says_why(tmp_path: Path, capsys: pytest.Ca
     port = urlsplit(desk.stage.collection.parties[0].address).port
     with socket.create_server(("127.0.0.1", port or 0)) as taken:
         said = desk.done(*words, code=1)
-        assert said.startswith(f"Error: Nothing can listen at 127.0.0.1:{port}: Address already in use. Stop what")
+        assert f"\nError: Nothing can listen at 127.0.0.1:{port}: Address already in use. Stop what" in said
         said = desk.done(*words, "--certificate", desk.at("certificate.pem"), code=3)
         assert "certificate.pem and its key are no certificate that can be used" in said
         answering = threading.Thread(target=answer_without_tls, args=(taken,))

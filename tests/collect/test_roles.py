@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpheatmap.collect.client import NONCE, Client, contribution_info, message_size
+from dpheatmap.collect.client import NONCE, contribution_info, message_size
 from dpheatmap.collect.collection_result import combine_sums
 from dpheatmap.collect.keys import OVERHEAD, SIGNATURE, BadSeal, PrivateKey
 from dpheatmap.collect.receiver import ENTRY, Refused, entry_of
@@ -16,7 +16,7 @@ from dpheatmap.collect.shuffler import random_order
 from dpheatmap.collect.tickets import SIZE, make_tickets, ticket_bytes
 from dpheatmap.errors import DataError, PrivacyRefusal
 from helpers.audit import chi_square
-from helpers.collecting import ALPHA, CORNER, OUTSIDE, Cast, also_local, cast, each_model, refusal_of
+from helpers.collecting import ALPHA, CORNER, OUTSIDE, Cast, also_local, cast, client_of, each_model, refusal_of
 
 
 def people_in_corner(cast: Cast) -> float:
@@ -76,7 +76,7 @@ def test_what_is_malformed_repeated_strange_or_late_is_refused_and_changes_nothi
     )  # fmt: skip
     for strange in (b"", b"x" * 50, body[:-1], body + b"x"):
         assert refusal_of(role, strange)[0] == 400
-    stranger = Client(stage.collection, make_tickets(stage.collection, PrivateKey.make(), 9)[8])
+    stranger = client_of(stage.collection, make_tickets(stage.collection, PrivateKey.make(), 9)[8])
     assert refusal_of(role, stranger.contribution(*CORNER)[0])[0] == 403
     if model != "local":  # where there is no other
         sealed_for_the_other = sealed_for(stage, 1, 1, bytes(role.largest_body - SIZE - NONCE - OVERHEAD))

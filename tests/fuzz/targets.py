@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import dpheatmap as dph
+from dpheatmap._util.canonical_json import canonical_json
 from dpheatmap.cli.ledger_options import budget_from
 from dpheatmap.cli.shared_options import domain_from
 from dpheatmap.collect.keys import SIGNATURE, as_text
@@ -159,13 +160,16 @@ def collection(data: bytes) -> None:
     """The JSON of a collection, signed again by its operator."""
     try:
         document = json.loads(data)
-        document.pop("signature", None)
-        written = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+        beside = {
+            "countersignatures": document.pop("countersignatures", []),
+            "signature": document.pop("signature", ""),
+        }
+        written = canonical_json(document)
     except (AttributeError, TypeError, ValueError, RecursionError):
         return
     operator = _cast().operator
     signature = as_text(operator.sign(written, b"dpheatmap collection")[:SIGNATURE])
-    path = SCRATCH.file("c.json", json.dumps({**document, "signature": signature}).encode())
+    path = SCRATCH.file("c.json", json.dumps({**document, **beside, "signature": signature}).encode())
     refusing(lambda: dph.collect.Collection.read(path, operator.public))
 
 

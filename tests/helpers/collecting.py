@@ -9,6 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES256
+from cryptography.hazmat.primitives.ciphers.modes import CTR
+from numpy.typing import NDArray
 
 from dpheatmap.collect.analyser import Analyser
 from dpheatmap.collect.client import Client
@@ -68,6 +72,18 @@ def laplace_p_value(noise: Ints, rate: Fraction) -> float:
     """The p-value of the test that these are draws of the discrete Laplace law of that rate."""
     edges, law = laplace_bins(rate, len(noise), 150)
     return chi_square(np.bincount(np.searchsorted(edges, noise, side="right"), minlength=len(law)), np.array(law))
+
+
+def client_of(collection: Collection, ticket: str) -> Client:
+    """A device that knows all parties, and takes part once."""
+    return Client(collection, ticket, parties=[party.key for party in collection.parties], account=None)
+
+
+def numbers_of(content: bytes, cells: int) -> NDArray[np.uint64]:
+    """A share as numbers: a vector as it is, or the stream of a seed."""
+    if len(content) < 8 * cells:
+        content = Cipher(AES256(content), CTR(bytes(16))).encryptor().update(bytes(8 * cells))
+    return np.frombuffer(content, "<u8")
 
 
 class Wires(Network):
@@ -160,7 +176,7 @@ class Cast:
         return self.network.roles[self.collection.parties[number]]
 
     def client(self, number: int) -> Client:
-        return Client(self.collection, self.tickets[number])
+        return client_of(self.collection, self.tickets[number])
 
     def send(self, number: int, x: Any, y: Any) -> None:
         client = self.client(number)

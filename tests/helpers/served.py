@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -186,3 +188,16 @@ def until(ask: Callable[[], Any], good: Callable[[Any], bool], seconds: float = 
         assert time.monotonic() < end, found
         time.sleep(0.05)
     return found
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Whether the server has not ended a connection, after all that it answered was read."""
+    connection.setblocking(False)
+    try:
+        while connection.recv(65536):
+            pass
+    except (BlockingIOError, ssl.SSLWantReadError):
+        return True
+    except (ConnectionError, ssl.SSLError):
+        return False
+    return False

@@ -63,10 +63,14 @@ class HurriedProtocol(H11Protocol):
         super().resume_writing()
         self._note()
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether a request has arrived that is not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete
+
     def _note(self) -> None:
         """Note whether the connection is idle, from now on or still."""
-        answering = self.cycle is not None and not self.cycle.response_complete
-        if answering and not self.flow.write_paused:
+        if self.is_answering and not self.flow.write_paused:
             self._forget()
         elif self not in self.idle and self in self.connections:
             self.idle[self] = self.loop.time(), self._look_later()

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from dpheatmap.collect.collection_result import combine_sums as combine_sums
     from dpheatmap.collect.collection_result import fetch_release as fetch_release
     from dpheatmap.collect.demo import run_demo as run_demo
+    from dpheatmap.collect.device_account import DeviceAccount as DeviceAccount
+    from dpheatmap.collect.disk_need import disk_in_words as disk_in_words
     from dpheatmap.collect.keys import PrivateKey as PrivateKey
     from dpheatmap.collect.keys import PublicKey as PublicKey
     from dpheatmap.collect.local import LocalTerms as LocalTerms
     from dpheatmap.collect.network import Network as Network
+    from dpheatmap.collect.plain_terms import terms_as_lines as terms_as_lines
+    from dpheatmap.collect.plain_terms import terms_in_words as terms_in_words
     from dpheatmap.collect.process_state import State as State
     from dpheatmap.collect.receiver import Role as Role
+    from dpheatmap.collect.receiver import ask_progress as ask_progress
     from dpheatmap.collect.receiver import close_early as close_early
     from dpheatmap.collect.server_terms import ServerTerms as ServerTerms
     from dpheatmap.collect.shuffle_bound import paper_shares as paper_shares
@@ -35,15 +40,18 @@ if TYPE_CHECKING:
     from dpheatmap.collect.simulate import simulate_locally as simulate_locally
     from dpheatmap.collect.simulate import simulate_together as simulate_together
     from dpheatmap.collect.tickets import make_tickets as make_tickets
+    from dpheatmap.collect.trusted_parties import countersign as countersign
+    from dpheatmap.collect.trusted_parties import keys_of as keys_of
     from dpheatmap.collect.web_process import kind_of as kind_of
     from dpheatmap.collect.web_process import serve as serve
 
-__all__ = ["Client", "Collection", "LocalTerms", "ServerTerms", "ShuffleTerms"]
+__all__ = ["Client", "Collection", "DeviceAccount", "LocalTerms", "ServerTerms", "ShuffleTerms"]
 
 # For devices, and for whoever opens a collection: from public terms to sealed contributions and noisy sums.
 _PUBLIC = {
     "Client": "client",
     "Collection": "collection",
+    "DeviceAccount": "device_account",
     "LocalTerms": "local",
     "ServerTerms": "server_terms",
     "ShuffleTerms": "shuffle_terms",
@@ -55,14 +63,20 @@ _PROCESSES = {
     "PublicKey": "keys",
     "Role": "receiver",
     "State": "process_state",
+    "ask_progress": "receiver",
     "body_size": "client",
     "close_early": "receiver",
     "combine_sums": "collection_result",
+    "countersign": "trusted_parties",
+    "disk_in_words": "disk_need",
     "fetch_release": "collection_result",
+    "keys_of": "trusted_parties",
     "kind_of": "web_process",
     "make_tickets": "tickets",
     "run_demo": "demo",
     "serve": "web_process",
+    "terms_as_lines": "plain_terms",
+    "terms_in_words": "plain_terms",
     "terms_of": "collection",
 }
 # Simulations for experiments, whose releases are stamped NOT PRIVATE.

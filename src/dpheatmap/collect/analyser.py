@@ -8,18 +8,20 @@ deletes the messages.
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
 from functools import partial
 
 import numpy as np
 
 from dpheatmap.collect.client import message_size
-from dpheatmap.collect.keys import OVERHEAD, BadSeal
+from dpheatmap.collect.keys import OVERHEAD, SIGNATURE, BadSeal
 from dpheatmap.collect.message_sums import MessageSums
 from dpheatmap.collect.receiver import Refused, Role
 from dpheatmap.errors import DataError
 
-HEADER = 8
+START = SIGNATURE + 8 + 32
+"""Bytes before a batch's messages: a signature of its number, of the number of all batches, and of its digest."""
 
 
 class Analyser(Role):
@@ -27,14 +29,21 @@ class Analyser(Role):
 
     name = "analyser"
 
+    def header_of(self, body: bytes) -> bytes:
+        """What the shuffler has signed at the start of a batch; refused if it has not."""
+        header = self.collection.parties[0].key.verify(body[:START], self.collection.purpose("batch"))
+        if header is None or len(header) != START - SIGNATURE:
+            raise Refused(403, "Only the shuffler of this collection can send batches.")
+        return header
+
     def accept(self, body: bytes) -> None:
         """Take one batch from the shuffler; the same batch may come again."""
-        batch = self.collection.parties[0].key.verify(body, self.collection.purpose("batch"))
-        if batch is None or len(batch) < HEADER:
-            raise Refused(403, "Only the shuffler of this collection can send batches.")
-        number, count = (int.from_bytes(batch[at : at + 4], "little") for at in (0, 4))
+        header, content = self.header_of(body), body[START:]
+        if hashlib.sha256(content).digest() != header[8:]:
+            raise Refused(400, "This batch is damaged. Send it again.")
+        number, count = (int.from_bytes(header[at : at + 4], "little") for at in (0, 4))
         with self.state.transaction():
-            self.state.write("INSERT OR IGNORE INTO batches VALUES (?, ?, 0)", number, batch[HEADER:])
+            self.state.write("INSERT OR IGNORE INTO batches VALUES (?, ?, 0)", number, content)
             self.state.learn("count", count.to_bytes(4, "little"))
 
     def step(self) -> bool:

@@ -19,24 +19,24 @@ except ImportError as error:
 
 
 class Certificates(NamedTuple):
-    """Files: the authority that clients trust, and a certificate of 127.0.0.1 with its key."""
+    """Files: the authority that clients trust, and a certificate of this machine with its key."""
 
     authority: Path
     certificate: Path
     key: Path
 
 
-def make_certificates(folder: Path) -> Certificates:
-    """Make a certificate of this machine, signed by an authority whose key is thrown away."""
+def make_certificates(folder: Path, name: str = "127.0.0.1") -> Certificates:
+    """Make a certificate of this machine, by its address or name, signed by an authority whose key is thrown away."""
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     issuer, subject = (
-        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("dpheatmap demo", "127.0.0.1")
+        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)]) for common in ("dpheatmap demo", name)
     )
     usage = dict.fromkeys(("content_commitment", "data_encipherment", "encipher_only", "decipher_only"), False)
     rest = {"key_encipherment": False, "key_agreement": False, **usage}
     signing = x509.KeyUsage(digital_signature=True, key_cert_sign=True, crl_sign=True, **rest)
     serving = x509.KeyUsage(digital_signature=True, key_cert_sign=False, crl_sign=False, **rest)
-    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    here = x509.SubjectAlternativeName([_general_name(name)])
     known = x509.SubjectKeyIdentifier.from_public_key(authority_key.public_key())
     issued_by = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(known)
     authority = (
@@ -62,6 +62,13 @@ def make_certificates(folder: Path) -> Certificates:
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return made
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
 
 
 def _draft(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:

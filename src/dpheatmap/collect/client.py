@@ -31,6 +31,8 @@ from dpheatmap.errors import DataError, ParameterError
 from dpheatmap.place.quadtree import Ints
 
 if TYPE_CHECKING:
+    from dpheatmap.collect.device_account import DeviceAccount
+    from dpheatmap.collect.keys import PublicKey
     from dpheatmap.collect.network import Network
     from dpheatmap.curator import Counts
 
@@ -46,11 +48,21 @@ class Client:
         The collection that it takes part in.
     ticket : str
         The ticket that it was given.
+    parties : iterable of str or PublicKey, default ()
+        Public keys of the organisations that run the parties, as they themselves publish them; see
+        `trusted_parties.py`. In the local model none are needed.
+    account : DeviceAccount or None
+        What limits the epsilon of all collections together; None only for devices that take part once, as in a test.
 
     Attributes
     ----------
     collection : Collection
         The collection that it takes part in.
+
+    Raises
+    ------
+    PrivacyRefusal
+        If it is not known who runs one of the parties.
 
     Examples
     --------
@@ -63,16 +75,27 @@ class Client:
     >>> parties = {"https://one.example": one.public, "https://two.example": two.public}
     >>> tomorrow = datetime.now(UTC) + timedelta(days=1)
     >>> collection = dph.collect.Collection.open(terms, parties, tomorrow, operator)
-    >>> client = dph.collect.Client(collection, make_tickets(collection, operator, 1)[0])
+    >>> ticket = make_tickets(collection, operator, 1)[0]
+    >>> client = dph.collect.Client(collection, ticket, parties=[one.public, two.public], account=None)
     >>> [len(body) for body in client.contribution([0.3, 0.5], [0.1, 0.7])]  # one for each server
     [8328, 168]
     """
 
-    def __init__(self, collection: Collection, ticket: str) -> None:
+    def __init__(
+        self,
+        collection: Collection,
+        ticket: str,
+        *,
+        parties: Iterable[str | PublicKey] = (),
+        account: DeviceAccount | None,
+    ) -> None:
         from dpheatmap.collect.tickets import ticket_bytes
+        from dpheatmap.collect.trusted_parties import check_parties, keys_of
 
+        check_parties(collection, keys_of(parties))
         self.collection = collection
         self._ticket = ticket_bytes(ticket)
+        self._account = account
 
     def contribution(self, x: ArrayLike, y: ArrayLike, source: Source = os.urandom) -> list[bytes]:
         """Make the contribution of one person's points.
@@ -122,8 +145,8 @@ class Client:
     def send(self, bodies: Iterable[bytes], network: Network) -> None:
         """Send a contribution to all receivers; one that does not reach all of them is left out by all of them.
 
-        If it fails, send the same contribution again: a receiver that the first one reached refuses another one with
-        the same ticket.
+        It is charged to the device's account before anything is sent. If it fails, send the same contribution again: a
+        receiver that the first one reached refuses another one with the same ticket.
 
         Parameters
         ----------
@@ -131,7 +154,15 @@ class Client:
             The contribution, by :meth:`contribution` or :meth:`kept`.
         network : Network
             How to reach the receivers.
+
+        Raises
+        ------
+        PrivacyRefusal
+            If the device's limit has no room for it.
         """
+        bodies = list(bodies)
+        if self._account is not None:
+            self._account.charge(self.collection, bodies)
         for party, body in zip(self.collection.receivers, bodies, strict=True):
             network.deliver(party, "/contributions", body)
 

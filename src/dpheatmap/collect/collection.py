@@ -2,12 +2,15 @@
 
 One JSON file holds everything that a device's contribution depends on. The device gets the operator's public key by
 other means (with the app, say), and takes part only in what that key has signed. Some numbers in the file follow from
-others, and are there for people to read. A reader computes the whole file again and compares.
+others, and are there for people to read. A reader computes the whole file again and compares. What is signed is its
+canonical form (RFC 8785). Signatures are beside it: the operator's, and those by which organisations say that a party
+is theirs (`trusted_parties.py`).
 """
 
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from dpheatmap._util.canonical_json import canonical_json, strict_json
 from dpheatmap._util.files import replace_whole
 from dpheatmap.collect.local import LocalTerms
 from dpheatmap.collect.server_terms import ServerTerms
@@ -29,7 +33,7 @@ from dpheatmap.place.domain import Domain
 if TYPE_CHECKING:
     from dpheatmap.collect.keys import PrivateKey, PublicKey
 
-FORMAT = 1
+FORMAT = 2
 _LARGEST_FILE = 2**16
 _PURPOSE = b"dpheatmap collection"
 
@@ -47,6 +51,24 @@ class Party(NamedTuple):
 
     address: str
     key: PublicKey
+
+
+class Countersignature(NamedTuple):
+    """The word of an organisation that a party of a collection is its own.
+
+    Attributes
+    ----------
+    role : str
+        The role of the party, such as "server 1".
+    key : PublicKey
+        The public key of the organisation.
+    signature : str
+        Its signature.
+    """
+
+    role: str
+    key: PublicKey
+    signature: str
 
 
 AnyTerms = ServerTerms | ShuffleTerms | LocalTerms
@@ -69,6 +91,8 @@ class Collection:
         The public key of whoever opened it.
     signature : str
         The operator's signature of all of this.
+    countersignatures : tuple of Countersignature
+        What organisations have signed besides.
     """
 
     terms: AnyTerms
@@ -76,6 +100,7 @@ class Collection:
     closes: datetime
     operator: PublicKey
     signature: str = ""
+    countersignatures: tuple[Countersignature, ...] = ()
 
     def __post_init__(self) -> None:
         wanted = len(self.roles)
@@ -147,7 +172,7 @@ class Collection:
     @cached_property
     def text(self) -> bytes:
         """The bytes that are signed."""
-        return _canonical(self._unsigned_document())
+        return canonical_json(self._unsigned_document())
 
     @cached_property
     def digest(self) -> bytes:
@@ -215,7 +240,11 @@ class Collection:
             The file.
         """
         with replace_whole(path) as temporary:
-            document = {**self._unsigned_document(), "signature": self.signature}
+            beside = [
+                {"role": role, "key": key.text, "signature": signature}
+                for role, key, signature in self.countersignatures
+            ]
+            document = {**self._unsigned_document(), "signature": self.signature, "countersignatures": beside}
             temporary.write_text(json.dumps(document, indent=1) + "\n")
 
     @classmethod
@@ -249,7 +278,7 @@ class Collection:
         except OSError:
             raise DataError(f"The collection {fspath(path)!r} can't be read. Check the path.") from None
         try:
-            found = cls._from_document(json.loads(text[:_LARGEST_FILE]), expected)
+            found = cls._from_document(strict_json(text[:_LARGEST_FILE]), expected)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, DpheatmapError):
             found = None
         if found is None:
@@ -261,17 +290,19 @@ class Collection:
     @classmethod
     def _from_document(cls, document: dict[str, Any], operator: PublicKey) -> Collection | None:
         """Make the collection of a document; None if it is not signed by the operator or contradicts itself."""
-        import base64
+        from dpheatmap.collect.keys import PublicKey, from_text
 
-        from dpheatmap.collect.keys import PublicKey
-
-        signature = document.pop("signature")
-        if operator.verify(base64.urlsafe_b64decode(signature + "==") + _canonical(document), _PURPOSE) is None:
+        signature, beside = document.pop("signature"), document.pop("countersignatures")
+        text = canonical_json(document)
+        if operator.verify(from_text(signature) + text, _PURPOSE) is None:
             return None
+        countersignatures = tuple(
+            Countersignature(str(one["role"]), PublicKey(one["key"]), str(one["signature"])) for one in beside
+        )
         terms = _kind_of(document["model"]).from_dict(document)
         parties = tuple(Party(party["address"], PublicKey(party["key"])) for party in document["parties"])
         found = cls(terms, parties, datetime.fromisoformat(document["closes"]), operator, signature)
-        return found if found._unsigned_document() == document else None
+        return replace(found, countersignatures=countersignatures) if found.text == text else None
 
 
 def terms_of(model: str, domain: Domain, *, epsilon: object, n_min: int, n_max: int, **others: Any) -> AnyTerms:
@@ -296,11 +327,6 @@ def _kind_of(model: str) -> type[AnyTerms]:
     raise ParameterError(f"The model must be 'servers', 'shuffle' or 'local'; it was {model!r}. Use one of these.")
 
 
-def _canonical(document: dict[str, Any]) -> bytes:
-    """The canonical text of a document, whatever the order of its keys."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
-
-
 def _check_address(address: str) -> None:
     try:
         parts = urlsplit(address)
@@ -314,3 +340,15 @@ def _check_address(address: str) -> None:
         raise ParameterError(
             f"A party's address must be such as https://one.example:8443; it was {address!r}. Give scheme and host."
         )
+    if parts.scheme == "http" and not _is_loopback(parts.hostname or ""):
+        raise ParameterError(
+            f"A party's address must begin with https, except on this machine; it was {address!r}. Get a certificate."
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether a name is that of this machine, without asking a name server: somebody else may answer for it."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

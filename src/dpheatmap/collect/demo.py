@@ -81,6 +81,10 @@ class Stage:
         process.kill()
         process.wait()
 
+    def process_of(self, number: int) -> int:
+        """The id of a party's process."""
+        return self._processes[number].pid
+
     def stop(self) -> None:
         """Kill all processes."""
         for number in list(self._processes):
@@ -88,7 +92,8 @@ class Stage:
 
     def device(self, number: int) -> Client:
         """One of the devices."""
-        return Client(self.collection, self.tickets[number])
+        keys = [party.key for party in self.collection.parties]
+        return Client(self.collection, self.tickets[number], parties=keys, account=None)
 
     def close(self) -> None:
         """Close the collection, as the operator."""

@@ -1,14 +1,15 @@
 """Keys for sealing and signing, by RFC 9180 and RFC 8032 as implemented in `cryptography`.
 
-A *sealed* text (HPKE: X25519, HKDF-SHA256, ChaCha20-Poly1305) can be opened by the owner of one key only, and only with
-the ``info`` that it was sealed with. It is 48 bytes longer than the text. A *signed* text carries an Ed25519 signature.
-Every signature and every info starts with its purpose and the collection's digest, so that it is not valid for another
-purpose or collection.
+A *sealed* text (HPKE: X25519, HKDF-SHA256, AES-128-GCM, all of which browsers have) can be opened by the owner of one
+key only, and only with the ``info`` that it was sealed with. It is 48 bytes longer than the text. A *signed* text
+carries an Ed25519 signature. Every signature and every info starts with its purpose and the collection's digest, so
+that it is not valid for another purpose or collection.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from functools import cached_property
 from os import PathLike
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 OVERHEAD = 48
 SIGNATURE = 64
-_SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
+_SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 
 
 class BadSeal(Exception):  # noqa: N818
@@ -42,7 +43,7 @@ class PublicKey:
 
     def __init__(self, text: str) -> None:
         try:
-            raw = base64.urlsafe_b64decode(text + "==")
+            raw = from_text(text)
             if len(raw) != 64 or as_text(raw) != text:
                 raise ValueError
             self._seals = X25519PublicKey.from_public_bytes(raw[:32])
@@ -50,6 +51,12 @@ class PublicKey:
         except (ValueError, TypeError, UnicodeError):
             raise DataError("A public key is 86 letters and digits, and this is none. Copy it again.") from None
         self.text = text
+
+    @property
+    def fingerprint(self) -> str:
+        """160 bits of the key's SHA-256 in 32 letters and digits, for people to compare over the phone."""
+        found = base64.b32encode(hashlib.sha256(from_text(self.text)).digest()[:20]).decode().lower()
+        return " ".join(found[at : at + 4] for at in range(0, len(found), 4))
 
     def seal(self, text: bytes, info: bytes) -> bytes:
         """Seal a text for the owner of the key alone."""
@@ -120,7 +127,7 @@ class PrivateKey:
     def read(cls, path: str | PathLike[str]) -> PrivateKey:
         """Read the key that `save` wrote."""
         try:
-            raw = base64.urlsafe_b64decode(json.loads(Path(path).read_text())["private key"] + "==")
+            raw = from_text(json.loads(Path(path).read_text())["private key"])
             if len(raw) != 64:
                 raise ValueError
         except (OSError, ValueError, LookupError, TypeError):
@@ -128,6 +135,11 @@ class PrivateKey:
                 f"{Path(path).name} is not a private key, or can't be read. Make one with dpheatmap collect key."
             ) from None
         return cls(raw)
+
+
+def from_text(text: str) -> bytes:
+    """Decode what `as_text` encoded; ValueError or TypeError if it is something else."""
+    return base64.urlsafe_b64decode(text + "==")
 
 
 def as_text(raw: bytes) -> str:

@@ -49,7 +49,7 @@ class Network:
             answer = self._request("POST", party, path, body)
             if answer is not None and answer.status == 200:
                 return
-            if answer is not None and answer.status < 500:
+            if answer is not None and answer.status < 500 and answer.status != 408:
                 raise DataError(f"{party.address} refused it: {_sentence(answer)}")
             if time.monotonic() > end:
                 raise UnreachableError(f"{party.address} does not answer. Check the address, or try again later.")
@@ -59,6 +59,13 @@ class Network:
         """Send something once, and tell whether it was taken."""
         answer = self._request("POST", party, path, body)
         return answer is not None and answer.status == 200
+
+    def ask(self, party: Party, path: str, body: bytes) -> bytes | None:
+        """Send something once for an answer; None if there is none, and an error if it is refused."""
+        answer = self._request("POST", party, path, body)
+        if answer is not None and 400 <= answer.status < 500:
+            raise DataError(f"{party.address} refused it: {_sentence(answer)}")
+        return answer.content if answer is not None and answer.status == 200 else None
 
     def fetch(self, party: Party, path: str) -> bytes | None:
         """Ask once; None if there is nothing yet, and an error if there will never be anything."""

@@ -1,23 +1,28 @@
 """The receivers, shuffler and servers, which admit contributions until the collection is closed.
 
 A contribution that is malformed, late, beyond n_max, or of a used ticket is refused with a sentence and changes
-nothing. The same contribution may be sent again, for example by a device that got no answer.
+nothing. The same contribution may be sent again, for example by a device that got no answer: it is told that it was
+admitted, also after the end.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import time
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
+from typing import Any
 
 from dpheatmap.collect.client import NONCE, body_size, contribution_info
-from dpheatmap.collect.collection import Collection
-from dpheatmap.collect.keys import BadSeal, PrivateKey
+from dpheatmap.collect.collection import Collection, Party
+from dpheatmap.collect.keys import BadSeal, PrivateKey, PublicKey
 from dpheatmap.collect.network import Network, UnreachableError
 from dpheatmap.collect.process_state import State
 from dpheatmap.collect.tickets import SIZE, serial_of
 
-CLOSE = "close"
+CLOSE, STATUS = "close", "status"
+_FRESH = 300  # seconds for which a request for the progress is valid
 ENTRY = 24
 
 
@@ -60,6 +65,22 @@ class Role(ABC):
             raise Refused(410, found[1:].decode())
         return found[1:]
 
+    def status(self) -> dict[str, Any]:
+        """What everybody may know of the process."""
+        return {"role": self.name, "phase": self.phase()}
+
+    def progress(self, body: bytes) -> dict[str, Any]:
+        """What the operator and the parties may know besides, if one of them has signed the request just now."""
+        purpose, known = self.collection.purpose(STATUS), (self.collection.operator, *self._party_keys)
+        signed = next((text for text in (key.verify(body, purpose) for key in known) if text is not None), b"")
+        if abs(int.from_bytes(signed, "little") - time.time()) > _FRESH:
+            raise Refused(403, "Only the operator and the parties can ask for this, with clocks that are right.")
+        return {**self.status(), "n_min": self.collection.terms.n_min, "n_max": self.collection.terms.n_max}
+
+    @property
+    def _party_keys(self) -> tuple[PublicKey, ...]:
+        return tuple(party.key for party in self.collection.parties)
+
     def phase(self) -> str:
         """The public phase of the process."""
         found = self.state.fact("outcome")
@@ -83,18 +104,16 @@ class Receiver(Role):
     def _conclude(self) -> bool:
         """Do what can be done after the closing, and tell whether all is done."""
 
-    def accept(self, body: bytes) -> None:
-        """Take one contribution."""
+    def accept(self, body: bytes, serial: int | None = None) -> None:
+        """Take one contribution; ``serial`` is the number of its ticket, if that was read already."""
         if len(body) != self.largest_body:
             raise Refused(
                 400, f"A contribution to this collection has {self.largest_body} bytes; this one had {len(body)}."
             )
         ticket, nonce = body[:SIZE], body[SIZE : SIZE + NONCE]
-        serial = self.serial_of(body)
-        self._refuse_if_closed()
-        content, digest = self._open(ticket, nonce, body[SIZE + NONCE :]), hashlib.sha256(body).digest()
-        with self.state.transaction():
-            self._admit(serial, digest, entry_of(serial, nonce), content)
+        number = self.serial_of(body) if serial is None else serial
+        digest, content = hashlib.sha256(body).digest(), self._open(ticket, nonce, body[SIZE + NONCE :])
+        self.state.together(lambda: self._admit(number, digest, entry_of(number, nonce), content), Refused)
 
     def serial_of(self, body: bytes) -> int:
         """The number of the ticket that a contribution begins with; refused if it is not valid."""
@@ -111,22 +130,26 @@ class Receiver(Role):
             raise Refused(400, "This contribution is damaged or was sealed for somebody else. Make it again.") from None
 
     def _admit(self, serial: int, digest: bytes, entry: bytes, content: bytes) -> None:
-        known = self.state.rows("SELECT digest FROM contributions WHERE serial = ?", serial)
-        if known == [(digest,)]:
+        if self._knows(serial, digest):
             return
-        if known:
-            raise Refused(409, "This ticket was used for another contribution. One ticket is for one.")
         self._refuse_if_closed()
         if self.state.count_contributions() >= self.collection.terms.n_max:
             raise Refused(409, "The collection is full. Take part in the next one.")
-        self.state.write("INSERT INTO contributions VALUES (?, ?, ?, ?)", serial, digest, entry, content)
+        self.state.add_contribution(serial, digest, entry, content)
+
+    def _knows(self, serial: int, digest: bytes) -> bool:
+        """Whether this very contribution was admitted; refused if another one of the same ticket was."""
+        known = self.state.rows("SELECT digest FROM contributions WHERE serial = ?", serial)
+        if known and known != [(digest,)]:
+            raise Refused(409, "This ticket was used for another contribution. One ticket is for one.")
+        return bool(known or self.state.rows("SELECT 1 FROM admitted WHERE digest = ?", digest))
 
     def _refuse_if_closed(self) -> None:
         if self.closed():
-            now, time = datetime.now(UTC).replace(microsecond=0), self.collection.closes
+            now, end = datetime.now(UTC).replace(microsecond=0), self.collection.closes
             why = (
-                f"its time was {time.isoformat()}, and here it is {now.isoformat()}"
-                if now >= time
+                f"its time was {end.isoformat()}, and here it is {now.isoformat()}"
+                if now >= end
                 else "so its operator said"
             )
             raise Refused(410, f"The collection is closed: {why}. Take part in the next one.")
@@ -145,6 +168,12 @@ class Receiver(Role):
         """The phase: open until it is closed."""
         return super().phase() if self.closed() else "open"
 
+    def progress(self, body: bytes) -> dict[str, Any]:
+        """Also the number of contributions that were admitted."""
+        found = super().progress(body)
+        ((forgotten,),) = self.state.rows("SELECT count(*) FROM admitted")
+        return {**found, "contributions": self.state.count_contributions() + forgotten}
+
     def too_few(self, there: int) -> bool:
         """Tell whether there are too few contributions; then delete all, and there will be no result."""
         if there >= self.collection.terms.n_min:
@@ -159,7 +188,7 @@ class Receiver(Role):
 
     def forget(self) -> None:
         """Delete all contributions."""
-        self.state.write("DELETE FROM contributions")
+        self.state.forget_contributions()
 
 
 def entry_of(serial: int, nonce: bytes) -> bytes:
@@ -168,6 +197,13 @@ def entry_of(serial: int, nonce: bytes) -> bytes:
     Devices and their receivers know the random nonce and can recognise it; to others it does not reveal whose it is.
     """
     return hashlib.sha256(serial.to_bytes(8, "little") + nonce).digest()[:ENTRY]
+
+
+def ask_progress(collection: Collection, party: Party, key: PrivateKey, network: Network) -> dict[str, Any] | None:
+    """Ask a party, as the operator or another party, how far it is; None if it does not answer."""
+    now = int(time.time()).to_bytes(8, "little")
+    found = network.ask(party, "/status", key.sign(now, collection.purpose(STATUS)))
+    return None if found is None else dict(json.loads(found))
 
 
 def close_early(collection: Collection, key: PrivateKey, network: Network) -> None:

@@ -9,6 +9,7 @@ the same batches.
 
 from __future__ import annotations
 
+import hashlib
 import os
 
 import numpy as np
@@ -58,7 +59,8 @@ class Shuffler(Receiver):
         for number in (number for number, sent in numbers if not sent):
             ((content,),) = self.state.rows("SELECT content FROM batches WHERE number = ?", number)
             header = number.to_bytes(4, "little") + len(numbers).to_bytes(4, "little")
-            if not self.network.offer(analyser, "/batches", self.key.sign(header + content, self.purpose)):
+            signed = self.key.sign(header + hashlib.sha256(content).digest(), self.purpose)
+            if not self.network.offer(analyser, "/batches", signed + content):
                 self.waiting = f"Mixed; waiting for the analyser, {analyser.address}. Check that it runs."
                 return False
             self.state.write("UPDATE batches SET sent = 1, content = x'' WHERE number = ?", number)

@@ -7,10 +7,8 @@ forwarded.
 
 from __future__ import annotations
 
-import base64
-
 from dpheatmap.collect.collection import Collection
-from dpheatmap.collect.keys import SIGNATURE, PrivateKey, as_text
+from dpheatmap.collect.keys import SIGNATURE, PrivateKey, as_text, from_text
 from dpheatmap.errors import DataError
 
 SIZE = SIGNATURE + 8
@@ -26,7 +24,7 @@ def make_tickets(collection: Collection, key: PrivateKey, count: int) -> list[st
 def ticket_bytes(ticket: str) -> bytes:
     """The bytes of a ticket, as it is sent."""
     try:
-        raw = base64.urlsafe_b64decode(ticket.strip() + "==")
+        raw = from_text(ticket.strip())
     except (ValueError, UnicodeError):
         raw = b""
     if len(raw) != SIZE:

@@ -9,13 +9,16 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
-from dpheatmap.collect.analyser import Analyser
+from dpheatmap.collect.analyser import START, Analyser
 from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.collector import Collector
+from dpheatmap.collect.incoming import Incoming, Upload
 from dpheatmap.collect.network import UnreachableError
-from dpheatmap.collect.receiver import Receiver, Refused, Role
+from dpheatmap.collect.open_protocol import IN_ALL, PER_ADDRESS, open_protocol
+from dpheatmap.collect.receiver import Receiver, Role
 from dpheatmap.collect.server import Server
 from dpheatmap.collect.shuffler import BATCH, Shuffler
 from dpheatmap.collect.tickets import SIZE
@@ -26,15 +29,13 @@ try:
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.responses import Response
     from starlette.routing import Route
 except ImportError as error:
     raise MissingDependency("starlette", "Collecting", "collect") from error
 
 PAUSE = 0.25
-_SIGNED_CLOSE = 2**10
-MOST_CONNECTIONS = 500
-"""The most connections; further devices are told to try again."""
+_SIGNED = 2**10  # bytes of a signed request without content, at most
 
 Finished = Callable[[Role], None]
 
@@ -47,19 +48,17 @@ def kind_of(name: str, collection: Collection) -> type[Role]:
 
 def application(role: Role, finished: Finished) -> Starlette:
     """The web application of a role, for devices, other parties, and whoever asks for its phase."""
-    routes = [
-        Route("/status", _answering_endpoint(lambda: {"role": role.name, "phase": role.phase()})),
-        Route("/sum", _answering_endpoint(role.outcome)),
-    ]
+    uploads = {"/status": _signed_request(role.progress)}
+    answers: dict[str, Callable[..., Any]] = {"/status": role.status, "/sum": role.outcome}
     if isinstance(role, Receiver):
-        routes += [
-            _upload_route("/contributions", role.accept, role.largest_body, role.serial_of),
-            _upload_route("/close", role.close, _SIGNED_CLOSE),
-        ]
+        uploads["/contributions"] = Upload(role.largest_body, SIZE, role.serial_of, role.accept)
+        uploads["/close"] = _signed_request(role.close)
     if isinstance(role, Server):
-        routes += [Route("/entries", _answering_endpoint(role.entries)), _answers_route(role)]
+        answers["/entries"] = role.entries
+        answers["/answers/{number:int}/{digest}"] = role.answer
     if isinstance(role, Analyser):
-        routes.append(_upload_route("/batches", role.accept, 2 * BATCH))
+        uploads["/batches"] = Upload(START + 2 * BATCH, START, role.header_of, lambda body, _: role.accept(body))
+    incoming = Incoming(max(upload.largest for upload in uploads.values()))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -70,7 +69,28 @@ def application(role: Role, finished: Finished) -> Starlette:
         stop.set()
         await run_in_threadpool(worker.join)
 
+    routes = [_answer_route(path, incoming, make) for path, make in answers.items()]
+    routes += [_upload_route(path, incoming, upload) for path, upload in uploads.items()]
     return Starlette(routes=routes, lifespan=lifespan)
+
+
+def _signed_request(take: Callable[[bytes], Any]) -> Upload:
+    """Small, and its signature is checked once it is there."""
+    return Upload(_SIGNED, _SIGNED + 1, lambda body: object(), lambda body, _: take(body))
+
+
+def _answer_route(path: str, incoming: Incoming, make: Callable[..., Any]) -> Route:
+    async def endpoint(request: Request) -> Response:
+        return await incoming.answer(partial(make, **request.path_params))
+
+    return Route(path, endpoint, methods=["GET"])
+
+
+def _upload_route(path: str, incoming: Incoming, upload: Upload) -> Route:
+    async def endpoint(request: Request) -> Response:
+        return await incoming.receive(request, upload)
+
+    return Route(path, endpoint, methods=["POST"])
 
 
 def serve(
@@ -83,14 +103,13 @@ def serve(
     listening: Callable[[], None],
     finished: Finished,
 ) -> None:
-    """Serve a role until told to stop; ``listening`` is called once devices can connect."""
-    if certificate is not None:
-        try:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
-        except OSError as error:  # errors of SSL are OSErrors, too
-            raise DataError(
-                f"{certificate} and its key are no certificate that can be used: {error}. Give both, in PEM."
-            ) from None
+    """Serve a role until told to stop; ``listening`` is called once devices can connect.
+
+    Something in front of it that speaks https has all connections of devices, and limits those of one address itself.
+    """
+    context = None if certificate is None else _tls(certificate, key)
+    behind = context is None and role.collection.parties[role.number].address.startswith("https:")
+    protocol = open_protocol(context, per_address=IN_ALL if behind else PER_ADDRESS)
     try:
         bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
@@ -100,11 +119,35 @@ def serve(
         ) from None
     listening()
     config = uvicorn.Config(
-        application(role, finished), ssl_certfile=certificate, ssl_keyfile=key,
-        log_level="warning", access_log=False, server_header=False, limit_concurrency=MOST_CONNECTIONS,
+        application(role, finished), http=protocol, ws="none", log_level="warning", access_log=False,
+        server_header=False, proxy_headers=False, headers=[("access-control-allow-origin", "*")],
     )  # fmt: skip
+    _raise_limit()
     with bound, suppress(KeyboardInterrupt):  # Ctrl-C stops it
         uvicorn.Server(config).run(sockets=[bound])
+
+
+def _raise_limit() -> None:
+    """Let the process have as many files open as there may be connections, where the system lets it."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4 * IN_ALL)), hard))
+
+
+def _tls(certificate: str, key: str | None) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.num_tickets = 0  # of TLS, for coming back: a device comes once
+    try:
+        context.load_cert_chain(certificate, key)
+    except OSError as error:  # errors of SSL are OSErrors, too
+        raise DataError(
+            f"{certificate} and its key are no certificate that can be used: {error}. Give both, in PEM."
+        ) from None
+    return context
 
 
 def _work(role: Role, stop: threading.Event, finished: Finished) -> None:
@@ -122,52 +165,3 @@ def _work(role: Role, stop: threading.Event, finished: Finished) -> None:
             print(news, file=sys.stderr, flush=True)
             said.add(news)
         stop.wait(PAUSE)
-
-
-def _answering_endpoint(make: Callable[[], Any]) -> Callable[[Request], Any]:
-    async def endpoint(request: Request) -> Response:
-        return await _response_of(make)
-
-    return endpoint
-
-
-def _answers_route(server: Server) -> Route:
-    """A route to the stored answers, each by its number and the hash of its question."""
-
-    async def endpoint(request: Request) -> Response:
-        number, digest = request.path_params["number"], request.path_params["digest"]
-        return await _response_of(lambda: server.answer(number, digest))
-
-    return Route("/answers/{number:int}/{digest}", endpoint)
-
-
-def _upload_route(
-    path: str, take: Callable[[bytes], None], largest: int, begin: Callable[[bytes], object] = len
-) -> Route:
-    """A route that takes bodies of at most ``largest`` bytes; ``begin`` may refuse one by its first bytes.
-
-    So nobody without a ticket can make a receiver hold a large contribution in memory.
-    """
-
-    async def endpoint(request: Request) -> Response:
-        body, begun = bytearray(), False
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > largest:
-                return PlainTextResponse(f"What is sent here has at most {largest} bytes.", 413)
-            if not begun and len(body) >= SIZE:
-                try:
-                    begun = begin(bytes(body[:SIZE])) is not None
-                except Refused as refusal:
-                    return PlainTextResponse(str(refusal), refusal.status)
-        return await _response_of(lambda: take(bytes(body)))
-
-    return Route(path, endpoint, methods=["POST"])
-
-
-async def _response_of(make: Callable[[], Any]) -> Response:
-    try:
-        found = await run_in_threadpool(make)
-    except Refused as refusal:
-        return PlainTextResponse(str(refusal), refusal.status)
-    return Response(found, media_type="application/octet-stream") if isinstance(found, bytes) else JSONResponse(found)
