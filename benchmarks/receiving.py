@@ -32,7 +32,9 @@ LARGEST_SERIAL = 2**40  # of those that are there already: above all tickets
 def fill(stage: Stage, count: int) -> None:
     """Write contributions that are there already."""
     state = State(stage.folder_of(0) / "state", stage.collection, stage.collection.roles[0])
-    content = bytes(stage.collection.terms.payload_bytes)
+    terms = stage.collection.terms
+    assert isinstance(terms, LocalTerms)
+    content = bytes(terms.payload_bytes)
     rows = ((LARGEST_SERIAL + n, os.urandom(32), os.urandom(24), content) for n in range(count))
     with state.transaction():
         state._con.executemany("INSERT INTO contributions VALUES (?, ?, ?, ?)", rows)

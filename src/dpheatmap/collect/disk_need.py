@@ -19,7 +19,8 @@ _TIMES = {"server": 2, "shuffler": 3, "analyser": 2}
 
 def disk_size(collection: Collection, number: int) -> int:
     """The bytes of disk that the party of that number needs for n_max contributions, until all is deleted."""
-    content, name = body_size(collection), collection.roles[number].split()[0]
+    name = collection.roles[number].split()[0]
+    content = body_size(collection, 0 if name == "analyser" else number)
     whole = content + _ROW if content < _PAGE // 2 else -(-content // (_PAGE - 4)) * _PAGE + _ROW
     return _TIMES[name] * collection.terms.n_max * whole
 

@@ -42,7 +42,7 @@ _LEAST = 0.05  # of the largest change: the first edge is not below this
 
 def picture_of_difference(change: Difference, look: Look | None = None) -> Picture:
     """A difference as it is shown: people per area, more or fewer."""
-    subject = subject_of(change.domain, look and look.background)
+    subject = subject_of(change.domain, look.background if look else None)
     inside = change.after.ground > 0.0
     values = change.after.density - change.before.density
     clarity = _clarity(change)
