@@ -39,14 +39,28 @@ def test_servers_publish_noisy_sums_of_cells_of_any_size(data: st.DataObject, se
     noises = st.lists(st.integers(-(2**60), 2**60), min_size=4, max_size=4)
     noise = np.array([data.draw(noises) for _ in range(servers)]) // servers
     published = [
-        sums.noisy_sums(sums.sum_shares([shares[server] for shares in verified]), starts, stops, noise[server])
-        for server in range(servers)
+        sums.noisy_sums(sums.sum_shares(shares[server] for shares in verified), starts, stops, FIELD128.of_array(drawn))
+        for server, drawn in enumerate(noise)
     ]
     total = np.sum(people, axis=0)
     expected = [total[start:stop].sum() for start, stop in zip(starts, stops, strict=True)] + noise.sum(axis=0)
     assert sums.decode(published).tolist() == expected.tolist()
     with pytest.raises(DataError, match="a share is missing"):
-        sums.decode(published[1:])
+        sums.decode([*published[1:], published[1]])
+
+
+@pytest.mark.parametrize("published", [[bytes(16)], [bytes(16), bytes(32)], [bytes(16), b"\xff" * 16], [bytes(7)] * 2])
+def test_what_servers_would_not_publish_is_refused(published: list[bytes]) -> None:
+    with pytest.raises(DataError):
+        BoundedSum(4, 4, 2, b"").decode(published)
+
+
+def test_noise_may_have_more_bits_than_a_word() -> None:
+    """A whole discrete Laplace is unbounded: two servers' far noises, of which only the sum is small, are exact."""
+    sums = BoundedSum(1, 4, 2, b"")
+    zero, where = FIELD128.zeros(1), (np.array([0]), np.array([1]))
+    far = [FIELD128.of([3**60]), FIELD128.of([5 - 3**60])]
+    assert sums.decode([sums.noisy_sums(zero, *where, noise) for noise in far]).tolist() == [5]
 
 
 @pytest.mark.parametrize(("length", "bound", "servers"), [(1, 1, 2), (5, 4, 2), (100, 16, 3)])

@@ -47,7 +47,7 @@ def outputs(circuit: L1BoundSum, encoded: Residues, joint: Residues) -> Residues
         L1BoundSum(FIELD5, 1, 3, 2),
         L1BoundSum(FIELD5, 1, 2, 4),
         pytest.param(L1BoundSum(FIELD5, 2, 2, 6), marks=pytest.mark.long),
-        pytest.param(L1BoundSum(FIELD13, 2, 1, 2), marks=pytest.mark.long),
+        pytest.param(L1BoundSum(FIELD13, 2, 1, 3), marks=pytest.mark.long),
     ],
     ids=lambda circuit: f"{circuit.length} {circuit.bound} {circuit.chunk}",
 )

@@ -211,7 +211,8 @@ def test_messages_of_another_size_are_refused(cut: int) -> None:
         with pytest.raises(BadProof):
             made.verify_init(key, server, nonce, public[:-1], shares[server])
     told = [made.verify_init(key, i, nonce, public, share)[1] for i, share in enumerate(shares)]
-    for wrong_told in ([told[0]], [told[0], told[1][:-1]], [*told, told[0]]):
+    nothing = bytes(made.verifier_size)  # adds 0, and of no answers at all every check holds
+    for wrong_told in ([], [told[0]], [told[0], told[1][:-1]], [*told, told[0]], [*told, nothing]):
         with pytest.raises(BadProof):
             made.verifier_shares_to_message(wrong_told)
 
@@ -223,6 +224,19 @@ def test_garbage_is_refused_and_nothing_else_happens(data: st.DataObject) -> Non
     nonce, public, *shares = (data.draw(st.binary(min_size=size, max_size=size)) for size in sizes)
     with pytest.raises(BadProof):
         verify(made, public, shares, nonce)
+
+
+def test_an_element_has_one_encoding_only() -> None:
+    """p encodes nothing, and not 0: shares are refused at once, and so is what a server tells."""
+    made, nonce, key = sums(), os.urandom(16), os.urandom(32)
+    public, shares = made.shard(np.zeros(LENGTH, dtype=np.int64), nonce, os.urandom(made.rand_size))
+    modulus = P.to_bytes(16, "little")
+    with pytest.raises(BadProof):
+        made.verify_init(key, 0, nonce, public, modulus + shares[0][16:])
+    told = made.verify_init(key, 1, nonce, public, shares[1])[1]
+    valid = made.verify_init(key, 0, nonce, public, shares[0])[1]
+    with pytest.raises(BadProof):
+        made.verifier_shares_to_message([valid, modulus + told[16:]])
 
 
 def test_keys_and_nonces_have_their_sizes() -> None:

@@ -14,11 +14,13 @@ share of the count of a larger cell is the sum of its shares of the cells in it:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from dpheatmap.collect.vdaf.l1_bound import L1BoundSum
-from dpheatmap.collect.vdaf.prime_field import FIELD128, Ints
+from dpheatmap.collect.vdaf.prime_field import FIELD128, BadEncoding, Ints
 from dpheatmap.collect.vdaf.prio3 import Prio3
 from dpheatmap.collect.vdaf.residues import Residues
+from dpheatmap.errors import DataError
 
 IDENTIFIER = 7
 """The number of Prio3L1BoundSum among VDAFs."""
@@ -37,7 +39,8 @@ class BoundedSum(Prio3):
     >>> begun = [sums.verify_init(key, server, nonce, public, share) for server, share in enumerate(shares)]
     >>> message = sums.verifier_shares_to_message([told for _, told in begun])
     >>> outputs = [sums.verify_next(state, message) for state, _ in begun]
-    >>> starts, stops, noise = np.array([0, 0]), np.array([4, 2]), np.array([[-20, 1], [1, 2]])
+    >>> starts, stops = np.array([0, 0]), np.array([4, 2])
+    >>> noise = [sums.field.of_array(np.array(drawn)) for drawn in ([-20, 1], [1, 2])]
     >>> published = [sums.noisy_sums(share, starts, stops, drawn) for share, drawn in zip(outputs, noise)]
     >>> sums.decode(published).tolist()
     [-3, 12]
@@ -51,18 +54,20 @@ class BoundedSum(Prio3):
         """The number of bytes that a device sends to all servers, before any sealing."""
         return sum(self.share_size(server) + self.public_size for server in range(self.servers))
 
-    def noisy_sums(self, share: Residues, starts: Ints, stops: Ints, noise: Ints) -> bytes:
+    def noisy_sums(self, share: Residues, starts: Ints, stops: Ints, noise: Residues) -> bytes:
         """A server's shares of the sums of ranges of cells, with its noise, mod p.
 
-        The noise is drawn as integers. What is published is a function of the integers ``sum + noise``, so it is as
-        private as these.
+        The noise is drawn as integers of any size, which are elements by ``field.of_array``. What is published is a
+        function of the integers ``sum + noise``, so it is as private as these.
         """
-        sums = self.field.sum_ranges(share, starts, stops)
-        return self.field.encode(self.field.add(sums, self.field.of_array(noise)))
+        return self.field.encode(self.field.add(self.field.sum_ranges(share, starts, stops), noise))
 
     def decode(self, published: Sequence[bytes]) -> Ints:
-        """The noisy sums of all servers' shares of them; an error if they are no counts, as a share is missing."""
-        first, *others = (self.field.decode(one) for one in published)
-        for other in others:
-            first = self.field.add(first, other)
-        return self.field.signed_integers(first)
+        """The noisy sums of all servers' shares of them; an error if these are not what servers would publish."""
+        if len(published) != self.servers or len({len(one) for one in published}) > 1:
+            raise DataError("Each server publishes as many sums as the others, and these did not. Fetch them again.")
+        try:
+            shares = [self.field.decode(one) for one in published]
+        except BadEncoding:
+            raise DataError("A server has published what are no numbers of the field. Ask its operator.") from None
+        return self.field.signed_integers(reduce(self.field.add, shares))
