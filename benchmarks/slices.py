@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from itertools import product as product_of
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -292,6 +293,36 @@ def coverage(quick: bool) -> list[bool]:
     return reached
 
 
+def areas_held(quick: bool) -> list[bool]:
+    """The part of true shares, numbers and changes that intervals of 90 % hold, in ninths and 64ths of the map."""
+    held: dict[str, list[float]] = {"shares": [], "people": [], "changes of shares": []}
+    boxes = [(k * side, j * side, side) for side in (85, 32) for k in range(256 // side) for j in range(256 // side)]
+    areas = {f"{x} {y} {d}": tuple(at / SIDE for at in (x, y, x + d, y + d)) for x, y, d in boxes}
+    for kind, slices in product_of(("check-ins", "commuters"), (24, 7)):
+        for seed in range(400, 401 if quick else 403):
+            counts = counted(KINDS[kind](slices, seed), 5000, slices, seed)
+            made = ours(counts, Fraction(1), seed)
+            chosen = range(0, slices, slices // 3)
+            true = {k: true_distribution(counts[k]).raster(SIDE, SIDE) for k in chosen}
+            share = {k: np.array([one[y : y + d, x : x + d].sum() for x, y, d in boxes]) for k, one in true.items()}
+            for k in chosen:
+                found, people = made.slice(made.slices[k]).areas(areas), share[k] * counts[k].total / UNITS
+                held["shares"].append(_held(share[k], found["low"], found["high"]))
+                held["people"].append(_held(people, found["people_low"], found["people_high"]))
+            for before, after in pairwise(chosen):
+                change = made.area_changes(areas, made.slices[before], made.slices[after])
+                held["changes of shares"].append(_held(share[after] - share[before], change["low"], change["high"]))
+    reached = []
+    for what, parts in held.items():
+        at = f"areas of slices: {what} held"
+        reached += [bar(at, float(np.mean(parts)), 0.85, at_least=True), bar(at, float(np.mean(parts)), 0.95)]
+    return reached
+
+
+def _held(true: Floats, low: Floats, high: Floats) -> float:
+    return float(((true >= np.asarray(low)) & (true <= np.asarray(high))).mean())
+
+
 def speed() -> list[bool]:
     """CPU time of 24 slices, and of the aggregation of 168 slices against that of one."""
     counts = counted(check_ins(24, 1), 5000, 24, 1)
@@ -327,7 +358,7 @@ def main() -> int:
         print("No data folder: set DPHEATMAP_DATA to one that holds gowalla_nyc_timed.parquet.")
         return 0
     quick = "--quick" in sys.argv
-    return 0 if all([*the_figures(), *speed(), *coverage(quick), *accuracy(quick)]) else 1
+    return 0 if all([*the_figures(), *speed(), *coverage(quick), *areas_held(quick), *accuracy(quick)]) else 1
 
 
 if __name__ == "__main__":

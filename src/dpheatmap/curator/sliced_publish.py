@@ -155,7 +155,8 @@ def check_slices(loss: PureLoss, design: LadderDesign, domain: Domain) -> None:
     noise_of_shares(loss_of_look(loss), (SHARES,))
     for rule in SliceRule.every():
         noise_of_shares(rule.loss_of_slices(loss), (SHARES,))
-        check_noise(rule.loss_of_slices(loss) if rule.apart else rule.loss_of_map(loss), design, domain)
+        part = rule.loss_of_slices(loss) if rule.apart else rule.loss_of_map(loss)
+        check_noise(part, rule.design_of_trees(design), domain)
 
 
 def _count_all(

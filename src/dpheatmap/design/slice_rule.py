@@ -5,38 +5,48 @@ borrow strength from each other:
 
 1. *A look.* One count of everybody in all slices, with LOOK of epsilon, tells the signal of a slice: people times
    epsilon, divided by the number of slices. What follows is chosen by it, and by nothing else of the data.
-2. *Together*: the pooled part. All slices are measured as one map, by the ladder, with a part of what is left.
+2. *Together*: the pooled part. All slices are measured as one map, by the ladder, with a part of what is left. The
+   ladder starts at cells whose mean signal is START, which is less than it does otherwise: what coarser cells hold is
+   told by the sums of blocks over slices, too.
 3. *Blocks.* From the published values of that map alone: a cell is cut in four while its signal in a slice is above
    CUTTING, but not below the leaves of the map, nor beyond MOST_CELLS blocks in all slices.
 4. *Slice by slice.* Each block is counted once in each slice, with the rest.
 
 *Or apart*: where every slice has plenty of signal, each is measured by itself, with all that is left.
 
-The weaker the signal, the more goes into the pooled map. The constants were set on public data: check-ins in New York
-and generated commuters (`benchmarks/slices.py`).
+The weaker the signal, the more goes into the pooled map. Of few slices less does: their sums tell of the pooled map,
+too, through noise that grows with the root of their number. The constants were set on public data: check-ins in New
+York and generated commuters (`benchmarks/slices.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from dpheatmap.design.ladder import LadderDesign
 from dpheatmap.design.privacy_loss import PrivacyLoss, PureLoss
 from dpheatmap.design.shares import UNITS
 from dpheatmap.place.domain import Domain
 from dpheatmap.place.quadtree import Ints
 
 LOOK = Fraction(1, 100)
-WEAK, FAINT, FEW = 170, 1500, 16
-"""Signals of a slice, and of all slices, below which the pooled map gets most; and how many slices are not few."""
-POOLED = {"weak": Fraction(9, 10), "faint": Fraction(4, 5), "few": Fraction(13, 20), "many": Fraction(1, 2)}
+WEAK, SOME, PLENTY = 170, 500, 1000
+"""Signals of a slice below which the pooled map gets most, more, and rather more than half."""
+FEW, MANY = 6, 16
+"""How many slices are not few, and many."""
+POOLED = {
+    "weak": Fraction(9, 10), "some": Fraction(4, 5), "few": Fraction(7, 10), "more": Fraction(13, 20),
+    "plenty": Fraction(1, 2),
+}  # fmt: skip
 """The pooled map's part of what the look left."""
-APART, STRONG = 40, 2500
-"""Slices are measured apart if the signal of each is APART times the square of their number, or STRONG."""
+APART, STRONG = 18, 2500
+"""Slices are measured apart if the signal of each is APART times the cube of their number, or STRONG."""
+START = Fraction(10)
 CUTTING = 10
 MOST_CELLS = 3000
 
@@ -57,12 +67,14 @@ class SliceRule:
     @classmethod
     def after_look(cls, noisy: int, epsilon: Fraction, slices: int) -> Self:
         """Choose by the noisy count of everybody, in units."""
-        signal = Fraction(noisy, UNITS) * epsilon
-        if signal >= slices * min(APART * slices**2, STRONG):
+        signal = Fraction(noisy, UNITS) * epsilon / slices
+        if signal >= min(APART * slices**3, STRONG):
             return cls(Fraction(0))
-        if signal < max(WEAK * slices, FAINT):
-            return cls(POOLED["weak" if signal < WEAK * slices else "faint"])
-        return cls(POOLED["few" if slices < FEW else "many"])
+        if signal < WEAK:
+            return cls(POOLED["weak"])
+        if signal < SOME and slices < MANY:
+            return cls(POOLED["few" if slices < FEW else "some"])
+        return cls(POOLED["more" if signal < PLENTY and slices < MANY else "plenty"])
 
     @classmethod
     def every(cls) -> list[Self]:
@@ -73,6 +85,10 @@ class SliceRule:
     def apart(self) -> bool:
         """Whether each slice is measured by itself."""
         return self.pooled == 0
+
+    def design_of_trees(self, design: LadderDesign) -> LadderDesign:
+        """The design of the pooled map, or of slices that are measured apart."""
+        return design if self.apart else replace(design, start=START)
 
     def loss_of_map(self, whole: PrivacyLoss) -> PureLoss:
         """The part of the pooled map."""

@@ -46,7 +46,7 @@ class SlicedRelease:
     split : {"weight", "epsilon"}
         What was split over the slices: a person's weight of 1, or epsilon.
     design : LadderDesign
-        The design of the pooled map, and of slices that were measured apart.
+        The design of slices that were measured apart, and of the pooled map but for its start.
     families : tuple
         What was measured of the slices of each group.
     seeded : bool
@@ -122,19 +122,22 @@ class SlicedRelease:
 
     @cached_property
     def _trees(self) -> list[tuple[Release, ...]]:
-        return [tuple(self._tree(one, loss) for one in trees) for trees, loss in map(self._parts, self.families)]
+        return [self._trees_of(family) for family in self.families]
 
-    def _parts(self, family: Family) -> tuple[tuple[Measurements, ...], PureLoss]:
-        if not isinstance(family, SliceMeasurements):
-            parts = len(self.slices) if self.split == "epsilon" else 1
-            return family, PureLoss(self.loss.epsilon / parts)
-        rule = family.rule
-        return family.trees, rule.loss_of_slices(self.loss) if rule.apart else rule.loss_of_map(self.loss)
-
-    def _tree(self, measured: Measurements, loss: PureLoss) -> Release:
-        return Release(
-            domain=self.domain, loss=loss, measurements=measured, design=self.design, units=UNITS, seeded=self.seeded,
-            made=self.made, ledger=self.ledger, trust=self.trust,
+    def _trees_of(self, family: Family) -> tuple[Release, ...]:
+        if isinstance(family, SliceMeasurements):
+            trees, rule = family.trees, family.rule
+            loss = rule.loss_of_slices(self.loss) if rule.apart else rule.loss_of_map(self.loss)
+            design = rule.design_of_trees(self.design)
+        else:
+            trees, design = family, self.design
+            loss = PureLoss(self.loss.epsilon / (len(self.slices) if self.split == "epsilon" else 1))
+        return tuple(
+            Release(
+                domain=self.domain, loss=loss, measurements=measured, design=design, units=UNITS, seeded=self.seeded,
+                made=self.made, ledger=self.ledger, trust=self.trust,
+            )
+            for measured in trees
         )  # fmt: skip
 
     def heatmap(

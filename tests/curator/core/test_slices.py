@@ -57,7 +57,7 @@ def spent(domain: Domain, m: Measurements, loss: PureLoss) -> dict[int, Fraction
 
 
 @pytest.mark.parametrize("domain", [PLACE, BOX, POLYGON], ids=["unit", "box", "polygon"])
-@pytest.mark.parametrize(("number", "people"), [(3, 0), (3, 200), (7, 300), (24, 600), (2, 50_000)])
+@pytest.mark.parametrize(("number", "people"), [(3, 0), (3, 200), (7, 300), (7, 400), (24, 600), (2, 50_000)])
 def test_parts_add_up_to_epsilon_on_every_pair(domain: Domain, number: int, people: int) -> None:
     epsilon = Fraction(7, 5)
     found, loss = measured(domain, generated(domain, number, people), epsilon, seed=people)
@@ -80,9 +80,9 @@ def test_all_ways_are_met() -> None:
     """Of the cases above: few people are mostly pooled, more have blocks, and plenty are apart; each has its part."""
     rules = {
         (number, people): measured(PLACE, generated(PLACE, number, people), Fraction(7, 5), people)[0].rule
-        for number, people in [(3, 0), (3, 200), (7, 300), (24, 600), (2, 50_000)]
+        for number, people in [(3, 0), (3, 200), (7, 300), (7, 400), (24, 600), (2, 50_000)]
     }
-    assert [float(rule.pooled) for rule in rules.values()] == [0.9, 0.8, 0.65, 0.5, 0.0]
+    assert [float(rule.pooled) for rule in rules.values()] == [0.9, 0.7, 0.8, 0.65, 0.5, 0.0]
 
 
 def test_blocks_that_overlap_are_found_before_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,3 +141,12 @@ def test_every_rule_was_foreseen_and_spends_all(noisy: int, epsilon: Fraction, n
     parts = [loss_of_look(whole).epsilon, rule.loss_of_slices(whole).epsilon]
     parts += [] if rule.apart else [rule.loss_of_map(whole).epsilon]
     assert sum(parts) == epsilon
+
+
+def test_the_pooled_map_starts_deeper_than_slices_apart() -> None:
+    """A signal of 700 is 44 a cell of level 2 and 11 a cell of level 3; the least are 24 and 10."""
+    design = design_for(PLACE, PureLoss(Fraction(1)), Settings())
+    assert isinstance(design, LadderDesign)
+    together, apart = (SliceRule(pooled).design_of_trees(design) for pooled in (Fraction(9, 10), Fraction(0)))
+    assert apart == design
+    assert [one.start_of(PLACE, Fraction(700)) for one in (apart, together)] == [2, 3]

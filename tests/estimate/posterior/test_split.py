@@ -48,6 +48,22 @@ def by_sums(p: float, q: float, mass: float, left: Seen, right: Seen) -> tuple[f
     return log_integral, mean, float((weight * (x - mean) ** 2).sum() / total)
 
 
+def by_cells(p: float, q: float, mass: float, left: Seen, right: Seen) -> tuple[float, float, float]:
+    """The same by the integral's own cells."""
+    tree, work = pair(p, q, (mass, 1.0), left, right), working_space(20)
+    count, found = integrate(tree, upward_messages(tree), 0, mass, 20, True, work)
+    weights, means = work[WEIGHTS, :count], work[MEANS, :count]
+    mean = float((weights * means).sum())
+    variance = float((weights * (work[VARIANCES, :count] + (means - mean) ** 2)).sum())
+    return found - float(betaln(p, q)), mean, variance
+
+
+def check(found: tuple[float, float, float], exact: tuple[float, float, float], *, rel: float = 0.04) -> None:
+    assert found[0] == pytest.approx(exact[0], abs=0.01)
+    assert abs(found[1] - exact[1]) <= 0.02 * np.sqrt(exact[2])
+    assert found[2] == pytest.approx(exact[2], rel=rel)
+
+
 @pytest.mark.parametrize("concentration", [0.3, 1.0, 2.4, 3.2, 10.0, 60.0, 300.0, 3_000.0, 10_000.0])
 @pytest.mark.parametrize("contradiction", [False, True])
 def test_a_split_as_by_plain_sums(concentration: float, contradiction: bool) -> None:
@@ -59,15 +75,40 @@ def test_a_split_as_by_plain_sums(concentration: float, contradiction: bool) -> 
         mass, scales = float(np.exp(rng.uniform(0, 9))), np.exp(rng.uniform(-1, 3, 2))
         part = rng.random() if contradiction else rng.beta(p, q)
         left, right = ((mass * b + rng.laplace(0.0, s), s) for b, s in zip((part, 1 - part), scales, strict=True))
-        tree, work = pair(p, q, (mass, 1.0), left, right), working_space(20)
-        count, found = integrate(tree, upward_messages(tree), 0, mass, 20, True, work)
-        weights, means = work[WEIGHTS, :count], work[MEANS, :count]
-        mean = float((weights * means).sum())
-        variance = float((weights * (work[VARIANCES, :count] + (means - mean) ** 2)).sum())
-        exact, exact_mean, exact_variance = by_sums(p, q, mass, left, right)
-        assert found - betaln(p, q) == pytest.approx(exact, abs=0.01)
-        assert abs(mean - exact_mean) <= 0.02 * np.sqrt(exact_variance)
-        assert variance == pytest.approx(exact_variance, rel=0.04)
+        check(by_cells(p, q, mass, left, right), by_sums(p, q, mass, left, right))
+
+
+@pytest.mark.parametrize("concentration", [3.2, 60.0, 1_000.0, 10_000.0])
+def test_a_part_that_is_hardly_expected_but_seen(concentration: float) -> None:
+    """A power below 1 beside a large one has a long tail, which the data pull at."""
+    rng = np.random.default_rng(int(concentration))
+    for k in range(25):
+        small = float(np.exp(rng.uniform(np.log(0.03), 0.0)))
+        mass, scales, part = float(np.exp(rng.uniform(-1, 9))), np.exp(rng.uniform(-1, 3, 2)), rng.random() ** 2
+        seen = [(mass * b + rng.laplace(0.0, s), s) for b, s in zip((part, 1 - part), scales, strict=True)]
+        powers = [small, 2.0 * concentration - small]
+        if k % 2:
+            powers, seen = powers[::-1], seen[::-1]
+        check(by_cells(*powers, mass, *seen), by_sums(*powers, mass, *seen), rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("powers", "mass", "left", "right", "exact"),
+    [
+        ((1300.0, 0.0929), 897.5, (283.0, 10.2), (610.6, 0.858), (-771.710644, 897.017931, 2.39739285)),
+        ((0.0381, 5220.0), 1660.0, (41.67, 9.5), (1616.0, 14.8), (-7.35713501, 0.0128204831, 0.004313076)),
+        ((10_000.0, 10_000.0), 5000.0, (2600.0, 3.0), (2380.0, 5.0), (-21.9170589, 2597.89389, 21.0329364)),
+        ((19_999.0, 1.0), 300.0, (280.0, 2.0), (22.0, 2.0), (-20.9848864, 299.984772, 0.000231880353)),
+        ((0.147, 160.0), 1.709, (1.473, 0.206), (-0.8034, 1.15), (-9.32591821, 0.00166993426, 1.88178571e-05)),
+        ((300.0, 5700.0), 1000.0, (900.0, 1.0), (100.0, 1.0), (-1680.1601, 72.3732351, 15.644668)),
+    ],
+)
+def test_a_split_as_by_quadrature_of_30_digits(
+    powers: Seen, mass: float, left: Seen, right: Seen, exact: tuple[float, float, float]
+) -> None:
+    """The exact values are those of mpmath's tanh-sinh rule over the log-odds, cut at the kinks."""
+    check(by_cells(*powers, mass, left, right), exact)
+    check(by_sums(*powers, mass, left, right), exact)
 
 
 def wide_tree(splits: int, concentration: float) -> Tree:

@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 
 import dpheatmap as dph
+from dpheatmap.curator.core.counts import Counts
+from dpheatmap.design.shares import UNITS
+from dpheatmap.estimate.posterior.map_estimate import mean_maps_of_others
+from dpheatmap.place.domain import Domain
+from dpheatmap.testing import seeded_release
 from helpers.sliced import sliced
 
 
@@ -57,3 +62,22 @@ def test_faint_slices_are_told_from_published_values() -> None:
     assert "sun" in volumes.faint
     assert "fri" not in volumes.faint
     assert all(low[days().number_of(label)] < 1.0 for label in volumes.faint)
+
+
+def test_slices_apart_are_read_with_all_others_at_once() -> None:
+    """Three slices of one map with volumes of 1, 2 and 4: maps of the others are the same map, whatever they weigh."""
+    rng = np.random.default_rng(3)
+    cells = np.unique(rng.integers(0, 64, (60, 2)), axis=0)
+    weights = rng.integers(20, 200, len(cells)) * UNITS
+    releases = tuple(
+        seeded_release(Counts.from_cells(Domain.unit(6), *cells.T, volume * weights), seed=volume, epsilon=4)
+        for volume in (1, 2, 4)
+    )
+    with_volumes = mean_maps_of_others(releases, volumes=(1.0, 2.0, 4.0))
+    truth, codes = Counts.from_cells(Domain.unit(6), *cells.T, weights), Domain.unit(6).codes(6)
+    share = truth.exact(6, codes).astype(np.float64) / truth.total
+    for measure, equal in zip(with_volumes, mean_maps_of_others(releases), strict=True):
+        assert measure is not None
+        assert equal is not None
+        near, far = (np.abs(one.weight(6, codes) / len(codes) - share).sum() for one in (measure, equal))
+        assert near < far

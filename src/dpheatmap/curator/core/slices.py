@@ -49,7 +49,7 @@ def measure_slices(
     each = rule.loss_of_slices(loss)
     if rule.apart:
         return SliceMeasurements(int(look[0]), rule, tuple(measure_counts(one, each, design, source) for one in counts))
-    found = measure_counts(everybody, rule.loss_of_map(loss), design, source)
+    found = measure_counts(everybody, rule.loss_of_map(loss), rule.design_of_trees(design), source)
     blocks = choose_blocks(domain, found.levels, found.codes, found.counts, each, len(counts))
     check_blocks(domain, blocks)
     noisy = np.stack([_blocks_of(one, blocks, each, source) for one in counts])

@@ -8,7 +8,8 @@ Each release has a posterior of its own, whose base measure is the mean map of o
 says (`public_measure.py`). That map reads the others as equal: the faint signals of many days add up in one likelihood
 before anything is estimated, and the evidence tells how far it holds for this one. More than `_FOLDS` releases are
 dealt into so many groups, and the others are those of the other groups. The masses, in people, are added up: the map is
-that of all tables together.
+that of all tables together. Of slices of one table the *volumes* are known well, and may differ much; there, releases
+are read as equal but for them.
 
 Posteriors given each other's mean maps take these for certain, and the noise in one map is then in the other, too. The
 sum of their draws varies too little: intervals of 90 % held the true values of 62 % of the busiest tenth of pixels of
@@ -137,11 +138,15 @@ class _Combined:
 
 @dataclass(frozen=True, eq=False)
 class EstimateOfEqual(_Combined):
-    """The estimate from several releases about one table."""
+    """The estimate from several releases about one table, or about tables that have its masses times ``volumes``."""
+
+    volumes: tuple[float, ...] | None = None
 
     @cached_property
     def _posterior(self) -> Posterior:
-        return infer(Observations.together([Observations.of(each) for each in self.releases]), level=self.level)
+        volumes = self.volumes or (1.0,) * len(self.releases)
+        scaled = [Observations.of(each).per(volume) for each, volume in zip(self.releases, volumes, strict=True)]
+        return infer(Observations.together(scaled), level=self.level)
 
     @property
     def total(self) -> float:
@@ -183,15 +188,10 @@ class EstimateOfAlike(_Combined):
     @cached_property
     def _posteriors(self) -> list[Posterior]:
         """The posterior of each release, given the mean map of others."""
-        folds = min(len(self.releases), _FOLDS)
-        others = [
-            tuple(release for number, release in enumerate(self.releases) if number % folds != fold)
-            for fold in range(folds)
-        ]
-        measures = [_measure(self.domain, EstimateOfEqual(of_fold, self.level)) for of_fold in others]
+        measures = mean_maps_of_others(self.releases, self.level)
         return [
-            infer(Observations.of(release), prior=measures[number % folds], level=self.level)
-            for number, release in enumerate(self.releases)
+            infer(Observations.of(release), prior=measure, level=self.level)
+            for release, measure in zip(self.releases, measures, strict=True)
         ]
 
     @property
@@ -254,6 +254,19 @@ def strength_of(release: Release) -> float:
     if release.design.at_once:
         return Observations.every(release).strength
     return float(decision_loss(release.loss, release.noise).strength(SHARES))
+
+
+def mean_maps_of_others(
+    releases: tuple[Release, ...], level: int | None = None, volumes: tuple[float, ...] | None = None
+) -> list[PublicMeasure | None]:
+    """For each release the base measure that others make; volumes, if given, are those of the tables."""
+    folds, measures = min(len(releases), _FOLDS), []
+    for fold in range(folds):
+        others = [number for number in range(len(releases)) if number % folds != fold]
+        of_others = None if volumes is None else tuple(volumes[number] for number in others)
+        found = EstimateOfEqual(tuple(releases[number] for number in others), level, of_others)
+        measures.append(_measure(found.domain, found))
+    return [measures[number % folds] for number in range(len(releases))]
 
 
 def _measure(domain: Domain, others: EstimateOfEqual) -> PublicMeasure | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,6 +61,10 @@ class Observations:
         columns = ("levels", "codes", "people", "scales")
         joined = {name: np.concatenate([getattr(each, name) for each in several]) for name in columns}
         return cls(several[0].domain, law=several[0].law, **joined)
+
+    def per(self, volume: float) -> Observations:
+        """The same in another unit, so many people."""
+        return replace(self, people=self.people / volume, scales=self.scales / volume)
 
     @property
     def deviations(self) -> Floats:

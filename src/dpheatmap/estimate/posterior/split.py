@@ -122,7 +122,8 @@ def _with_prior(
 
     Its mean and width are those of Beta(p + 1, q + 1), which are of the right order at the ends of the range, too. If
     the two contradict each other, the product's peak is sought between them. It is about as narrow as the Beta law is
-    there, since likelihoods are nearly linear far from their peaks.
+    there, since likelihoods are nearly linear far from their peaks. A part of a power p below 1 is nearly a Gamma
+    variable, which falls by exp(-1) over 1 / p times its peak: much further than its peak is wide.
     """
     p, q = tree.left_power[node] + 1.0, tree.right_power[node] + 1.0
     mean, deviation = mass * p / (p + q), mass * math.sqrt(p * q / (p + q + 1.0)) / (p + q)
@@ -133,7 +134,8 @@ def _with_prior(
     if abs(centre - mean) > 3.0 * (width + deviation):
         peak = _peak(tree, messages, node, mass, low, high, work)
         bend = math.sqrt(p / max(peak, 1e-3 * deviation) ** 2 + q / max(mass - peak, 1e-3 * deviation) ** 2)
-        return peak, 1.0 / bend, max(low, peak - _REACH / bend), min(high, peak + _REACH / bend)
+        tail = max(1.0 / bend, peak / (p - 1.0) if p < 2.0 else 0.0, (mass - peak) / (q - 1.0) if q < 2.0 else 0.0)
+        return peak, 1.0 / bend, max(low, peak - _REACH * tail), min(high, peak + _REACH * tail)
     trust, own_trust = width**-2, deviation**-2
     both = (trust * centre + own_trust * mean) / (trust + own_trust)
     return both, 1.0 / math.sqrt(trust + own_trust), low, high

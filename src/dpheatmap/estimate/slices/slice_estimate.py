@@ -9,7 +9,9 @@ posterior mean of the scatter, because blocks show a part of it as moves. Both f
 `benchmarks/slices.py` holds the intervals against true values.
 
 **Apart.** A slice that was measured by itself has a posterior of its own. Its base measure is the mean map of the other
-slices, believed as far as the evidence says (`posterior/public_measure.py`).
+slices, believed as far as the evidence says (`posterior/public_measure.py`). Slices of time are alike: that map reads
+the others as equal but for their volumes, in one likelihood (`posterior/map_estimate.py`). Groups are not, and there it
+is the sum of their own maps.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from dpheatmap.estimate.cell_overlay import Division, Overlay, overlay
 from dpheatmap.estimate.distribution import Distribution
 from dpheatmap.estimate.number_of_people import number_of_people
 from dpheatmap.estimate.posterior.leaves import Leaves, std_of_shares
-from dpheatmap.estimate.posterior.map_estimate import EstimateOfRelease, MapEstimate
+from dpheatmap.estimate.posterior.map_estimate import EstimateOfRelease, MapEstimate, mean_maps_of_others
 from dpheatmap.estimate.posterior.posterior import Draws, Posterior, posterior, seed_of
 from dpheatmap.estimate.posterior.public_measure import PublicMeasure, public_measure
 from dpheatmap.estimate.posterior.randomness import Randomness
@@ -41,6 +43,7 @@ from dpheatmap.releases.sliced_release import SlicedRelease
 _WIDER = 1.2
 _VISITS = 2.0  # times the mean scatter: what a visit weighs
 _VISIT = 0.05  # people: what a visit weighs at least
+_LEAST_VOLUME = 0.05  # of the mean one: what a slice is taken to have at least when it is read with others
 _PIXELS = 256  # on the longer side of other slices' maps
 _KEPT = 5_000_000  # numbers of draws of the pooled map that are kept for other slices: 40 MB
 _AT_ONCE = 200_000  # numbers of draws that are made in one go
@@ -281,17 +284,21 @@ def estimate_of_slice(release: SlicedRelease, number: int, level: int | None) ->
 @lru_cache(maxsize=4)
 def _apart(release: SlicedRelease, family: int) -> list[tuple[Release, str, PublicMeasure | None]]:
     """The release of each slice, and the mean map of the others as its base measure."""
-    trees = release.trees(family) if len(release.trees(family)) > 1 else _all_trees(release)
-    people = [_raster(tree) for tree in trees]
-    every = np.sum(people, axis=0)
-    measures = [_measure(release.domain, every - own) if len(trees) > 1 else None for own in people]
-    found = [(tree, "posterior", measure) for tree, measure in zip(trees, measures, strict=True)]
-    return found if len(release.trees(family)) > 1 else found[family : family + 1]
+    trees = release.trees(family)
+    if len(trees) > 1:
+        totals = [posterior(tree).total for tree in trees]
+        least = max(_LEAST_VOLUME * sum(totals) / len(totals), 1e-9)
+        measures = mean_maps_of_others(trees, volumes=tuple(max(total, least) for total in totals))
+        return [(tree, "posterior", measure) for tree, measure in zip(trees, measures, strict=True)]
+    people = _maps_of_groups(release)
+    others = np.sum(people, axis=0) - people[family]
+    return [(trees[0], "posterior", _measure(release.domain, others) if len(people) > 1 else None)]
 
 
-def _all_trees(release: SlicedRelease) -> tuple[Release, ...]:
-    """Of groups without slices of time, the releases of all groups."""
-    return tuple(tree for family in range(len(release.families)) for tree in release.trees(family))
+@lru_cache(maxsize=2)
+def _maps_of_groups(release: SlicedRelease) -> list[Floats]:
+    """Of groups without slices of time, the people on the map of each."""
+    return [_raster(release.trees(family)[0]) for family in range(len(release.families))]
 
 
 def _raster(tree: Release) -> Floats:
