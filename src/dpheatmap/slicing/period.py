@@ -77,6 +77,11 @@ class Period:
         return found
 
     @property
+    def range(self) -> tuple[int, int]:
+        """The first reading of the range, and the one after its last."""
+        return 0 if self.start is None else self.start, END if self.end is None else self.end
+
+    @property
     def size(self) -> int:
         """The number of slices."""
         return len(self.labels) if self.cyclic else self._number_of_slices
@@ -133,7 +138,7 @@ class Period:
 
     def number(self, readings: Ints) -> Ints:
         """The slice of each reading, -1 if it is in none."""
-        low, high = 0 if self.start is None else self.start, END if self.end is None else self.end
+        low, high = self.range
         inside = (readings >= low) & (readings < high)
         if self.cyclic:
             step, cycle = CYCLES[self.every]
