@@ -213,9 +213,10 @@ def _reading(name: str, given: object, *, last: bool) -> int:
             raise ValueError
         return reading_of(moment) + (DAY if last and re.fullmatch(r"\d{4}-?\d{2}-?\d{2}", text) else 0)
     except ValueError:
+        option = "--to" if last else "--from"
         raise ParameterError(
-            f"{name} must be a date or a time on the zone's clocks, such as 2024-06-03 or '2024-06-03 08:00'; it was "
-            f"{given!r}. Write it so."
+            f"{name} ({option}) must be a date or a time on the zone's clocks, such as 2024-06-03 or "
+            f"'2024-06-03 08:00'; it was {given!r}. Write it so."
         ) from None
 
 
@@ -223,7 +224,7 @@ def _change_in_words(shown: int, ahead: int) -> str:
     """When clocks are set, by how much, and what that does to slices."""
     hours = abs(ahead) / HOUR
     much = f"{hours:g} hour{'s' * (hours != 1)} on {_moment(shown):%Y-%m-%d}"
-    return f"forward by {much}: no event is then." if ahead > 0 else f"back by {much}: {_TWICE}"
+    return f"forward by {much}: what they skip has no events." if ahead > 0 else f"back by {much}: {_TWICE}"
 
 
 def _moment(reading: int) -> datetime:
