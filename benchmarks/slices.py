@@ -26,6 +26,7 @@ from dpheatmap.curator.aggregation import count
 from dpheatmap.curator.core.counts import Counts
 from dpheatmap.curator.core.measure import measure_counts
 from dpheatmap.curator.core.slices import measure_slices, pool
+from dpheatmap.curator.engines.duckdb import connection
 from dpheatmap.curator.publish import design_for
 from dpheatmap.curator.read.reading import Reading
 from dpheatmap.curator.read.slice_numbers import Slices
@@ -334,13 +335,19 @@ def speed() -> list[bool]:
         seconds = cpu_seconds(lambda: next(pages).save(f"{folder}/day.html"), 3)
     reached.append(bar("page of 24 slices of 5,000 people, with the posterior", seconds, 4, unit=" s"))
     with TemporaryDirectory() as folder:
-        plain, sliced = aggregation_seconds(Path(folder))
-    print(f"{ROWS:,} rows: {plain:.2f} CPU s unsliced, {sliced:.2f} CPU s in 168 slices")
+        plain, sliced, lean = aggregation_seconds(Path(folder))
+    print(
+        f"{ROWS:,} rows: {plain:.2f} CPU s unsliced, {sliced:.2f} CPU s in 168 slices; the leanest query of DuckDB "
+        f"that has their cells, in UTC and in no order, {lean:.2f} CPU s"
+    )
     return [*reached, bar(f"168 slices of {ROWS:,} rows, of the unsliced aggregation", sliced / plain, 1.3)]
 
 
-def aggregation_seconds(folder: Path) -> tuple[float, float]:
-    """CPU time of the aggregation of events in a year, and of that by the hours of the week in New York."""
+def aggregation_seconds(folder: Path) -> tuple[float, float, float]:
+    """CPU time of the aggregation of events in a year, of that by the hours of the week in New York, and of a peer.
+
+    All three take turns, because what else the machine does slows them down. The first turn only loads what they need.
+    """
     bare, events = folder / "bare.parquet", folder / "events.parquet"
     write_events(bare, ROWS)
     at = "TIMESTAMPTZ '2024-01-01 00:00:00Z' + to_microseconds(CAST(hash(x, y) % 31622400000000 AS BIGINT))"
@@ -349,8 +356,28 @@ def aggregation_seconds(folder: Path) -> tuple[float, float]:
     )
     reading = Reading(user="person", x="x", y="y")
     slices = Slices(Axis(Period.of("hour-of-week", "America/New_York")), time="t")
-    plain = cpu_seconds(lambda: count(events, PLACE, reading), 3)
-    return plain, cpu_seconds(lambda: count(events, PLACE, reading, slices=slices), 3)
+    turns = [
+        (
+            cpu_seconds(lambda: count(events, PLACE, reading)),
+            cpu_seconds(lambda: count(events, PLACE, reading, slices=slices)),
+            cpu_seconds(lambda: lean_cells(events)),
+        )
+        for _ in range(4)
+    ]
+    plain, sliced, lean = (min(seconds) for seconds in zip(*turns[1:], strict=True))
+    return plain, sliced, lean
+
+
+def lean_cells(events: Path) -> None:
+    """The weights of all cells and hours, by the fewest steps: no check, no counter, no zone, and in no order."""
+    cell = f"CAST(floor(x * {SIDE}) AS INTEGER) * {SIDE} + CAST(floor(y * {SIDE}) AS INTEGER)"
+    hour = "CAST((epoch_us(t) + 259200000000) // 3600000000 % 168 AS INTEGER)"
+    with connection() as (con, _):
+        con.execute(f"""WITH events AS NOT MATERIALIZED (
+                SELECT person, {hour} * {SIDE**2} + {cell} AS cell FROM read_parquet('{events}')),
+            shares AS MATERIALIZED (SELECT person, {UNITS} // COUNT(*) AS units FROM events GROUP BY person)
+            SELECT cell, CAST(SUM(units) AS BIGINT) AS weight FROM events JOIN shares USING (person) GROUP BY cell
+        """).fetchnumpy()
 
 
 def main() -> int:

@@ -128,7 +128,7 @@ def test_clocks_that_are_set_in_the_range_are_told(
     made = ["-o", str(tmp_path / "a.dph.parquet")]
     assert run([*trips, "--no-ledger", *DAYS, "--from", "2024-03-30", "--to", "2024-10-31", *made]) == 0
     err = capsys.readouterr().err
-    assert "Clocks of Europe/Zurich are set forward by 1 hour on 2024-03-31: no event is then." in err
+    assert "Clocks of Europe/Zurich are set forward by 1 hour on 2024-03-31: what they skip has no events." in err
     assert "are set back by 1 hour on 2024-10-27: what they show twice is in one slice." in err
     assert run([*trips, "--no-ledger", *DAYS, *RANGE, *made]) == 0
     assert "Clocks of" not in capsys.readouterr().err
@@ -436,3 +436,13 @@ def test_the_map_of_one_slice_says_which_it_is(days: str) -> None:
     assert "3 Jun 2024" in Path("one.svg").read_text()
     assert run(["export", days, "--slice", "2024-06-03", "--subtitle", "A Monday", "-o", "other.svg"]) == 0
     assert "3 Jun 2024" not in Path("other.svg").read_text()
+
+
+def test_one_slice_is_told_in_the_singular(
+    trips: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*trips, "--no-ledger", "--group", "mode", "--groups", "car", "-o", f"{tmp_path}/car.dph.parquet"]) == 0
+    err = capsys.readouterr().err
+    assert "1 slice, by group" in err
+    assert "The slice: epsilon = 1 per person." in err
+    assert "1 slices" not in err

@@ -272,7 +272,8 @@ def test_refusals(wrong: dict[str, Any], error: type[Exception], words: str) -> 
 def test_the_statement_with_groups_stands_alone() -> None:
     sql = aggregation("SELECT * FROM t", SQUARE, weighted=False, each_row_is_a_person=False, grouped=True)
     with duckdb.connect() as con:
-        con.execute("CREATE TABLE t AS SELECT 'a' AS person, 0.1::DOUBLE AS x, 0.1::DOUBLE AS y, 1 AS group_number")
+        row = "'a' AS person, 0.1::DOUBLE AS x, 0.1::DOUBLE AS y, 1 AS group_number, TRUE AS is_listed"
+        con.execute(f"CREATE TABLE t AS SELECT {row}")
         rows = con.execute(sql).fetchall()
     assert (1, 0, 0, UNITS) in rows
     assert len(rows) == 1 + len(COUNTERS)

@@ -33,7 +33,7 @@ MANY = [str(k) for k in range(3000)]
             "at most 5,000 slices",
         ),
         (TABLE, {**DAYS, "end": "2024-06-01"}, ParameterError, "start must be before end"),
-        (TABLE, {**DAYS, "start": "June"}, ParameterError, "start must be a date or a time"),
+        (TABLE, {**DAYS, "start": "June"}, ParameterError, r"start \(--from\) must be a date or a time"),
         (TABLE, {**DAYS, "design": "paper"}, ParameterError, "Slices have the design 'ladder'"),
         (TABLE, {**DAYS, "start": None}, PrivacyRefusal, "need a public range"),
         (TABLE, {"group": "u"}, PrivacyRefusal, "needs the public list of groups"),

@@ -108,6 +108,10 @@ def test_the_words_tell_slices_volumes_and_the_promise_for_all(series: Series, s
     private = replace(series, release=replace(series.release, seeded=False))
     assert sheet_of(private).picture.words.badge == "Private · ε = 2 per person for all 7 together"
     assert words.facts[0] == "Each person counts once over all slices, in parts if seen in several."
+    alone = on_one_scale([series["fri"]], [Look()])[0].words.facts[0]
+    assert alone == "Each person counts at most once in a slice."
+    apart = sheet_of(replace(series, release=replace(series.release, split="epsilon"))).picture.words.facts[0]
+    assert apart == "Each person counts up to once in each slice."
     named = sheet_of(series, Look(title="Riders", subtitle="June", source="City Bikes")).picture.words
     assert (named.title, named.subtitle) == ("Riders", "June")
     assert {"Slices by weekday, clocks of UTC.", "Data: City Bikes."} <= set(named.facts)

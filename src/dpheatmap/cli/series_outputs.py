@@ -48,9 +48,10 @@ def warn_of_faint(series: Series, slice_: str | None = None) -> None:
     """Warn of slices that may be empty as far as the published values tell; the exact ones are not looked at."""
     faint = [label for label in series.volumes.faint if slice_ in (None, label)]
     if faint:
+        many = "1 slice" if len(series) == 1 else f"{len(series)} slices"
         more = [f"and {len(faint) - _NAMED} more"] if len(faint) > _NAMED else []
         say(
-            f"Warning: the noise is as large as the number of people in {len(faint)} of {len(series)} slices: "
+            f"Warning: the noise is as large as the number of people in {len(faint)} of {many}: "
             f"{', '.join([*faint[:_NAMED], *more])}. Don't read much into what is made of them."
         )
 

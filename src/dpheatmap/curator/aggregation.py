@@ -69,6 +69,7 @@ def count(
     """
     from dpheatmap.curator.core.query import COUNTERS, mapped_rows
     from dpheatmap.curator.engines import open_events
+    from dpheatmap.curator.engines.answer import AddedUp, Answer, cells_to_add_up
     from dpheatmap.curator.read.canonical import canonical_relation
     from dpheatmap.curator.read.frames import with_own_columns
     from dpheatmap.curator.remarks import doubt_columns
@@ -82,7 +83,7 @@ def count(
     with open_events(events, reading, slices) as source:
         doubt_columns(source.table, reading, domain)
         relation = canonical_relation(source.table, reading, slices=slices, degrees=domain.geographic)
-        grouped = slices is not None
+        grouped, groups = slices is not None, 1 if slices is None else len(slices.axis.labels)
         roles: dict[str, Any] = {
             "weighted": reading.weight is not None,
             "each_row_is_a_person": reading.rows_alone and not reading.several_points,
@@ -94,13 +95,19 @@ def count(
             roles["mapped"] = True
         elif source.keep is not None and source.read_once:
             relation, kept_seconds = source.keep(relation, None, progress)
-        answer, seconds = source.run(source.statement(relation, domain, **roles), grouped, progress)
+        cells = cells_to_add_up(domain, groups)
+        answer: Answer | AddedUp
+        if source.add_up is not None and grouped and cells is not None:
+            sql = source.statement(relation, domain, **roles, summed=False)
+            answer, seconds = source.add_up(sql, len(COUNTERS) + cells, progress)
+        else:
+            answer, seconds = source.run(source.statement(relation, domain, **roles), grouped, progress)
         broken, empty = source.lines_left_out()
         unit = source.table.units.get(reading.user or "", reading.unit)
     seconds += kept_seconds
     counters = dict(zip(COUNTERS, answer.counters, strict=True))
     report = RowReport(**counters, seconds=seconds, broken_lines=broken, empty_lines=empty)
-    found = answer.counts(domain, 1 if slices is None else len(slices.axis.labels))
+    found = answer.counts(domain, groups)
     _verify(found, report)
     return [replace(counts, part=reading.people, report=report, unit=unit) for counts in found]
 

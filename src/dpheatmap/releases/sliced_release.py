@@ -98,11 +98,13 @@ class SlicedRelease:
     @property
     def _words(self) -> str:
         """What the slices are, and how they were measured."""
-        many = f"{len(self.slices)} slices, {self.axis.words}"
+        many = f"{len(self.slices)} slice{'s' * (len(self.slices) != 1)}, {self.axis.words}"
         if self.split == "epsilon":
             return f"{many}, each with an equal part of epsilon; a person weighs up to 1 in each."
         how = dict.fromkeys(_words_of(family) for family in self.families)
         shared = "A person's weight of 1 is shared over all of them, so together they cost epsilon once."
+        if len(self.slices) == 1:
+            shared = "A person's weight of 1 is shared over their events in it."
         return f"{many}. {shared} {' '.join(how)}"
 
     def trees(self, family: int) -> tuple[Release, ...]:

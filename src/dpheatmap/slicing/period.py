@@ -77,6 +77,11 @@ class Period:
         return found
 
     @property
+    def range(self) -> tuple[int, int]:
+        """The first reading of the range, and the one after its last."""
+        return 0 if self.start is None else self.start, END if self.end is None else self.end
+
+    @property
     def size(self) -> int:
         """The number of slices."""
         return len(self.labels) if self.cyclic else self._number_of_slices
@@ -133,7 +138,7 @@ class Period:
 
     def number(self, readings: Ints) -> Ints:
         """The slice of each reading, -1 if it is in none."""
-        low, high = 0 if self.start is None else self.start, END if self.end is None else self.end
+        low, high = self.range
         inside = (readings >= low) & (readings < high)
         if self.cyclic:
             step, cycle = CYCLES[self.every]
@@ -208,9 +213,10 @@ def _reading(name: str, given: object, *, last: bool) -> int:
             raise ValueError
         return reading_of(moment) + (DAY if last and re.fullmatch(r"\d{4}-?\d{2}-?\d{2}", text) else 0)
     except ValueError:
+        option = "--to" if last else "--from"
         raise ParameterError(
-            f"{name} must be a date or a time on the zone's clocks, such as 2024-06-03 or '2024-06-03 08:00'; it was "
-            f"{given!r}. Write it so."
+            f"{name} ({option}) must be a date or a time on the zone's clocks, such as 2024-06-03 or "
+            f"'2024-06-03 08:00'; it was {given!r}. Write it so."
         ) from None
 
 
@@ -218,7 +224,7 @@ def _change_in_words(shown: int, ahead: int) -> str:
     """When clocks are set, by how much, and what that does to slices."""
     hours = abs(ahead) / HOUR
     much = f"{hours:g} hour{'s' * (hours != 1)} on {_moment(shown):%Y-%m-%d}"
-    return f"forward by {much}: no event is then." if ahead > 0 else f"back by {much}: {_TWICE}"
+    return f"forward by {much}: what they skip has no events." if ahead > 0 else f"back by {much}: {_TWICE}"
 
 
 def _moment(reading: int) -> datetime:

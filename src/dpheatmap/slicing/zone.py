@@ -74,5 +74,24 @@ def offsets(name: str) -> tuple[Offset, ...]:
     return tuple(table)
 
 
+def instants(name: str, low: int, high: int) -> tuple[list[Offset], list[tuple[int, int]]]:
+    """The rows of a zone's table that show readings from ``low`` up to ``high``, and the spans of instants that do.
+
+    It is one span, or two where an end of the range is shown twice; none if clocks skip all of it.
+
+    >>> instants("UTC", 5, 9)
+    ([Offset(since=0, ahead=0)], [(5, 9)])
+    """
+    table = offsets(name)
+    rows: list[Offset] = []
+    spans: list[tuple[int, int]] = []
+    for row, end in zip(table, [*(later.since for later in table[1:]), high - table[-1].ahead], strict=True):
+        first, last = max(row.since, low - row.ahead), min(end, high - row.ahead)
+        if first < last:
+            rows.append(row)
+            spans.append((spans.pop()[0] if spans and spans[-1][1] == first else first, last))
+    return rows, spans
+
+
 def _micros(span: timedelta) -> int:
     return span // timedelta(microseconds=1)

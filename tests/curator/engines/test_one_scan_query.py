@@ -71,9 +71,8 @@ def test_any_table(given_rows: list[Any], weighted: bool, grouped: bool) -> None
     table = pa.table(
         [pa.array(values, kind) for values, kind in zip(zip(*given_rows, strict=True), types, strict=True)], names
     )
-    columns = ", ".join(
-        name for name in names if (weighted or name != "weight") and (grouped or name != "group_number")
-    )
+    chosen = ["person", "x", "y", *["weight"] * weighted]
+    columns = ", ".join([*chosen, *["group_number", "group_number IS NOT NULL AS is_listed"] * grouped])
     options = {"weighted": weighted, "each_row_is_a_person": False, "grouped": grouped}
     one, two = answers(f"SELECT {columns} FROM given", {"given": table}, SQUARE, **options)
     assert same(one, two)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +128,26 @@ def test_numpy_and_sql_agree_with_the_calendar(clocks: list[datetime], given_: t
     assert counted(pa.array([one.isoformat() for one in clocks]), every, "UTC", start, end) == Counter(wanted)
 
 
+RANGES = {
+    "skipped": ("2024-03-31 02:10", "2024-03-31 02:50"),
+    "from the second time on": ("2024-10-27 02:20", "2024-11-01"),
+    "up to the first time": ("2024-10-26", "2024-10-27 02:40"),
+    "within the hour shown twice": ("2024-10-27 02:20", "2024-10-27 02:40"),
+    "all of time": (None, None),
+}
+
+
+@pytest.mark.parametrize("ends", RANGES.values(), ids=RANGES)
+def test_a_range_may_end_where_clocks_are_set(ends: tuple[str | None, str | None]) -> None:
+    """An instant is in the range if what clocks show then is, though it is found without the zone's table."""
+    changes = [datetime(2024, 3, 31, tzinfo=UTC), datetime(2024, 10, 26, 23, tzinfo=UTC)]
+    instants = [start + timedelta(minutes=5 * k) for start in changes for k in range(40)]
+    period = Period.of("hour-of-day", "Europe/Zurich", *ends)
+    numbers = period.number(np.array([reading_of(timed.shown(one, "Europe/Zurich")) for one in instants]))
+    wanted = Counter(None if number < 0 else str(number) for number in numbers)
+    assert counted(pa.array(instants, pa.timestamp("us", tz="UTC")), "hour-of-day", "Europe/Zurich", *ends) == wanted
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(timed.ZONES))
 def test_texts_mean_what_python_s_calendar_says(seed: int, zone: str) -> None:
@@ -198,7 +218,7 @@ def test_times_and_groups_at_once_share_one_weight() -> None:
         (pa.array([datetime(2024, 6, 3)]), "weekday", None, PrivacyRefusal, "no session's zone is taken for it"),
         (pa.array(["2024-06-03"]), "weekday", None, PrivacyRefusal, "time_zone"),
         (pa.array([date(2024, 6, 3)]), "hour-of-day", "UTC", DataError, "has dates alone"),
-        (pa.array([True]), "weekday", "UTC", DataError, "is of type BOOLEAN, which holds no times"),
+        (pa.array([True]), "weekday", "UTC", DataError, "BOOLEAN, which holds no times. Name a column"),
     ],
 )
 def test_refusals_follow_from_types(times: Any, every: str, zone: Any, error: type[Exception], words: str) -> None:

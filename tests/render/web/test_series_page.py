@@ -81,6 +81,8 @@ def test_all_slices_are_there_by_name_and_on_one_scale(day: Series, written: Pat
     assert len(data["light"]["bands"]) == len(painted[0])
     assert data["badge"] == "Private · ε = 1 per person for all 24 maps together"
     assert data["label"][-1]["text"] == day.release.label["slices"]
+    assert "Each person counts once over all slices, in parts if seen in several." in series["caption"]
+    assert "Each person counts the same" not in json.dumps(data)
 
 
 def test_values_are_those_of_the_maps_to_half_a_percent(day: Series, written: Path) -> None:

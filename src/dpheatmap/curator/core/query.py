@@ -58,11 +58,16 @@ def aggregation(
     grouped: bool = False,
     mapped: bool = False,
     stamp: int | None = None,
+    summed: bool = True,
 ) -> str:
     """The statement, for a relation with the columns person (unless each row is one), x, y and, if weighted, weight.
 
-    If it is ``grouped`` it also has the column group_number, null outside the list, and so has the answer. A ``mapped``
-    relation is that of `mapped_rows`. A ``stamp`` is returned after the counters, in the form of one.
+    If it is ``grouped`` it also has the columns is_listed and group_number, null outside the list, and the answer has
+    the latter. A ``mapped`` relation is that of `mapped_rows`. A ``stamp`` is returned after the counters, in the form
+    of one.
+
+    If it is not ``summed``, the answer has a row (number, weight) for each event inside. Counters are numbered first,
+    then the cells of the smallest rectangle that holds the domain, row by row, and those of the next group after them.
     """
     place = "group_number, cx, cy" if grouped else "cx, cy"
     totals, placed = (_of_rows if each_row_is_a_person else _of_people)(weighted, place)
@@ -83,11 +88,20 @@ def aggregation(
     returned = [f"counter{k}" for k in range(len(COUNTERS))] + ([] if stamp is None else [f"CAST({stamp} AS BIGINT)"])
     numbers = " UNION ALL ".join(f"SELECT {k} AS number" for k in range(len(returned)))
     chosen = " ".join(f"WHEN number = {k} THEN {value}" for k, value in enumerate(returned))
-    mark = "-1 AS group_number, -1 AS cx" if grouped else "-1 AS cx"
+    mark = "-1 AS group_number, -1 AS cx, number AS cy" if grouped else "-1 AS cx, number AS cy"
+    cells = f"SELECT {place}, CAST(SUM(units) AS BIGINT) AS weight FROM placed GROUP BY {place}"
+    if not summed:
+        mark, cells = "number", f"SELECT {_cell_number(domain, grouped)} AS number, units AS weight FROM placed"
     return f"""
-        WITH {known}, numbers AS ({numbers})
-        SELECT {place}, CAST(SUM(units) AS BIGINT) AS weight FROM placed GROUP BY {place}
-        UNION ALL SELECT {mark}, number AS cy, CASE {chosen} END AS weight FROM counters CROSS JOIN numbers"""
+        WITH {known}, numbers AS ({numbers}) {cells}
+        UNION ALL SELECT {mark}, CASE {chosen} END AS weight FROM counters CROSS JOIN numbers"""
+
+
+def _cell_number(domain: Domain, grouped: bool) -> str:
+    """The number of a cell after the counters."""
+    of = domain.cells(domain.depth)
+    row = f"(group_number * {of.y1 - of.y0} + (cy - {of.y0}))" if grouped else f"(cy - {of.y0})"
+    return f"{len(COUNTERS)} + {row} * {of.x1 - of.x0} + (cx - {of.x0})"
 
 
 def _materialization(name: str) -> str:
@@ -203,7 +217,7 @@ def _valid(weighted: bool) -> str:
 def _inside(domain: Domain, grouped: bool) -> str:
     """The condition of a point in the extent and, if there are groups, in one of them."""
     within: Sql = domain.place.within(Sql("x"), Sql("y"), _functions(lambda step: step))
-    return f"{within.text} AND group_number IS NOT NULL" if grouped else within.text
+    return f"{within.text} AND is_listed" if grouped else within.text
 
 
 def _functions(let: Callable[[Sql], Sql]) -> Functions:

@@ -17,7 +17,7 @@ from dpheatmap.curator.core.query import aggregation
 from dpheatmap.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpheatmap.curator.engines.answer import Answer
+    from dpheatmap.curator.engines.answer import AddedUp, Answer
     from dpheatmap.curator.read.reading import Reading
     from dpheatmap.curator.read.slice_numbers import Slices
     from dpheatmap.curator.read.table import Table
@@ -39,14 +39,16 @@ class OpenTable:
 
     ``run`` takes the statement in DuckDB's dialect, and whether that is about several groups; ``statement`` writes it.
     An engine with ``keep`` can read a relation once and keep its rows, which the statement reads more than once; it
-    does so with what is ``read_once``, and with rows that were located for a boundary. Afterwards ``lines_left_out``
-    tells how many lines of text files were broken, and how many empty.
+    does so with what is ``read_once``, and with rows that were located for a boundary. One with ``add_up`` adds the
+    rows of a statement that is not summed up by their numbers, of which there are so many. Afterwards
+    ``lines_left_out`` tells how many lines of text files were broken, and how many empty.
     """
 
     table: Table
     run: Callable[[str, bool, Progress | None], tuple[Answer, float]]
     statement: Callable[..., str] = aggregation
     keep: Keep | None = None
+    add_up: Callable[[str, int, Progress | None], tuple[AddedUp, float]] | None = None
     read_once: bool = False
     lines_left_out: Callable[[], tuple[int, int]] = lambda: (0, 0)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -18,8 +19,9 @@ from dpheatmap._util.duckdb_connection import connect, interruptible
 from dpheatmap._util.files import not_a_pattern
 from dpheatmap.curator.core.query import RUNS
 from dpheatmap.curator.engines import OpenTable, Progress
-from dpheatmap.curator.engines.answer import Answer
+from dpheatmap.curator.engines.answer import AddedUp, Answer
 from dpheatmap.curator.engines.waiting import wait_for
+from dpheatmap.curator.read.arrow_stream import whole_numbers
 from dpheatmap.curator.read.sql_text import STEP
 from dpheatmap.errors import DataError
 from dpheatmap.place.quadtree import Ints
@@ -84,13 +86,14 @@ def open_table(events: Any, reading: Reading, slices: Slices | None) -> Iterator
         def answer_of(sql: str, grouped: bool, tick: Progress | None) -> tuple[Answer, float]:
             return readably(table, lambda: run(con, sql, folder, sort_rows, tick))
 
-        kept = partial(keep_rows, con, table=table, folder=folder)
+        def sums_of(sql: str, size: int, tick: Progress | None) -> tuple[AddedUp, float]:
+            return readably(table, lambda: add_up(con, sql, size, tick))
+
+        opened = OpenTable(table, answer_of, keep=partial(keep_rows, con, table=table, folder=folder), add_up=sums_of)
         if stream is None:  # points are converted once, and trips numbered once
-            once = reading.crs is not None or reading.several_points
-            yield OpenTable(table, answer_of, keep=kept, read_once=once)
+            yield replace(opened, read_once=reading.crs is not None or reading.several_points)
         else:
-            left_out = lambda: (stream.broken, stream.empty)  # noqa: E731
-            yield OpenTable(table, answer_of, keep=kept, read_once=True, lines_left_out=left_out)
+            yield replace(opened, read_once=True, lines_left_out=lambda: (stream.broken, stream.empty))
 
 
 def keep_rows(
@@ -187,6 +190,37 @@ def run(
     return wait_for(lambda: quietly(work), tick, lambda: con.query_progress() / 100, cancel)
 
 
+def add_up(con: duckdb.DuckDBPyConnection, sql: str, size: int, tick: Progress | None) -> tuple[AddedUp, float]:
+    """Add the weights of a statement's rows (number, weight) up by number, as they come: the sums, and the seconds.
+
+    Memory is that of the sums, however many rows there are.
+    """
+    stop = Event()
+
+    def cancel() -> None:
+        stop.set()
+        con.interrupt()
+
+    def work() -> AddedUp:
+        sums = np.zeros(size, dtype=np.int64)
+        _prepare(con, sql)
+        try:
+            with closing(whole_numbers(con.sql(sql))) as pieces:
+                for number, weight in pieces:
+                    if stop.is_set():
+                        raise KeyboardInterrupt
+                    if np.min(number, initial=0) < 0:
+                        raise AssertionError("a cell of the answer lies outside of the place; please report this")
+                    np.add.at(sums, number.astype(np.intp), weight)
+        except OSError as error:
+            problem = str(error)
+        else:
+            return AddedUp(sums)
+        raise duckdb.OutOfMemoryException if problem.startswith("Out of Memory") else duckdb.Error
+
+    return wait_for(lambda: quietly(work), tick, lambda: con.query_progress() / 100, cancel)
+
+
 def sort_rows(rows: int, pieces: Iterable[dict[str, Ints]], stop: Event) -> Answer:
     """Make the answer of the statement's rows; loading compiled loops, in half a second, pays from two pieces on."""
     if rows <= PIECE:
@@ -218,8 +252,7 @@ def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, folder: str) -> tu
     """
     answer = Path(folder, "answer")
     shutil.rmtree(answer, ignore_errors=True)
-    if f") {STEP}_text" in sql:
-        con.execute("PRAGMA disable_optimizer")  # it puts the steps of texts into each other, and does not end
+    _prepare(con, sql)
     _write(con, sql, answer, f"{_PLAIN}, ROW_GROUP_SIZE {PIECE}, ROW_GROUPS_PER_FILE 1, WRITE_EMPTY_FILE true")
     files = sorted(answer.iterdir())
     rows = sum(con.execute(f"SELECT COUNT(*) FROM {_read(file)}").fetchall()[0][0] for file in files)
@@ -230,6 +263,11 @@ def _by_way_of_disk(con: duckdb.DuckDBPyConnection, sql: str, folder: str) -> tu
             yield {name: np.asarray(values, dtype=np.int64) for name, values in piece.items()}
 
     return rows, pieces()
+
+
+def _prepare(con: duckdb.DuckDBPyConnection, sql: str) -> None:
+    if f") {STEP}_text" in sql:
+        con.execute("PRAGMA disable_optimizer")  # it puts the steps of texts into each other, and does not end
 
 
 def _write(con: duckdb.DuckDBPyConnection, sql: str, path: Path, options: str = "") -> None:

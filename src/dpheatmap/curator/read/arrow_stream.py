@@ -1,4 +1,4 @@
-"""The Arrow C stream interface that hands batches of text to DuckDB, without a copy and without pyarrow.
+"""The Arrow C stream interface: batches of text to DuckDB, and of whole numbers from it, without copy or pyarrow.
 
 DuckDB asks an object for a stream each time it scans it. It takes one batch after the other, from whichever of its
 threads is free, and releases each batch, and the stream, when it is done with them. What it has not released is kept
@@ -173,3 +173,43 @@ def stream_capsule(
     address = c.addressof(stream)
     _in_capsules[address] = stream
     return _PyCapsule_New(address, _NAME, c.cast(_drop_capsule, c.c_void_p))
+
+
+_WHOLE: dict[bytes, type[np.signedinteger[Any]]] = {b"i": np.int32, b"l": np.int64}
+
+
+def _column(child: _Array, kind: type[np.signedinteger[Any]]) -> NDArray[np.signedinteger[Any]]:
+    size = child.offset + child.length
+    if size == 0:
+        return np.empty(0, kind)
+    held = (c.c_byte * (size * np.dtype(kind).itemsize)).from_address(child.buffers[1])
+    return np.frombuffer(held, kind)[child.offset :]
+
+
+def whole_numbers(source: Any) -> Generator[list[NDArray[np.signedinteger[Any]]], None, None]:
+    """The columns of whole numbers, batch by batch, of an object with ``__arrow_c_stream__``.
+
+    A batch's arrays are gone when the next one is asked for. A stream that fails raises an OSError with its text.
+    """
+    capsule = source.__arrow_c_stream__()
+    stream = _Stream.from_address(_PyCapsule_GetPointer(id(capsule), _NAME))
+
+    def ask(function: Any, out: Any) -> Any:
+        if function(c.byref(stream), c.byref(out)) != 0:
+            raise OSError(c.string_at(stream.get_last_error(c.byref(stream))).decode(errors="replace"))
+        return out
+
+    try:
+        schema = ask(stream.get_schema, _Schema())
+        kinds = [_WHOLE[schema.children[k].contents.format] for k in range(schema.n_children)]
+        schema.release(c.byref(schema))
+        while (batch := ask(stream.get_next, _Array())).release:
+            try:
+                children = [batch.children[k].contents for k in range(batch.n_children)]
+                if any(child.null_count for child in children):
+                    raise AssertionError("a whole number of the answer is missing; please report this")
+                yield [_column(child, kind) for child, kind in zip(children, kinds, strict=True)]
+            finally:
+                batch.release(c.byref(batch))
+    finally:
+        stream.release(c.byref(stream))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dpheatmap.curator.read.table import FLOATS, TEXT, WHOLE_NUMBERS
 from dpheatmap.slicing.period import END
-from dpheatmap.slicing.zone import MICRO, Offset, offsets, reading_of
+from dpheatmap.slicing.zone import MICRO, Offset, instants, reading_of
 
 SINCE_1970 = reading_of(datetime(1970, 1, 1))
 """Microseconds between the beginning of readings and that of epoch seconds."""
@@ -74,12 +74,29 @@ def _micros(time: str, portable: bool) -> str:
     return f"{MICROS}({time})" if portable else f"CASE WHEN isfinite({time}) THEN {MICROS}({time}) END"
 
 
-def local_reading(shown: str, instant: str, zone: str | None) -> str:
-    """What a clock of a zone shows: what it showed, or shows at an instant, by bisection of the zone's table."""
-    return f"COALESCE({shown}, {instant} + {_ahead(instant, offsets(zone or 'UTC'))})"
+class LocalTime(NamedTuple):
+    """What a clock of a zone shows, as SQL, and whether that is in a public range. It means nothing outside of it."""
+
+    reading: str
+    within: str
+
+
+def local_time(shown: str, instant: str, zone: str | None, low: int, high: int) -> LocalTime:
+    """What a clock showed, or shows at an instant, by bisection of the zone's table.
+
+    Whether an instant is in the range follows from the instant alone. So who only counts rows has no need of the table.
+    """
+    table, spans = instants(zone or "UTC", low, high)
+    there = " OR ".join(f"({instant} >= {first} AND {instant} < {last})" for first, last in spans) or "FALSE"
+    return LocalTime(
+        f"COALESCE({shown}, {instant} + {_ahead(instant, table)})",
+        f"COALESCE({shown} >= {low} AND {shown} < {high}, {there}, FALSE)",
+    )
 
 
 def _ahead(instant: str, table: Sequence[Offset]) -> str:
+    if not table:
+        return "0"
     if len(table) == 1:
         return str(table[0].ahead)
     middle = len(table) // 2

@@ -13,19 +13,20 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from dpheatmap.curator.core.query import quotient
-from dpheatmap.curator.read.clock import CLOCKS, DATES, UNWRITTEN, Reading, local_reading, reading_of_column
+from dpheatmap.curator.read.clock import CLOCKS, DATES, UNWRITTEN, Reading, local_time, reading_of_column
 from dpheatmap.curator.read.sql_text import STEP, literal, quote_name
 from dpheatmap.curator.read.table import IDS, Table, type_of
 from dpheatmap.curator.read.text_times import text_steps
 from dpheatmap.errors import DataError, PrivacyRefusal
 from dpheatmap.slicing.axis import Axis
-from dpheatmap.slicing.period import CYCLES, DAY, END, Period
+from dpheatmap.slicing.period import CYCLES, DAY, Period
 
-NUMBER = "group_number"
-"""The column of a canonical relation that holds the number of a row's slice, or null."""
+NUMBER, LISTED = "group_number", "is_listed"
+"""The column of a canonical relation that holds the number of a row's slice, or null, and the one which says whether it
+has one. Who only counts rows reads the second, which takes no arithmetic of clocks."""
 GROUP, SHOWN, INSTANT, TEXT = "group_value", "time_shown", "time_instant", "time_text"
 """The columns that decide the slice: a group's name, what a clock showed, an instant, and a time as text."""
-READING = "time_reading"
+READING, TIMED, WITHIN = "time_reading", "is_timed", "is_within"
 _EVENTS = f"{STEP}_events"
 
 Role = Callable[[Table], str]
@@ -75,26 +76,31 @@ class Slices:
     def number(self, relation: str, roles: Mapping[str, str]) -> str:
         """Replace the columns of slices by `NUMBER` in a relation that has a column for each of the roles, as SQL."""
         kept = {column: f"{_EVENTS}.{column}" for column in roles if column not in self.roles()}
-        numbers, joined, period = [], "", self.axis.period
+        numbers, listed, joined, period = [], [], "", self.axis.period
         if period is not None:
             shown, instant = SHOWN, INSTANT
             if roles[TEXT] != UNWRITTEN:
                 relation = text_steps(relation, TEXT, "text_shown", "text_instant")
                 both = f"COALESCE({SHOWN}, text_shown) AS any_shown, COALESCE({INSTANT}, text_instant) AS any_instant"
                 relation, shown, instant = f"SELECT *, {both} FROM ({relation}) {STEP}_text", "any_shown", "any_instant"
-            reading = local_reading(shown, instant, period.zone)
-            relation = f"SELECT *, {reading} AS {READING} FROM ({relation}) {STEP}_zone"
+            low, high = period.range
+            time = local_time(shown, instant, period.zone, low, high)
+            known = f"COALESCE({shown}, {instant}) IS NOT NULL AS {TIMED}, {time.within} AS {WITHIN}"
+            relation = f"SELECT *, {time.reading} AS {READING}, {known} FROM ({relation}) {STEP}_zone"
             numbers.append(_slice_of_time(period, f"{_EVENTS}.{READING}"))
-            kept["x"] = f"CASE WHEN {_EVENTS}.{READING} IS NOT NULL THEN {_EVENTS}.x END AS x"
+            listed.append(f"{_EVENTS}.{WITHIN}")
+            kept["x"] = f"CASE WHEN {_EVENTS}.{TIMED} THEN {_EVENTS}.x END AS x"
         if self.axis.groups:
             # Names are listed once each, so no event is doubled.
             public = ", ".join(f"({literal(name)}, {number})" for number, name in enumerate(self.axis.groups))
             joined = f" LEFT JOIN (VALUES {public}) listed(name, number) ON {_EVENTS}.{GROUP} = listed.name"
             numbers.append(f"listed.number * {len(self.axis.times)}")
-        found = f"CAST({' + '.join(numbers)} AS INTEGER)"
+            listed.append("listed.number IS NOT NULL")
+        found, there = f"CAST({' + '.join(numbers)} AS INTEGER)", " AND ".join(listed)
         if self.alone is not None:
-            found = f"CASE WHEN {found} = {self.alone} THEN {self.alone} END"
-        return f"SELECT {', '.join(kept.values())}, {found} AS {NUMBER} FROM ({relation}) {_EVENTS}{joined}"
+            there = f"CASE WHEN {there} THEN {found} = {self.alone} ELSE FALSE END"
+        chosen = [*kept.values(), f"CASE WHEN {there} THEN {found} END AS {NUMBER}", f"{there} AS {LISTED}"]
+        return f"SELECT {', '.join(chosen)} FROM ({relation}) {_EVENTS}{joined}"
 
     def _time(self, table: Table) -> Reading:
         assert self.time is not None
@@ -107,8 +113,8 @@ class Slices:
         found = reading_of_column(quote_name(self.time), kind, portable=portable)
         if found is None:
             raise DataError(
-                f"The time column {self.time!r} is of type {kind}, which holds no times. Store times, dates or seconds "
-                "since 1970; other engines than files take no text."
+                f"The time column {self.time!r} is of type {kind}, which holds no times. Name a column of times, "
+                "dates, seconds since 1970, or text that tells them."
             )
         period = self.axis.period
         if period.zone is None and kind not in DATES:
@@ -138,17 +144,17 @@ class Slices:
 
 
 def _slice_of_time(period: Period, reading: str) -> str:
-    """The number of a reading's slice, null outside of the public range."""
-    low, high = 0 if period.start is None else period.start, END if period.end is None else period.end
-    inside = f"{reading} >= {low} AND {reading} < {high}"
+    """The number of a reading's slice, within the public range.
+
+    A reading in a cycle is below 2^40. Its quotient as a float is below the next whole number as long as its true one
+    is, because that is further away than floats are rounded.
+    """
     if period.cyclic:
         step, cycle = CYCLES[period.every]
-        found = quotient(f"({reading} % {cycle})", str(step))
-    elif period.every == "month":
-        found = _bisect(reading, [int(edge) for edge in period.edges[1:-1]], 0)
-    else:
-        found = quotient(f"({reading} - {low})", str(int(period.edges[1] - period.edges[0])))
-    return f"CASE WHEN {inside} THEN {found} END"
+        return f"FLOOR(CAST({reading} % {cycle} AS DOUBLE) / CAST('{step}' AS DOUBLE))"
+    if period.every == "month":
+        return _bisect(reading, [int(edge) for edge in period.edges[1:-1]], 0)
+    return quotient(f"({reading} - {period.range[0]})", str(int(period.edges[1] - period.edges[0])))
 
 
 def _bisect(reading: str, edges: list[int], number: int) -> str:

@@ -32,6 +32,7 @@ from dpheatmap.render.content.words import (
     ReadingWords,
     Words,
     badge_of,
+    counting_in_words,
     date_in_words,
     ranges_hold,
     sentence,
@@ -288,7 +289,7 @@ def _legend_of_nothing(unit: Unit) -> LegendWords:
 
 def _facts(release: Estimable, subject: Subject, look: Look) -> tuple[str, ...]:
     facts = (
-        subject.counting,
+        counting_in_words(release, subject),
         "Somebody who is in several areas counts in parts.",
         *(sentence(fact) for fact in trust_in_words(release)),
         sentence(f"Data: {look.source}") if look.source else "",

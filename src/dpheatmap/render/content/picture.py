@@ -34,6 +34,7 @@ from dpheatmap.render.content.words import (
     Words,
     badge_of,
     combined_in_words,
+    counting_in_words,
     date_in_words,
     priors_in_words,
     sentence,
@@ -245,7 +246,7 @@ def _facts(heat: Heatmap, subject: Subject, look: Look) -> tuple[str, ...]:
     return tuple(
         fact
         for fact in (
-            total or subject.counting,
+            total or counting_in_words(heat, subject),
             f"Smoothed over about {_rounded_length(heat)}.",
             size,
             *(sentence(fact) for fact in (*trust_in_words(heat), *combined_in_words(heat), *priors_in_words(heat))),

@@ -16,7 +16,7 @@ from dpheatmap.render.content.resampling import resize
 from dpheatmap.render.content.slice_names import SliceNames
 from dpheatmap.render.content.slice_volumes import SliceVolumes
 from dpheatmap.render.content.subject import subject_of
-from dpheatmap.render.content.words import NO_SIGNAL, ROUGH, LegendWords, badge_of, sentence
+from dpheatmap.render.content.words import NO_SIGNAL, ROUGH, LegendWords, badge_of, counting_in_slices, sentence
 
 if TYPE_CHECKING:
     from dpheatmap.heatmap.series import Series
@@ -101,9 +101,7 @@ def _takeaway(volumes: SliceVolumes, numbers: list[int], pictures: list[Picture]
 
 def _facts(series: Series, person: str, look: Look, shown: int) -> tuple[str, ...]:
     """How people count in slices, what each map shows, and which slices are shown."""
-    counting = f"Each {person} counts once over all slices, in parts if seen in several."
-    if series.release.split == "epsilon":
-        counting = f"Each {person} counts up to once in each slice."
+    counting = counting_in_slices(series.release, person)
     of = "" if series.quantity == "people" else f"Each map shows the shares of the {_plural(person)} in its own slice."
     chosen = f"{shown} of {len(series)} slices are shown, evenly spaced." if shown < len(series) else ""
     slices = sentence(f"slices {series.release.axis.words}") if look.subtitle else ""

@@ -10,7 +10,10 @@ from dpheatmap._util.number_words import plain
 from dpheatmap.design.privacy_loss import ConcentratedLoss, PrivacyLoss
 from dpheatmap.heatmap.heatmap import Heatmap
 from dpheatmap.releases.estimable import Estimable
+from dpheatmap.releases.release_slice import Slice
+from dpheatmap.releases.sliced_release import SlicedRelease
 from dpheatmap.render.content.numbers import epsilon_in_words
+from dpheatmap.render.content.subject import Subject
 
 NOT_PRIVATE = "Not private: made with a seed, for tests only"
 NO_SIGNAL = "No place stands out from the noise. This does not mean that nobody was there."
@@ -132,6 +135,22 @@ def trust_in_words(made: Heatmap | Estimable) -> tuple[str, ...]:
     """Who was trusted if there was no curator."""
     trusted = {"shuffler": "a shuffler", "servers": f"one of {made.noise.summed} servers", "nobody": "nobody"}
     return (f"trusted: {trusted[made.trust.who]}",) if made.trust.collected else ()
+
+
+def counting_in_words(made: Heatmap | Estimable, subject: Subject) -> str:
+    """How each person counts on a map. A slice's map does not know how the release is split."""
+    if isinstance(made, Slice):
+        return counting_in_slices(made.release, subject.person)
+    if isinstance(made, Heatmap) and made.slice is not None:
+        return f"Each {subject.person} counts at most once in a slice."
+    return subject.counting
+
+
+def counting_in_slices(release: SlicedRelease, person: str) -> str:
+    """How each person counts in slices."""
+    if release.split == "epsilon":
+        return f"Each {person} counts up to once in each slice."
+    return f"Each {person} counts once over all slices, in parts if seen in several."
 
 
 def combined_in_words(made: Heatmap | Estimable) -> tuple[str, ...]:

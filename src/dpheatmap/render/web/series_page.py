@@ -18,7 +18,7 @@ from dpheatmap.render.content.numbers import range_in_words
 from dpheatmap.render.content.picture import Picture, on_one_scale
 from dpheatmap.render.content.resampling import average
 from dpheatmap.render.content.slice_names import SliceNames
-from dpheatmap.render.content.words import NINE_IN_TEN, badge_of
+from dpheatmap.render.content.words import NINE_IN_TEN, badge_of, counting_in_slices
 from dpheatmap.render.formats import html
 from dpheatmap.render.web.page import around_heat, between_tags, frame, map_data
 
@@ -108,7 +108,7 @@ def data_of(series: Series, pictures: Sequence[Picture], around: dict[str, Any],
             "words": axis.words,
             "loops": axis.period is not None and axis.period.cyclic and len(axis.groups) < 2,
             "run": len(axis.times),
-            "caption": f"People at each step; over all of them together, each counts once. {NINE_IN_TEN}.",
+            "caption": f"People at each step. {counting_in_slices(series.release, person)} {NINE_IN_TEN}.",
             "slices": slices,
         },
     }
