@@ -156,9 +156,8 @@ def as_shapefile(rows: Sequence[Row], folder: Path) -> Path:
     )
     start = 32 + len(fields) + 1
     table = bytes([3, 124, 1, 1]) + struct.pack("<IHH", len(rows), start, 1 + 2 * width) + bytes(20) + fields + b"\r"
-    for user, _, _, day in rows:
-        table += b" " + b"".join(text_of(value)[:width].ljust(width) for value in (user, day))
-    path.with_suffix(".dbf").write_bytes(table + b"\x1a")
+    values = (b" " + b"".join(text_of(value)[:width].ljust(width) for value in (user, day)) for user, _, _, day in rows)
+    path.with_suffix(".dbf").write_bytes(table + b"".join(values) + b"\x1a")
     path.with_suffix(".cpg").write_text("UTF-8")
     path.with_suffix(".prj").write_text('GEOGCS["WGS 84",UNIT["degree",0.0174532925199433]]')
     return path

@@ -93,7 +93,8 @@ def command(
 ) -> None:
     """Measure where people are in FILE, under differential privacy.
 
-    FILE is CSV, Parquet or JSON, a folder or quoted glob of these, or postgresql://host/name with --table. Example:
+    FILE is CSV, Parquet, JSON, Excel, SQLite, GeoPackage, GeoJSON, a shapefile, FlatGeobuf, GPX or zipped CSV, a folder
+    or quoted glob of these, or postgresql://host/name with --table. Example:
 
     \b
     dpheatmap release trips.parquet --epsilon 1 --user rider --x lon --y lat --bbox=-74.1,40.6,-73.8,40.9 \\

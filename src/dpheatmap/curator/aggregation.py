@@ -29,8 +29,8 @@ def aggregate(
     Parameters
     ----------
     events : path, data frame, relation or URL
-        A path, glob or folder (CSV, Parquet, GeoParquet, JSON), a pandas, Polars or Arrow table, a DuckDB relation, a
-        Spark data frame, or the URL of a PostgreSQL database.
+        A path, glob or folder (CSV, Parquet, JSON, Excel, GeoJSON, GPX and more), a pandas, Polars or Arrow table, a
+        DuckDB relation, a Spark data frame, or the URL of a PostgreSQL database.
     domain : Domain
         The public place.
     progress : callable, optional

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import geopandas
+import numpy as np
 import pytest
 import shapely
 
 import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.curator import inspect_table
+from dpheatmap.curator.read.geojson_records import ENDED, STATES, split_elements
 from dpheatmap.errors import BrokenRecord, DataError, ParameterError, PrivacyRefusal
 from helpers.file_formats import (
     OF_POINTS,
@@ -293,6 +295,22 @@ def test_documents_are_read_however_they_are_laid_out(tmp_path: Path) -> None:
     assert outcome(tmp_path / "e.geojson", **POINTS)[0] == {}
 
 
+def test_pieces_of_a_document_don_t_matter() -> None:
+    """Whatever is cut: strings, escapes and brackets go on in the next piece."""
+    odd = json.dumps({"a": '\\"],}{[', "b": [[], {"c": "\\"}]})
+    elements = [*map(feature, ROWS), odd, "[1, [2]]", '"x, y"']
+    inside = ",\r\n ".join(elements).encode() + b"]"
+    for size in range(1, 9):
+        state, found = np.zeros(STATES, np.int64), b""
+        for at in range(0, len(inside), size):
+            piece = np.frombuffer(inside[at : at + size], np.uint8)
+            out = np.empty(len(piece), np.uint8)
+            _, written = split_elements(piece, len(piece), out, state)
+            found += out[:written].tobytes()
+        assert [line.strip().decode() for line in found.split(b"\n")] == elements
+        assert state[ENDED]
+
+
 def test_a_feature_that_is_too_long_or_no_text_is_broken_alone(tmp_path: Path) -> None:
     good, long = feature(ROWS[0]), feature(("eve", 0.5, 0.5, "x" * 3_000_000))
     bad = feature(("eve", 0.5, 0.5, "?!")).encode().replace(b"?!", b"\xff\xfe")
@@ -341,6 +359,7 @@ def test_tracks_routes_and_waypoints_have_times(tmp_path: Path) -> None:
 def test_shapefiles_need_their_dbf_and_a_known_encoding(tmp_path: Path) -> None:
     path = as_shapefile([("é", 0.1, 0.1, "ü")], tmp_path)
     assert people(path, **POINTS, where="day = 'ü'") == 1
+    assert people(tmp_path, **POINTS) == 1, "a folder, with the files beside"
     path.with_suffix(".cpg").write_text("SHIFT_JIS")
     with pytest.raises(DataError, match="names no encoding that is read"):
         people(path, **POINTS)

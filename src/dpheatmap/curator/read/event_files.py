@@ -50,6 +50,8 @@ _READERS: dict[str, Format] = {
     "flatgeobuf": FlatGeobufs(),
 }
 """Readers that make lines of a file's records, by format."""
+_BESIDE = (".dbf", ".shx", ".prj", ".cpg", ".qpj", ".qix", ".sbn", ".sbx", ".qmd", ".shp.xml")
+"""Endings of the files that a shapefile consists of, besides the .shp."""
 _STORES = re.compile(r"(s3|s3a|s3n|gs|gcs|r2|https?)://")
 
 
@@ -95,6 +97,8 @@ def open_files(
             )
         raise DataError(f"No file is called {path!r} or matches it. Check the path.")
     _refuse_names_that_are_no_text(files)
+    if any(file.lower().endswith(".shp") for file in files):
+        files = [file for file in files if not file.lower().endswith(_BESIDE)]
     sources = [source for file in files for source in _sources(file)]
     formats = {_format(file.path if file.member is None else file.member) for file in sources}
     if len(formats) != 1:

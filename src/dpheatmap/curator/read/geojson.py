@@ -94,7 +94,7 @@ def open_geojson(
     user = question.user if question is not None and question.user in keys else None
     parser = GeoJsonParser([*keys, *point], user, whole=not in_lines)
     opened = open_keys(con, made, name, folder_keys, parser, skip)
-    return with_points(opened, keys, _POINT, point, systems[0], listed=False)
+    return with_points(opened, keys, _POINT, point, systems[0])
 
 
 def _head(file: TextFile) -> tuple[int, Geometry]:

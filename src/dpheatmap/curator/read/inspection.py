@@ -73,6 +73,8 @@ def inspect_table(events: Any, *, read_rows: bool, table: str | None = None) -> 
         found = {role: _candidates(role, opened) for role in _WORDS}
         found |= _trips(opened, found)
         guesses = {role: names for role, names in found.items() if role in _ALWAYS or names}
+        if opened.units:
+            guesses["user"] = tuple(opened.units)
         if opened.geometries:
             guesses["geometry"] = tuple(opened.geometries)
         private = readably(opened, lambda: _numbers(con, opened, guesses)) if read_rows else {}

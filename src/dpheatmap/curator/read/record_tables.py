@@ -60,21 +60,22 @@ def open_records(
     sources = [file._replace(lines=partial(form.lines, file.path, table, wanted)) for file in files]
     parser = RecordParser(sorted({*asked, *(point or ())}), user, form.record)
     opened = open_keys(con, sources, name, folder_keys, parser, skip)
-    if point is None or layout.point is None or layout.geometry is None:
-        return replace(opened, columns=_texts([*layout.columns, *opened.folders]), listed=True, units=form.units)
-    made = with_points(opened, plain, layout.point, point, layout.geometry, listed=True)
-    return replace(made, columns=_texts([*layout.columns, *opened.folders]), units=form.units)
+    columns = _texts([*layout.columns, *opened.folders])
+    listed = question is None or len(question.columns - set(columns)) <= 1  # a sheet without names has other words
+    if point is not None and layout.point is not None and layout.geometry is not None:
+        opened = with_points(opened, plain, layout.point, point, layout.geometry)
+    return replace(opened, columns=columns, listed=listed, units=form.units)
 
 
 def with_points(
-    opened: Table, columns: Sequence[str], column: str, point: tuple[str, str], geometry: Geometry, *, listed: bool
-) -> Table:
+    opened: Table, columns: Sequence[str], column: str, point: tuple[str, str], geometry: Geometry
+) -> Table:  # fmt: skip
     """A table whose rows have the coordinates of points under two keys, with a column that stands for the points."""
     x, y = (f"TRY_CAST({quote_name(key)} AS DOUBLE)" for key in point)
     shown = f"CASE WHEN {x} IS NOT NULL THEN 'a point' END AS {quote_name(column)}"
     return replace(
         opened, relation=f"(SELECT *, {shown} FROM {opened.relation})",
-        columns=_texts([*columns, column, *opened.folders]), listed=listed,
+        columns=_texts([*columns, column, *opened.folders]),
         geometries={column: geometry}, points={column: (x, y)},
     )  # fmt: skip
 

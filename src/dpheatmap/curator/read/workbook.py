@@ -71,11 +71,9 @@ class Workbooks:
 
     def lines(self, path: str, table: str | None, wanted: Wanted) -> Iterator[bytes]:
         """Read the rows of a sheet below its first."""
-        columns = self.layout(path, table).columns
-        places = [columns.index(column) for column in wanted.columns]
-        id_place = None if wanted.user is None else columns.index(wanted.user)
-        rows = _cells(path, _sheet(path, table), _book(path), id_place)
-        next(rows, None)
+        rows = _cells(path, _sheet(path, table), _book(path), wanted.user)
+        names = {name: place for place, name in next(rows, {}).items()}
+        places = [names[column] for column in wanted.columns]
         for cells in rows:
             yield wanted.line([cells.get(at) for at in places]) if cells else b"\n"
 
@@ -164,9 +162,11 @@ def _dates(path: str) -> frozenset[int]:
     return frozenset(number for number, style in enumerate(styles) if style in shown)
 
 
-def _cells(path: str, part: str, book: _Book, id_place: int | None = None) -> Iterator[dict[int, Any]]:
-    """The values of each row by the number of their column. Ids are no dates, for a date is not its text."""
+def _cells(path: str, part: str, book: _Book, user: str | None = None) -> Iterator[dict[int, Any]]:
+    """The values of each row by the number of their column. Those of ``user`` are no dates: a date is not its text."""
     row: dict[int, Any] = {}
+    id_place: int | None = None
+    is_first = True
     place, spoken = -1, 0
     stored: str | None = ""
     inline: list[str | None] = []
@@ -176,6 +176,9 @@ def _cells(path: str, part: str, book: _Book, id_place: int | None = None) -> It
             if at == START:
                 row, place = {}, -1
             else:
+                if is_first:
+                    id_place = next((at for at, name in row.items() if name == user), None)
+                is_first = False
                 yield row
         elif name == "c" and at == START:
             place, stored, inline, spoken = _column(attributes.get("r", ""), place + 1), "", [], 0
