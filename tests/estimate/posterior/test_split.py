@@ -86,10 +86,10 @@ def test_a_part_that_is_hardly_expected_but_seen(concentration: float) -> None:
         small = float(np.exp(rng.uniform(np.log(0.03), 0.0)))
         mass, scales, part = float(np.exp(rng.uniform(-1, 9))), np.exp(rng.uniform(-1, 3, 2)), rng.random() ** 2
         seen = [(mass * b + rng.laplace(0.0, s), s) for b, s in zip((part, 1 - part), scales, strict=True)]
-        powers = [small, 2.0 * concentration - small]
+        (a, first), (b, second) = zip((small, 2.0 * concentration - small), seen, strict=True)
         if k % 2:
-            powers, seen = powers[::-1], seen[::-1]
-        check(by_cells(*powers, mass, *seen), by_sums(*powers, mass, *seen), rel=0.06)
+            a, b, first, second = b, a, second, first
+        check(by_cells(a, b, mass, first, second), by_sums(a, b, mass, first, second), rel=0.06)
 
 
 @pytest.mark.parametrize(
