@@ -79,7 +79,7 @@ def gaussians(people: int) -> Place:
 
 def compare(what: str, places: list[Place], people: int, epsilon: str, limit: float) -> bool:
     """The ratio of the EMDs, looking over not looking, and the cells that are published."""
-    found = defaultdict(list)
+    found = defaultdict[object, list[float]](list)
     for counts, points in crowds(places, people):
         true, exact = smooth(true_distribution(counts), SIGMA, SIZE), Fraction(epsilon)
         found["at once"].append(emd(true, at_once(counts, exact, people).distribution()))

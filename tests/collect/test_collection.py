@@ -37,7 +37,9 @@ def opened(operator: PrivateKey, model: str = "servers", **options: Any) -> Coll
 
 @pytest.mark.parametrize("model", ["servers", "shuffle", "local"])
 def test_what_was_saved_is_read_back(operator: PrivateKey, model: str, tmp_path: Path) -> None:
-    options = {"servers": {"depth": 2}, "shuffle": {"width": 5, "decay": 0.6}, "local": {"width": 5}}
+    options: dict[str, dict[str, Any]] = {
+        "servers": {"depth": 2}, "shuffle": {"width": 5, "decay": 0.6}, "local": {"width": 5}
+    }  # fmt: skip
     before = opened(operator, model, **options[model])
     before.save(tmp_path / "c.json")
     after = Collection.read(tmp_path / "c.json", operator.public.text)

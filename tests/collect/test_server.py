@@ -175,9 +175,9 @@ def test_a_server_that_draws_new_noise_for_an_old_question_would_be_seen(
 ) -> None:
     """The planted bug: after a restart the answer is drawn again, and the new one is told."""
 
-    def forgetful(self: Server, step: Step, sums: ShareSums) -> None:
+    def forgetful(self: Server, step: Step) -> None:
         self.state.write("DELETE FROM answers WHERE number = ? AND server = ?", step.number, self.number)
-        self._store(step.number, step.digest, sums.answer(step.asked).astype("<u8").tobytes())
+        self._store(step.number, step.digest, self._share_sums.answer(step.asked).astype("<u8").tobytes())
 
     monkeypatch.setattr(Server, "_answer", forgetful)
     seen = run_with_restarts(open_stage(tmp_path))
@@ -195,8 +195,9 @@ def test_only_the_questions_of_its_own_walk_are_answered(tmp_path: Path) -> None
             with pytest.raises(Refused, match="One of the servers lies or is broken") as refusal:
                 stage.role(0).answer(number, digest.hex())
             assert refusal.value.status == 410
-    with pytest.raises(Refused, match="not answered yet"):
-        stage.role(0).answer(max(mine) + 1, digests[1].hex())
+    for beyond in (max(mine) + 1, -1, 10**30):
+        with pytest.raises(Refused, match="not answered yet"):
+            stage.role(0).answer(beyond, digests[1].hex())
     assert answers_of(stage, 0) == mine
 
 
@@ -232,12 +233,12 @@ def lie_to(stage: Cast, liar: int, listener: int, lie: Lie, monkeypatch: pytest.
     """Let a server believe that another one answers with lies; the questions that it asked."""
     right, hear, asked, current = Server._payload_of, Server._answer, list[Step](), list[Step]()
 
-    def remember(self: Server, step: Step, sums: ShareSums) -> None:
+    def remember(self: Server, step: Step) -> None:
         if self is stage.role(listener):
             current[:] = [step]
             if step.number > len(asked):
                 asked.append(step)
-        hear(self, step, sums)
+        hear(self, step)
 
     def deceived(self: Server, server: int, number: int, digest: bytes, size: int) -> bytes:
         if self is stage.role(listener) and server == liar and number > 0 and not self._body_of(server, number):
@@ -385,7 +386,7 @@ def test_replayed_reordered_and_forged_answers_are_not_taken(tmp_path: Path, mon
     """What somebody on the line can send: an earlier answer, that of another server, or one signed by nobody."""
     stage = open_stage(tmp_path)
     right, later = stage.network.fetch, list[str]()
-    forged = [
+    forged: list[Callable[[bytes], bytes]] = [
         lambda digest: answers_of(stage, 1).get(0, (b"", b""))[1],
         lambda digest: answers_of(stage, 0)[1][1],
         lambda digest: bytes(SIGNATURE) + digest + bytes(8),

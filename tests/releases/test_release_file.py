@@ -329,7 +329,7 @@ def entry(key: str, value: Any) -> Callable[[dict[str, Any]], Any]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (entry("format", 5), "of format 5, and this version reads up to 4. Update"),
+        (entry("format", 6), "of format 6, and this version reads up to 5. Update"),
         (entry("format", "1"), "of format '1'"),
         (lambda m: m.pop("format"), "of format None"),
         (levels(lambda entries: entries[0].update(share=1)), "can't be understood"),

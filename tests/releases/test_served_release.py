@@ -131,7 +131,7 @@ def test_the_posterior_reads_every_answer_with_the_noise_of_all_servers() -> Non
 @pytest.mark.parametrize("units", [None, 4, UNITS])
 def test_the_spot_is_found_and_told_with_its_uncertainty(units: int | None) -> None:
     heat = served(units=units).heatmap(size=16, sigma=0.02)
-    assert np.unravel_index(heat.values.argmax(), (16, 16)) == (4, 4)
+    assert divmod(int(heat.values.argmax()), 16) == (4, 4)
     assert heat.values.max() > 0.3
     assert heat.std is not None
     assert (heat.std > 0).all()

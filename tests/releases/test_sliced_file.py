@@ -102,7 +102,7 @@ def with_value(column: str, row: int, change: Callable[[int], int]) -> Callable[
 @pytest.mark.parametrize(
     ("metadata", "rows", "words"),
     [
-        (lambda m: m.update(format=5), nothing, "of format 5"),
+        (lambda m: m.update(format=6), nothing, "of format 6"),
         (lambda m: m["slices"]["time"].update(every="weekday"), nothing, "can't be understood"),
         (lambda m: m["slices"]["time"].update(every="fortnight"), nothing, "can't be understood"),
         (lambda m: m["families"][0].update(pooled="1/2"), nothing, "not those that its count of everybody leads to"),

@@ -84,6 +84,8 @@ def _release_of_answers(terms: ServerTerms, payloads: list[bytes]) -> Release:
             "One of them is broken or lies: find out which, and collect again."
         )
     agreed = ContributionSet.from_bytes(payloads[0][:_HEADER])
+    if not terms.n_min <= agreed.participants <= terms.n_max:
+        raise _contradiction()
     left = [np.frombuffer(payload, dtype="<u8", offset=start).astype(np.uint64) for payload in payloads]
 
     def hear(step: Step) -> list[Words]:

@@ -21,6 +21,7 @@ it anything: others name the question that they expect, and get the stored answe
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 
 import numpy as np
 
@@ -36,6 +37,8 @@ from dpheatmap.errors import PrivacyRefusal
 Entries = set[bytes]
 _SET = 0
 """The set stands before the first question, and is agreed upon like an answer."""
+_NEVER = 2**31
+"""A number that no question has."""
 
 
 class _WaitingError(Exception):
@@ -56,9 +59,10 @@ class Server(Receiver):
 
     def answer(self, number: int, digest: str) -> bytes:
         """The stored answer to a question, signed; refused if this server's own question of that number is another."""
-        found = self.state.rows("SELECT digest, body FROM answers WHERE number = ? AND server = ?", number, self.number)
         if self.phase() == "refused":
             self.outcome()
+        at = min(number, _NEVER)
+        found = self.state.rows("SELECT digest, body FROM answers WHERE number = ? AND server = ?", at, self.number)
         if not found:
             raise Refused(404, "This question was not answered yet. Ask again later.")
         ((known, body),) = found
@@ -70,6 +74,7 @@ class Server(Receiver):
     def forget(self) -> None:
         """Delete all contributions, and their sum."""
         super().forget()
+        self.__dict__.pop("_share_sums", None)
         self.state.write("DELETE FROM facts WHERE name = 'sums'")
 
     def _conclude(self) -> bool:
@@ -144,10 +149,10 @@ class Server(Receiver):
         described = self.state.fact("set") or b""
         for number in range(len(self.collection.parties)):
             self._payload_of(number, _SET, hashlib.sha256(described).digest(), 0)
-        sums, mine = self._share_sums(), list[Words]()
+        mine = list[Words]()
 
         def hear(step: Step) -> list[Words]:
-            self._answer(step, sums)
+            self._answer(step)
             size = WORD // 8 * len(step.asked.cells)
             payloads = [
                 self._payload_of(number, step.number, step.digest, size)
@@ -162,17 +167,18 @@ class Server(Receiver):
             self.publish(described + transcript.digest + np.concatenate(mine).astype("<u8").tobytes())
             self.forget()
 
+    @cached_property
     def _share_sums(self) -> ShareSums:
         stored = np.frombuffer(self.state.fact("sums") or b"", dtype="<u8")
         return ShareSums(self.collection.served, stored.astype(np.uint64))
 
-    def _answer(self, step: Step, sums: ShareSums) -> None:
+    def _answer(self, step: Step) -> None:
         """Draw and store the answer to a question, unless it is stored."""
-        with self.state.transaction():
-            if not self._body_of(self.number, step.number):
-                self._store(step.number, step.digest, sums.answer(step.asked).astype("<u8").tobytes())
+        if self._body_of(self.number, step.number) is None:
+            self._store(step.number, step.digest, self._share_sums.answer(step.asked).astype("<u8").tobytes())
 
     def _store(self, number: int, digest: bytes, words: bytes) -> None:
+        """Write down an own answer; a second one to the same question is an error of the database."""
         body = self.key.sign(digest + words, self.collection.purpose(f"answer {number}"))
         self.state.write("INSERT INTO answers VALUES (?, ?, ?, ?)", number, self.number, digest, body)
 
