@@ -67,14 +67,14 @@ def test_faint_slices_are_told_from_published_values() -> None:
 def test_slices_apart_are_read_with_all_others_at_once() -> None:
     """Three slices of one map with volumes of 1, 2 and 4: maps of the others are the same map, whatever they weigh."""
     rng = np.random.default_rng(3)
-    cells = np.unique(rng.integers(0, 64, (60, 2)), axis=0)
-    weights = rng.integers(20, 200, len(cells)) * UNITS
+    x, y = np.unique(rng.integers(0, 64, (60, 2)), axis=0).T
+    weights = rng.integers(20, 200, len(x)) * UNITS
     releases = tuple(
-        seeded_release(Counts.from_cells(Domain.unit(6), *cells.T, volume * weights), seed=volume, epsilon=4)
+        seeded_release(Counts.from_cells(Domain.unit(6), x, y, volume * weights), seed=volume, epsilon=4)
         for volume in (1, 2, 4)
     )
     with_volumes = mean_maps_of_others(releases, volumes=(1.0, 2.0, 4.0))
-    truth, codes = Counts.from_cells(Domain.unit(6), *cells.T, weights), Domain.unit(6).codes(6)
+    truth, codes = Counts.from_cells(Domain.unit(6), x, y, weights), Domain.unit(6).codes(6)
     share = truth.exact(6, codes).astype(np.float64) / truth.total
     for measure, equal in zip(with_volumes, mean_maps_of_others(releases), strict=True):
         assert measure is not None
