@@ -85,11 +85,11 @@ def test_a_part_that_is_hardly_expected_but_seen(concentration: float) -> None:
     for k in range(25):
         small = float(np.exp(rng.uniform(np.log(0.03), 0.0)))
         mass, scales, part = float(np.exp(rng.uniform(-1, 9))), np.exp(rng.uniform(-1, 3, 2)), rng.random() ** 2
-        seen = [(mass * b + rng.laplace(0.0, s), s) for b, s in zip((part, 1 - part), scales, strict=True)]
-        (a, first), (b, second) = zip((small, 2.0 * concentration - small), seen, strict=True)
+        left, right = ((mass * b + rng.laplace(0.0, s), s) for b, s in zip((part, 1 - part), scales, strict=True))
+        p, q = small, 2.0 * concentration - small
         if k % 2:
-            a, b, first, second = b, a, second, first
-        check(by_cells(a, b, mass, first, second), by_sums(a, b, mass, first, second), rel=0.06)
+            p, q, left, right = q, p, right, left
+        check(by_cells(p, q, mass, left, right), by_sums(p, q, mass, left, right), rel=0.06)
 
 
 @pytest.mark.parametrize(
