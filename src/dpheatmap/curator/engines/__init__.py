@@ -70,7 +70,7 @@ def open_events(events: Any, reading: Reading, slices: Slices | None = None) -> 
     if is_database(events):
         from dpheatmap.curator.engines import postgres
 
-        _refuse("PostgreSQL", memory=reading.memory, engine=reading.engine, **_embedded(reading))
+        _refuse("PostgreSQL", memory=reading.memory, engine=reading.engine, **_embedded_only(reading))
         return postgres.open_database(events, reading.table)
     from dpheatmap.curator.engines import duckdb
 
@@ -81,7 +81,7 @@ def _is_spark_frame(events: object) -> bool:
     return type(events).__module__.startswith("pyspark.sql.")
 
 
-def _embedded(reading: Reading) -> dict[str, object]:
+def _embedded_only(reading: Reading) -> dict[str, object]:
     """The options that only the embedded engine knows."""
     return {"crs": reading.crs, "points": reading.points, "numbers": reading.numbers}
 

@@ -16,7 +16,7 @@ from dpheatmap._util.database_url import public_url
 from dpheatmap._util.files import matching, not_a_pattern
 from dpheatmap.curator.engines.duckdb import quietly
 from dpheatmap.curator.read.flatgeobuf import FlatGeobufs
-from dpheatmap.curator.read.geojson import LINES, open_geojson
+from dpheatmap.curator.read.geojson_features import LINES, open_geojson
 from dpheatmap.curator.read.gpx import Tracks
 from dpheatmap.curator.read.parquet import open_parquet
 from dpheatmap.curator.read.question import Question

@@ -117,7 +117,7 @@ def _features(file: BinaryIO, path: str, number: int) -> Iterator[bytes | None]:
     while start := file.read(4):
         found += 1
         if len(start) < 4:
-            raise _damaged(path)
+            raise _damage(path)
         (size,) = struct.unpack("<I", start)
         if size > LONGEST:
             file.seek(size, os.SEEK_CUR)
@@ -125,10 +125,10 @@ def _features(file: BinaryIO, path: str, number: int) -> Iterator[bytes | None]:
             continue
         data = file.read(size)
         if len(data) < size:
-            raise _damaged(path)
+            raise _damage(path)
         yield data
     if number not in (0, found):
-        raise _damaged(path)
+        raise _damage(path)
 
 
 def _line(feature: _Table, header: _Header, places: list[int], wanted: Wanted) -> bytes:
@@ -170,7 +170,7 @@ def _text(value: bytes) -> str | None:
         return None
 
 
-def _damaged(path: str) -> DataError:
+def _damage(path: str) -> DataError:
     return DataError(f"{Path(path).name!r} is damaged, or not FlatGeobuf. Export it anew.")
 
 
@@ -191,7 +191,7 @@ def _header(path: str) -> _Header:
         start = 12 + size + _size_of_index(features, table.number(9, "H", 16))
         return _Header(names, kinds, table.number(2, "B"), _system(table.table(10)), start, features)
     except (struct.error, UnicodeDecodeError, OSError, IndexError):
-        raise _damaged(path) from None
+        raise _damage(path) from None
 
 
 def _size_of_index(features: int, node: int) -> int:

@@ -16,7 +16,7 @@ from dpheatmap.curator.read.record_stream import own_problem
 from dpheatmap.curator.read.sql_text import quote_name
 from dpheatmap.curator.read.table import FLOATS, Table
 from dpheatmap.curator.read.text import CsvParser, looks_like_data
-from dpheatmap.curator.read.written_numbers import PATTERNS, hint_of, is_written
+from dpheatmap.curator.read.written_numbers import PATTERNS, hint_of, match_of
 from dpheatmap.errors import DataError
 
 # Words that names of columns are made of, best first; "start_lng" and "userId" are split into words before.
@@ -150,7 +150,7 @@ def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str,
         chosen += [f"MIN({finite}) AS low{k}", f"MAX({finite}) AS high{k}", f"COUNT(*) - COUNT({finite}) AS bad{k}"]
         for way in PATTERNS:
             text = f"CAST({quote_name(name)} AS VARCHAR)"
-            chosen.append(f"COUNT(CASE WHEN {number} IS NULL AND {is_written(text, way)} THEN 1 END) AS {way}{k}")
+            chosen.append(f"COUNT(CASE WHEN {number} IS NULL AND {match_of(text, way)} THEN 1 END) AS {way}{k}")
     sql = f"SELECT COUNT(*) AS n, {', '.join(chosen)} FROM {table.relation}"
     with own_problem(table.stream):
         row = quietly(lambda: con.execute(sql).fetchone(), table.name)

@@ -77,14 +77,14 @@ class Shapefiles:
             for _ in range(known.rows):
                 row, point = rows.read(known.width), next(points, _NO_MORE)
                 if len(row) < known.width or point is _NO_MORE:
-                    raise _damaged(path)
+                    raise _damage(path)
                 if row[0] == _DELETED:
                     yield b"\n"
                 else:
                     values = [_value(row[f.start : f.start + f.width], f, known.encoding) for f in chosen]
                     yield wanted.line(values, *(point or (None, None)))
             if next(points, _NO_MORE) is not _NO_MORE:
-                raise _damaged(path)
+                raise _damage(path)
 
 
 def _beside(path: str, ending: str) -> str:
@@ -93,7 +93,7 @@ def _beside(path: str, ending: str) -> str:
     return next((file for file in found if os.path.isfile(file)), found[0])
 
 
-def _damaged(path: str) -> DataError:
+def _damage(path: str) -> DataError:
     return DataError(f"{Path(path).name!r} is damaged, or its .dbf is. Export it anew.")
 
 
@@ -101,14 +101,14 @@ def _points(file: BinaryIO, path: str) -> Iterator[tuple[float, float] | None]:
     """The points in their order; None for other shapes."""
     header = file.read(_HEADER)
     if len(header) < _HEADER or struct.unpack_from(">i", header)[0] != _MAGIC:
-        raise _damaged(path)
+        raise _damage(path)
     while len(start := file.read(_RECORD)) == _RECORD:
         size = 2 * struct.unpack(">ii", start)[1]
         if size < 4:
-            raise _damaged(path)
+            raise _damage(path)
         content = file.read(min(size, _LONGEST))
         if len(content) < min(size, _LONGEST):
-            raise _damaged(path)
+            raise _damage(path)
         if size > _LONGEST:
             file.seek(size - _LONGEST, os.SEEK_CUR)
         if len(content) >= 20 and struct.unpack_from("<i", content)[0] in _KINDS:
@@ -136,7 +136,7 @@ def _table(path: str) -> _Table:
         fields.append(_Field(_text(name, encoding) or "", chr(rest[place + 11]), at, size))
         at += size
     if at != width or not fields:
-        raise _damaged(path)
+        raise _damage(path)
     return _Table(rows, start, width, tuple(fields), encoding)
 
 

@@ -136,11 +136,11 @@ def _texts(path: str) -> Iterator[str | None]:
         elif element.name == "t" and element.at == END and not spoken:
             pieces.append(element.text)
         elif element.name == "si" and element.at == END:
-            yield _joined(pieces)
+            yield _whole_text(pieces)
             pieces.clear()
 
 
-def _joined(pieces: list[str | None]) -> str | None:
+def _whole_text(pieces: list[str | None]) -> str | None:
     """The text of all pieces; None if one was too long."""
     known = [piece for piece in pieces if piece is not None]
     return "".join(known) if len(known) == len(pieces) else None
@@ -170,8 +170,7 @@ def _cells(path: str, part: str, book: _Book, user: str | None = None) -> Iterat
     place, spoken = -1, 0
     stored: str | None = ""
     inline: list[str | None] = []
-    for element in _parts(path, part):
-        at, name, attributes, text = element
+    for at, name, attributes, text in _parts(path, part):
         if name == "row":
             if at == START:
                 row, place = {}, -1
@@ -189,10 +188,10 @@ def _cells(path: str, part: str, book: _Book, user: str | None = None) -> Iterat
         elif name == "t" and at == END and not spoken:
             inline.append(text)
         elif name == "c":
-            written = _joined(inline) if attributes.get("t") == "inlineStr" else stored
+            written = _whole_text(inline) if attributes.get("t") == "inlineStr" else stored
             value = None if written is None else _value(attributes.get("t", "n"), written, book)
             if isinstance(value, int | float) and not isinstance(value, bool) and place != id_place:
-                value = _shown(value, attributes.get("s", ""), book)
+                value = _date_or_number(value, attributes.get("s", ""), book)
             if value is not None:
                 row[place] = value
 
@@ -227,7 +226,7 @@ def _value(kind: str, text: str, book: _Book) -> Any:
         return None
 
 
-def _shown(value: int | float, style: str, book: _Book) -> Any:
+def _date_or_number(value: int | float, style: str, book: _Book) -> Any:
     """A number, as a date and a time if its cell's style shows one."""
     if not style.isdecimal() or int(style[:9]) not in book.dates or not 1 <= value < 2_958_466:
         return value

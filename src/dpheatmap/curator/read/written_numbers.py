@@ -32,7 +32,7 @@ _WORDS = {
 }
 
 
-def is_written(text: str, way: str) -> str:
+def match_of(text: str, way: str) -> str:
     """The condition, as SQL, that a text is a number that is written in a way."""
     pattern = PATTERNS[way] if way != "degrees" else f"(?i){PATTERNS[way]}"
     return f"regexp_full_match({text}, {literal(pattern)})"
@@ -44,7 +44,7 @@ def number_of(text: str, way: str, axis: str) -> str:
         return _degrees_of(text, *LETTERS[axis])
     kept = "[^0-9,+-]" if way == "comma" else "[^0-9.+-]"
     plain = f"replace(regexp_replace({text}, {literal(kept)}, '', 'g'), ',', '.')"
-    return f"CASE WHEN {is_written(text, way)} THEN TRY_CAST({plain} AS DOUBLE) END"
+    return f"CASE WHEN {match_of(text, way)} THEN TRY_CAST({plain} AS DOUBLE) END"
 
 
 def _degrees_of(text: str, above: str, below: str) -> str:

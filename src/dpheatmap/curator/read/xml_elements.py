@@ -55,8 +55,9 @@ def elements(file: Readable) -> Iterator[Element]:
             raise XmlProblem
         texts.append([])
         sizes.append(0)
-        known.append({_local(key): value for key, value in attributes.items()})
-        found.append(Element(START, _local(name), known[-1], ""))
+        plain = {_local(key): value for key, value in attributes.items()} if " " in "".join(attributes) else attributes
+        known.append(plain)
+        found.append(Element(START, _local(name), plain, ""))
 
     def end(name: str) -> None:
         text = "".join(texts.pop()) if sizes.pop() <= LONGEST_VALUE else None
