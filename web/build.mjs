@@ -36,6 +36,7 @@ const entries = [
   ["page.ts", "map", target, "iife"],
   ["boot.ts", "boot", target, "iife"],
   ["notebook.ts", "notebook", target, "iife"],
+  ["widget.ts", "widget", target, "esm"],
   ["app/main.ts", "app", app, "esm"],
   ["app/view.ts", "view", app, "esm"],
 ];

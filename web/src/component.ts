@@ -17,12 +17,13 @@ import { type Layout, watchLayout } from "./layout";
 import { Legend, type LegendParts, legendParts } from "./legend";
 import { HeatMap } from "./map";
 import { pictureOf } from "./picture";
-import { atFractions, atOwn, type LngLat, WHOLE } from "./place";
+import { atFractions, atOwn, fractionsAt, type LngLat, WHOLE } from "./place";
 import { Places } from "./places";
 import { onPrint } from "./print";
 import { readingAt } from "./reading";
 import { Readout } from "./readout";
 import { find, searchField } from "./search";
+import { type Chosen, selection } from "./selection";
 import { Settings } from "./settings";
 import { Slices, withSlice } from "./slices";
 import { Slider } from "./slider";
@@ -49,6 +50,7 @@ export class HeatmapView {
   private data: MapData;
   private layout: Layout = "wide";
   private printing = false;
+  private selects = false;
   private nearest = 0; // the zoom that shows all of it
   private map: HeatMap | null = null;
   private readonly heat: Heat;
@@ -117,6 +119,18 @@ export class HeatmapView {
     if (!point) return null;
     const { left, top } = this.frame.stage.getBoundingClientRect();
     return { x: left + point.x, y: top + point.y };
+  }
+
+  /** Let the reader select a box or an area; `tell` is told of each choice. */
+  select(tell: (chosen: Chosen) => void): void {
+    const buttons = this.root.querySelector<HTMLElement>(".zoom");
+    if (!this.map || !buttons || this.selects) return;
+    this.selects = true;
+    const areaAt = (at: LngLat) => {
+      const { x, y } = fractionsAt(this.data, at);
+      return this.areas?.at(x, y)?.name ?? null;
+    };
+    this.ends.push(selection({ data: this.data, map: this.map.map, buttons, stage: this.frame.stage, areaAt }, tell));
   }
 
   destroy(): void {

@@ -12,7 +12,11 @@ if (root && text) {
     (view) => {
       Object.assign(window, { dpheatmap: view });
       root.setAttribute("data-ready", "true");
-      if (parent !== window) parent.postMessage("dpheatmap:ready", "*");
+      if (parent === window) return;
+      window.addEventListener("message", ({ source, data }) => {
+        if (source === parent && data === "dpheatmap:select") view.select((chosen) => parent.postMessage({ dpheatmap: chosen }, "*"));
+      });
+      parent.postMessage("dpheatmap:ready", "*");
     },
     () => root.replaceChildren("This map could not be read: the file is damaged or the browser too old."),
   );

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
     from dpheatmap.curator import RowReport
+
+
+PROGRESS = "DPHEATMAP_PROGRESS"
 
 
 def say(text: str) -> None:
@@ -46,9 +50,31 @@ class Bar:
         self._bar.update(self._task, total=many, completed=number - 1, description=words)
 
 
+class Lines:
+    """Progress as lines of JSON on stderr, for a program that shows a bar of its own."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._told = what, -1
+        self(0.0, 0.0)
+
+    def __call__(self, part: float, seconds: float) -> None:
+        """Tell the part done, each percent once."""
+        percent = int(100 * max(part, 0.0))
+        if percent > self._told:
+            self._told = percent
+            say(json.dumps({"progress": percent / 100, "what": self._what}))
+
+    def at_slice(self, number: int, many: int) -> None:
+        """Tell how many of the slices are done."""
+        self((number - 1) / many, 0.0)
+
+
 @contextmanager
-def progress(what: str) -> Iterator[Bar | None]:
-    """Show a bar on a terminal, nothing elsewhere."""
+def progress(what: str) -> Iterator[Bar | Lines | None]:
+    """Show a bar on a terminal, nothing elsewhere; lines of JSON if DPHEATMAP_PROGRESS asks for them."""
+    if os.environ.get(PROGRESS) == "json":
+        yield Lines(what)
+        return
     if not sys.stderr.isatty():
         yield None
         return

@@ -204,6 +204,46 @@ class Estimable:
         table = self.areas(areas, confidence=confidence, name=name, layer=layer, areas_crs=areas_crs)
         save(self, table, path, look, values=values)
 
+    def widget(
+        self,
+        areas: Any = None,
+        *,
+        confidence: float = 0.9,
+        name: str | None = None,
+        layer: str | None = None,
+        areas_crs: str | None = None,
+    ) -> Any:
+        """Make the map a widget of a notebook, on which a box is drawn or an area clicked; this costs no budget.
+
+        Parameters
+        ----------
+        areas : path, GeoDataFrame, mapping, sequence of str or int, optional
+            Areas to click, as for :meth:`areas`. Without them, boxes can be drawn.
+        confidence : float, default 0.9
+            The probability with which an interval holds the true value.
+        name : str, optional
+            The column of the areas' names.
+        layer : str, optional
+            The layer of the file of areas, if it has several.
+        areas_crs : str, optional
+            The system of coordinates of areas that don't tell it.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            The map. Its ``selection`` is None, or what was selected: name, bounds, share with low and high, and people
+            with people_low and people_high. ``observe(function, "selection")`` calls a function for each.
+
+        Raises
+        ------
+        MissingDependency
+            If anywidget is not installed. Maps are shown in notebooks without it, too, but tell Python nothing.
+        """
+        from dpheatmap.render.web.map_widget import map_widget
+
+        source = {"name": name, "layer": layer, "areas_crs": areas_crs}
+        return map_widget(self, areas, confidence=confidence, **source)
+
     def sample(self, points: int, *, seed: int | None = None, uncertain: bool = False) -> Any:
         """Draw synthetic points from the estimate; this costs no budget.
 

@@ -34,7 +34,9 @@ def is_public(host: str) -> bool:
 def check_url(url: str) -> str:
     """The address that readers know the server by, without a slash at its end."""
     if not re.fullmatch(r"https?://[A-Za-z0-9._:\[\]-]+(/[A-Za-z0-9._~/-]*)?", url):
-        raise ParameterError(f"--url is where readers find the server, as in https://maps.example.org; it was {url!r}.")
+        raise ParameterError(
+            f"--url is where readers find the server, as in https://maps.example.org; it was {url!r}. Give it so."
+        )
     return url.rstrip("/")
 
 
