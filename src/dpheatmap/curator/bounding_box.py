@@ -59,7 +59,7 @@ from dpheatmap.place.projection import NORTHERNMOST, highest_latitude, lowest_la
 from dpheatmap.place.quadtree import Ints, decode
 from dpheatmap.releases.discovery import Discovery
 from dpheatmap.releases.release import LedgerEntry
-from dpheatmap.releases.trust import Trust
+from dpheatmap.releases.trust import CURATORS
 
 DEEPEST = 14
 """The finest tiles are those of zoom 14, 2.4 km wide at the equator."""
@@ -149,7 +149,7 @@ def box_around(
     """Make the box and the claim about it from counts of the world, for epsilon. See the contract above."""
     box, people = find_box(Curator(counts, loss.epsilon), share, confidence)
     domain = _world() if box is None else _of_tiles(box)
-    return Discovery(domain, box is not None, share, confidence, loss, people, entry, trust=Trust(unit=counts.unit))
+    return Discovery(domain, box is not None, share, confidence, loss, people, entry, trust=CURATORS[counts.unit])
 
 
 def searched_world() -> Domain:

@@ -30,7 +30,7 @@ from dpheatmap.releases.measurements import Measurements
 from dpheatmap.releases.noise_law import DISCRETE_GAUSSIAN, LAPLACE
 from dpheatmap.releases.release import LedgerEntry, Release
 from dpheatmap.releases.sliced_release import SlicedRelease
-from dpheatmap.releases.trust import Trust
+from dpheatmap.releases.trust import CURATORS
 
 
 class ReleaseOptions(DesignOptions, ReadingOptions, total=False):
@@ -291,7 +291,7 @@ def measure_release(
         seeded=source is not os.urandom,
         made=made,
         ledger=entry,
-        trust=Trust(unit=counts.unit),
+        trust=CURATORS[counts.unit],
     )
 
 

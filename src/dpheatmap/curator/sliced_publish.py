@@ -41,7 +41,7 @@ from dpheatmap.errors import ParameterError, PrivacyRefusal
 from dpheatmap.place.domain import Domain
 from dpheatmap.releases.measurements import Measurements, SliceMeasurements
 from dpheatmap.releases.sliced_release import SlicedRelease
-from dpheatmap.releases.trust import Trust
+from dpheatmap.releases.trust import CURATORS
 from dpheatmap.slicing.axis import MOST_SLICES, Axis, listed_names
 from dpheatmap.slicing.period import Period
 
@@ -138,7 +138,7 @@ def release_slices(
     made = SlicedRelease(
         domain=place, loss=whole, axis=axis, split=split, design=design,
         families=measure_families(counts, axis, split, whole, design, source),
-        seeded=source is not os.urandom, made=payment.made, ledger=entry, trust=Trust(unit=counts[0].unit),
+        seeded=source is not os.urandom, made=payment.made, ledger=entry, trust=CURATORS[counts[0].unit],
     )  # fmt: skip
     if seen is None:
         tell_on_terminal(counts[0].report)

@@ -46,4 +46,6 @@ class Trust:
         return self.who != "curator"
 
 
-CURATOR = Trust()
+CURATORS = {unit: Trust(unit=unit) for unit in UNITS}
+"""A trusted curator, by what is protected."""
+CURATOR = CURATORS[PERSON]

@@ -35,7 +35,7 @@ from dpheatmap.estimate.posterior.posterior import Draws, Posterior, infer, post
 from dpheatmap.estimate.posterior.public_measure import PublicMeasure, public_measure, raster_of
 from dpheatmap.estimate.posterior.randomness import Randomness
 from dpheatmap.place.domain import Domain
-from dpheatmap.releases.noise_law import decision_loss
+from dpheatmap.releases.noise_law import LAPLACE, decision_loss
 from dpheatmap.releases.release import Release
 
 _FOLDS = 5  # with each more, all measurements enter once more
@@ -253,6 +253,8 @@ def strength_of(release: Release) -> float:
     """Epsilon; if no curator added Laplace noise, the epsilon of one with noise of the same strength."""
     if release.design.at_once:
         return Observations.every(release).strength
+    if release.noise == LAPLACE:
+        return float(release.loss.epsilon)
     return float(decision_loss(release.loss, release.noise).strength(SHARES))
 
 
