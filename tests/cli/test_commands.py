@@ -187,8 +187,9 @@ def test_inspect_keeps_exact_numbers_off_stdout(table: str, tmp_path: Path, caps
 @pytest.mark.parametrize(
     ("rows", "hint"),
     [
-        (["ann;7,45;46,95"], "no value of 'lon' and 'lat' reads as a number"),
-        (["ann;7.45;46.95°N"], "no value of 'lat' reads as a number"),
+        (["ann;7.45 deg;46.95 deg"], "no value of 'lon' and 'lat' reads as a number"),
+        (["ann;7,45;46,95"], "values of 'lon' and 'lat' have decimal commas: say so (--numbers comma)"),
+        (["ann;7.45;46.95°N"], "values of 'lat' have letters for north, south, east or west"),
         (["ann;829330;5933600"], "these are not degrees"),
         (["ann;46.95;97.45"], "are x and y swapped?"),
         ([], ""),

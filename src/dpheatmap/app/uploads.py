@@ -27,7 +27,7 @@ SPARE = 200 * 10**6
 
 ENDINGS = (
     ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".parquet", ".json", ".jsonl", ".ndjson", ".json.gz",
-    ".jsonl.gz", ".ndjson.gz", ".geojson", ".gpkg", ".png", ".jpg", ".jpeg", ".webp",
+    ".jsonl.gz", ".ndjson.gz", ".zip", ".xlsx", ".sqlite", ".geojson", ".gpkg", ".png", ".jpg", ".jpeg", ".webp",
 )  # fmt: skip
 
 

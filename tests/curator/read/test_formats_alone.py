@@ -106,6 +106,7 @@ def test_one_file_of_tracks_changes_no_other(tmp_path: Path) -> None:
         "cut short": good[:-30], "empty": "", "no XML": "{", "a bomb": bomb, "another file": outside,
         "deep": "<gpx>" + "<a>" * 5000, "no tracks": "<kml/>", "a root too many": good + good,
         "two bytes": "\udcff\udcfe", "odd numbers": track([("nan", "1"), ("1e999", "x"), ("", "0.1"), ("0.2", "0.2")]),
+        "a long tag": good.replace("device", "x" * 5_000_000), "a long comment": f"<!--{'x' * 5_000_000}-->{good}",
         "nested": good.replace("<time>", "<trkpt lat='0' lon='0'/><time>"),
         "long": good.replace("2024", "2" * 3_000_000, 1),
     }  # fmt: skip
@@ -113,7 +114,8 @@ def test_one_file_of_tracks_changes_no_other(tmp_path: Path) -> None:
         (tmp_path / "a-eve.gpx").write_bytes(content.encode(errors="surrogateescape"))
         after = outcome(tmp_path, **options, bad_lines="skip")
         assert_no_more_than_one(before, after)
-        if name in ("cut short", "empty", "no XML", "a bomb", "another file", "deep", "no tracks", "a root too many"):
+        if name in ("cut short", "empty", "no XML", "a bomb", "another file", "deep", "no tracks", "a root too many",
+                    "a long tag", "a long comment"):  # fmt: skip
             assert after == before, name
             with pytest.raises(BrokenRecord, match=r"A file of 'a-eve\.gpx' is broken"):
                 outcome(tmp_path, **options)

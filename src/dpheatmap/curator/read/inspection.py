@@ -157,14 +157,15 @@ def _numbers(con: duckdb.DuckDBPyConnection, table: Table, guesses: Mapping[str,
     assert row is not None
     rows, nulls, rest = row[0], row[1 : 1 + len(table.columns)], row[1 + len(table.columns) :]
     columns: dict[str, dict[str, Any]] = {n: {"nulls": k} for n, k in zip(table.columns, nulls, strict=True)}
-    written = []
+    written: dict[str, list[str]] = {}
     for k, name in enumerate(ranges):
         low, high, bad, *ways = rest[_EACH * k : _EACH * (k + 1)]
         columns[name] |= {"lowest": low, "highest": high, _NOT_FINITE: bad}
         found = {way: count for way, count in zip(PATTERNS, ways, strict=True) if count}
         if found:
-            written.append(hint_of(name, max(found, key=found.__getitem__)))
-    hints = [*_lines(table), *(written or _hints(columns, guesses))]
+            written.setdefault(max(found, key=found.__getitem__), []).append(name)
+    told = [hint_of(names, way) for way, names in written.items()]
+    hints = [*_lines(table), *(told or _hints(columns, guesses))]
     return {"rows": rows, "columns": columns, "hints": hints}
 
 

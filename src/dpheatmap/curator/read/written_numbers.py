@@ -8,6 +8,8 @@ take time in proportion to the text.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dpheatmap.curator.read.sql_text import literal
 
 _BLANKS = r"[ \t\x{a0}\x{202f}\x{2009}'\x{2019}]"
@@ -61,6 +63,7 @@ def _degrees_of(text: str, above: str, below: str) -> str:
     )
 
 
-def hint_of(column: str, way: str) -> str:
-    """A sentence for the data holder about how a column's numbers are written."""
-    return f"values of {column!r} {_WORDS[way]}: say so (--numbers {way}), for they are never guessed"
+def hint_of(columns: Iterable[str], way: str) -> str:
+    """A sentence for the data holder about how the numbers of columns are written."""
+    named = " and ".join(map(repr, columns))
+    return f"values of {named} {_WORDS[way]}: say so (--numbers {way}), for it is never guessed"

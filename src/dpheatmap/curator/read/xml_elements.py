@@ -2,7 +2,7 @@
 
 A document with a type declaration is refused before anything of it is read: declarations define entities, which can
 grow without bound or name other files. Neither GPX nor workbooks have any. Texts are cut off where they are too long to
-be a value.
+be a value. A tag or comment is held as a whole until it ends, so one of more than 2 MiB is refused, too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 from xml.parsers import expat
 
+from dpheatmap.curator.read.kernels import LONGEST
 from dpheatmap.curator.read.records import LONGEST_VALUE
 
 _STEP = 64 << 10
@@ -76,10 +77,13 @@ def elements(file: Readable) -> Iterator[Element]:
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     parser.buffer_text = True
-    whole = True
+    whole, fed = True, 0
     try:
         while got := file.read(_STEP):
             parser.Parse(got, False)
+            fed += len(got)
+            if fed - parser.CurrentByteIndex > LONGEST:
+                raise XmlProblem
             yield from found
             found.clear()
         parser.Parse(b"", True)
