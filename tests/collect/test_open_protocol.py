@@ -145,6 +145,7 @@ def test_even_with_a_ticket_there_is_an_end(tmp_path: Path, monkeypatch: pytest.
         slow = connected(stack, where)
         slow.sendall(head(body) + body[:-5])
         until(lambda: is_open(slow), lambda found: not found)
+    assert stage.role(0).state.count_contributions() == 0
 
 
 def test_of_one_address_the_oldest_goes(tmp_path: Path) -> None:

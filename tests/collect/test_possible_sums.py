@@ -14,7 +14,7 @@ from dpheatmap.collect.possible_sums import ALARM, PossibleSums, SpoiltError, fa
 from dpheatmap.collect.seed_shares import split_by_seeds
 from dpheatmap.collect.share_sums import ShareSums
 from dpheatmap.collect.tickets import ticket_bytes
-from dpheatmap.collect.transcript import ContributionSet, Step, follow
+from dpheatmap.collect.transcript import ContributionSet, Step, Transcript, follow
 from dpheatmap.design.design import Question
 from dpheatmap.design.shares import SHARES
 from dpheatmap.errors import PrivacyRefusal
@@ -49,7 +49,7 @@ def test_the_parts_of_a_question_add_up_to_the_whole() -> None:
     assert sum(ALARM / (i * (i + 1)) for i in range(1, 10**5)) <= ALARM
 
 
-def collect(finest: dict[int, int], lie: Any = None, people: int = 50, **options: Any) -> None:
+def collect(finest: dict[int, int], lie: Any = None, people: int = 50, **options: Any) -> Transcript:
     """Follow a collection of these units by finest cell; ``lie`` changes the first server's answers."""
     terms = server_terms(5, **{"epsilon": 2, "n_max": 100, **options})
     total = np.zeros(terms.tree.size, np.int64)
@@ -63,7 +63,7 @@ def collect(finest: dict[int, int], lie: Any = None, people: int = 50, **options
             answers[0] = lie(step, answers[0])
         return answers
 
-    follow(terms, ContributionSet(people, bytes(32)), hear)
+    return follow(terms, ContributionSet(people, bytes(32)), hear)
 
 
 CROWD = {0: 25 * 15, 1023: 25 * 15}
@@ -73,7 +73,7 @@ def test_honest_collections_are_not_refused() -> None:
     """Far from the edge, at it (everybody in one cell) and beyond it by nobody's fault (nobody inside)."""
     for finest in (CROWD, {7: 50 * 15}, {}):
         for _ in range(60):
-            collect(finest)
+            assert len(collect(finest).measured.counts)
 
 
 @pytest.mark.parametrize(

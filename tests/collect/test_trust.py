@@ -119,7 +119,7 @@ def test_a_countersignature_is_for_one_role_of_one_collection() -> None:
 
 
 def test_nobody_has_to_be_known_where_nobody_is_trusted() -> None:
-    device(opened(ONE, terms=local_terms()))
+    assert device(opened(ONE, terms=local_terms())).contribution([0.5], [0.5])
 
 
 def test_plain_http_is_for_this_machine_only() -> None:
