@@ -99,4 +99,5 @@ def batch_in_words(batch: Batch, made: Mapping[str, Release | SlicedRelease]) ->
         rule = "with a part of epsilon; a person weighs up to 1 on each"
     lines = [f"{len(made)} images, each {rule}:"]
     lines += [f"  {name}: epsilon = {release.epsilon}" for name, release in made.items()]
-    return "\n".join([*lines, f"All together: epsilon = {whole} per person.", *filter(None, [caution(whole)])])
+    unit = next(iter(made.values())).trust.unit
+    return "\n".join([*lines, f"All together: epsilon = {whole} per {unit}.", *filter(None, [caution(whole)])])

@@ -97,5 +97,6 @@ def slices_in_words(release: SlicedRelease) -> str:
         lines.append(
             f"Each slice has epsilon = {whole / many}, so its noise is {many} times that of a release of its own."
         )
-    lines.append(f"{f'All {many} slices together' if many > 1 else 'The slice'}: epsilon = {whole} per person.")
+    together = f"All {many} slices together" if many > 1 else "The slice"
+    lines.append(f"{together}: epsilon = {whole} per {release.trust.unit}.")
     return "\n".join([*lines, *(period.clock_changes if period else ()), *filter(None, [caution(whole)])])

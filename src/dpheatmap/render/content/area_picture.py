@@ -132,7 +132,7 @@ def content_of_areas(release: Estimable, table: Any, look: Look | None = None, *
     domain, people = release.domain, values == "people"
     sure = ranges_hold(table.attrs.get("confidence", 0.9))
     table = table[table["rank"].notna()]  # nothing is known of what is outside the place
-    subject = subject_of(domain, look.background)
+    subject = subject_of(domain, look.background, release.trust.unit)
     areas = _areas(table, domain, people=people)
     told = [area for area in areas if area.is_told]
     unit, edges = _bands(subject, areas, look, people=people)

@@ -42,7 +42,7 @@ _LEAST = 0.05  # of the largest change: the first edge is not below this
 
 def picture_of_difference(change: Difference, look: Look | None = None) -> Picture:
     """A difference as it is shown: people per area, more or fewer."""
-    subject = subject_of(change.domain, look.background if look else None)
+    subject = subject_of(change.domain, look.background if look else None, change.after.trust.unit)
     inside = change.after.ground > 0.0
     values = change.after.density - change.before.density
     clarity = _clarity(change)
@@ -67,7 +67,7 @@ def picture_of_difference(change: Difference, look: Look | None = None) -> Pictu
         takeaway=_takeaway(change, subject, shown, painted),
         badge=badge_of(
             change.loss,
-            "per person for both maps",
+            f"per {change.after.trust.unit} for both maps",
             seeded=change.before.seeded or change.after.seeded,
         ),
         warnings=(NOT_PRIVATE,) * (change.before.seeded or change.after.seeded),
@@ -150,12 +150,13 @@ def _takeaway(change: Difference, subject: Subject, shown: Floats, painted: np.n
 def _facts(change: Difference, source: str) -> tuple[str, ...]:
     before, after = change.names
     promises = [
-        f"{name[:1].upper()}{name[1:]}: {promise_in_words(heat)} per person, {date_in_words(heat)}."
+        f"{name[:1].upper()}{name[1:]}: {promise_in_words(heat)} per {heat.trust.unit}, {date_in_words(heat)}."
         for name, heat in ((before, change.before), (after, change.after))
     ]
     if change.of_one_release:
         one = change.after
-        promises = [f"Both are slices of one release: {promise_in_words(one)} per person, {date_in_words(one)}."]
+        each = f"{promise_in_words(one)} per {one.trust.unit}"
+        promises = [f"Both are slices of one release: {each}, {date_in_words(one)}."]
     told = "Coloured: changes larger than the noise; about 5 in 100 coloured places are noise all the same."
     return (
         *((told,) if change.std is not None else ()),

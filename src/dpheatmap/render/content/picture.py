@@ -145,7 +145,7 @@ def _finding_of(heat: Heatmap, look: Look) -> _Finding:
     told = inside & (True if clarity is None else resize(clarity, columns, rows) >= TOLD)
     spots = busiest(heat, clarity) if told.any() else ()
     nothing = None if told.any() else _nothing(heat)
-    subject = subject_of(heat.domain, look.background)
+    subject = subject_of(heat.domain, look.background, heat.trust.unit)
     return _Finding(heat, look, subject, density, inside, clarity, told, spots, nothing)
 
 

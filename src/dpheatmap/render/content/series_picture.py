@@ -44,7 +44,7 @@ def picture_of_series(series: Series, look: Look, most: int) -> SeriesPicture:
     numbers = names.choice(most)
     heats = (series[series.labels[number]] for number in numbers)
     pictures = on_one_scale(heats, [look] * len(numbers))
-    subject = subject_of(series.domain, look.background)
+    subject = subject_of(series.domain, look.background, series.release.trust.unit)
     # With epsilon split, somebody counts up to once in every slice: the numbers do not add up to people.
     quantity = "people" if series.release.split == "epsilon" else series.quantity
     volumes = SliceVolumes(series.volumes, names, _plural(subject.person), quantity)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from os import PathLike, fspath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpheatmap.place.domain import Domain
+from dpheatmap.releases.trust import PERSON
 
 PITCH_LENGTH, PITCH_WIDTH = 105.0, 68.0
 """The size of a pitch in metres, as most grounds have."""
@@ -60,6 +61,24 @@ class Subject(NamedTuple):
         legend, short, reading, busiest, _ = self.counted
         areas = self.areas or (Area(0.01, "a hundredth of the square", "1 % of the square"),)
         return self._replace(legend=legend, short=short, reading=reading, busiest=busiest, areas=areas)
+
+    def of(self, unit: str) -> Subject:
+        """The words where another unit than the person is protected, such as a trip: that is then what is counted."""
+        if unit == PERSON:
+            return self
+        alike = self._replace(person=unit, counting=f"Each {unit} counts the same, however many points it has.")
+        if unit == "row":  # the maker says that every row is another person's
+            return alike
+        people = "people" if self.person == PERSON else f"{self.person}s"
+        words = {f"{people}'s": f"{unit}s'", people: f"{unit}s", "somebody who": f"a {unit} that"}
+
+        def swap(text: str) -> str:
+            for old, new in words.items():
+                text = text.replace(old, new).replace(old.capitalize(), new.capitalize())
+            return text
+
+        texts: dict[str, Any] = {name: swap(text) for name, text in alike._asdict().items() if isinstance(text, str)}
+        return alike._replace(**texts, counted=Counted(*map(swap, self.counted)))
 
     def things_in_words(self, what: str) -> str:
         """What is counted."""
@@ -179,8 +198,12 @@ def is_pitch(background: str | PathLike[str] | None) -> bool:
     return background is not None and fspath(background) == _PITCH
 
 
-def subject_of(domain: Domain, background: str | PathLike[str] | None = None) -> Subject:
-    """The words for a domain; a pitch under the heat makes it football."""
+def subject_of(domain: Domain, background: str | PathLike[str] | None = None, unit: str = PERSON) -> Subject:
+    """The words for a domain and for what is protected; a pitch under the heat makes it football."""
+    return _kind_of_place(domain, background).of(unit)
+
+
+def _kind_of_place(domain: Domain, background: str | PathLike[str] | None) -> Subject:
     if is_pitch(background):
         width, height = domain.extent[2:]
         square_metre = width * height / (PITCH_LENGTH * PITCH_WIDTH)

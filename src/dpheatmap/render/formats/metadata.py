@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dpheatmap.design.privacy_loss import ConcentratedLoss
 from dpheatmap.errors import ParameterError
 from dpheatmap.place.domain import Domain
+from dpheatmap.releases.trust import PERSON
 from dpheatmap.render.content.subject import subject_of
 from dpheatmap.render.content.words import (
     combined_in_words,
@@ -42,13 +43,14 @@ def facts_of_release(made: Heatmap | Estimable, *, empty: bool, **more: Any) -> 
     """Everything public about a release, or a map made from it; ``empty`` means that nothing rose above the noise."""
     from dpheatmap import __version__
 
-    notes = warnings_of(made, empty=empty)
+    notes, unit = warnings_of(made, empty=empty), made.trust.unit
+    level = "user-level" if unit == PERSON else f"{unit}-level"
     return {
-        "title": subject_of(made.domain).title,
+        "title": subject_of(made.domain, unit=unit).title,
         "software": f"dpheatmap {__version__}",
         "made": made.made.isoformat(),
         "privacy": ", ".join(
-            ["user-level differential privacy", f"{promise_in_words(made)} per person", *trust_in_words(made)]
+            [f"{level} differential privacy", f"{promise_in_words(made)} per {unit}", *trust_in_words(made)]
         ),
         "epsilon": str(made.epsilon),
         "delta": str(made.delta),
