@@ -183,12 +183,14 @@ CALLS: dict[str, Callable[..., object]] = {
     "Release.heatmap": lambda **k: release().heatmap(**k),
     "Heatmap.save": lambda **k: heat().save(f"/nonexistent/map.{suffix_for(k)}", **k),
     "SlicedRelease.heatmap": lambda **k: sliced().heatmap(**k),
+    "Release.widget": lambda **k: release().widget({"all": (0, 0, 1, 1)}, **k),
     "SlicedRelease.areas": lambda **k: sliced().areas({"all": (0, 0, 1, 1)}, **k),
     "SlicedRelease.area_changes": lambda **k: sliced().area_changes({"all": (0, 0, 1, 1)}, "bike", "walk", **k),
     "SlicedRelease.sample": lambda **k: sliced().sample(**{"points": 3, **k}),
     "Slice.sample": lambda **k: sliced().slice("bike").sample(**{"points": 3, **k}),
     "Slice.areas": lambda **k: sliced().slice("bike").areas({"all": (0, 0, 1, 1)}, **k),
     "Slice.exceeds": lambda **k: sliced().slice("bike").exceeds({"all": (0, 0, 1, 1)}, **k),
+    "Slice.widget": lambda **k: sliced().slice("bike").widget({"all": (0, 0, 1, 1)}, **k),
     "Slice.save_areas": lambda **k: (
         sliced().slice("bike").save_areas({"all": (0, 0, 1, 1)}, "/nonexistent/map.png", **k)
     ),
@@ -216,6 +218,7 @@ CALLS: dict[str, Callable[..., object]] = {
         noise=LaplaceNoise(Fraction(2)),
         **k,
     ),
+    "collect.DeviceAccount.set_limit": lambda **k: dph.collect.DeviceAccount("/nonexistent/account").set_limit(**k),
     "collect.ServerTerms.of": lambda **k: dph.collect.ServerTerms.of(
         DOMAIN, **{"epsilon": 1, "n_min": 20, "n_max": 30, **k}
     ),

@@ -53,8 +53,8 @@ def map_widget(release: Estimable, areas: Any, *, confidence: float, **source: s
     """Make the widget; :meth:`Release.widget` calls this."""
     kind = _kind_of_widget()
     check(confidence=confidence)
-    look, picture = Look(), picture_of(release.heatmap())
     table = None if areas is None else release.areas(areas, confidence=confidence, **source)
+    look, picture = Look(), picture_of(release.heatmap())
     around = around_heat(picture, look)
     if table is not None:
         around["areas"] = areas_data(content_of_areas(release, table, look), look)
