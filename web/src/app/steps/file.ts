@@ -5,7 +5,7 @@ import { begin, change, draft } from "../draft";
 import { go, input, labelled, Problem, steps } from "../parts";
 import { count, fill, percent, t } from "../texts";
 
-const ACCEPTED = ".csv,.tsv,.txt,.gz,.parquet,.json,.jsonl,.ndjson";
+const ACCEPTED = ".csv,.tsv,.txt,.gz,.zip,.parquet,.json,.jsonl,.ndjson,.xlsx,.sqlite";
 
 export function fileStep(root: HTMLElement): () => void {
   const problem = new Problem();
