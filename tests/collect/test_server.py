@@ -16,7 +16,7 @@ from dpheatmap.collect import transcript as transcript_module
 from dpheatmap.collect.additive_shares import Words
 from dpheatmap.collect.collection_result import combine_sums
 from dpheatmap.collect.keys import SIGNATURE
-from dpheatmap.collect.receiver import Refused
+from dpheatmap.collect.receiver import ENTRY, Refused
 from dpheatmap.collect.server import Server
 from dpheatmap.collect.share_sums import ShareSums
 from dpheatmap.collect.transcript import DIGEST, ContributionSet, Step, follow
@@ -144,6 +144,20 @@ def test_a_list_that_is_too_short_stops_everything(tmp_path: Path) -> None:
     assert answers_of(stage, 0) == {}
     with pytest.raises(PrivacyRefusal, match="closed with 2 contributions and needs 3"):
         stage.result()
+
+
+def test_a_list_that_is_too_long_is_not_read(tmp_path: Path) -> None:
+    """A liar's list holds everybody, and others up to the largest answer that is fetched."""
+    stage = open_stage(tmp_path)
+    role, purpose = stage.role(1), stage.collection.purpose("entries")
+    role.step()
+    listed = role.entries()[SIGNATURE:]
+    longer = role.key.sign(listed + bytes(ENTRY * (stage.collection.terms.n_max - len(listed) // ENTRY + 1)), purpose)
+    role.state.write("UPDATE facts SET value = ? WHERE name = 'entries'", longer)
+    stage.role(0).step()
+    with pytest.raises(Refused, match="lists more contributions than there is room for"):
+        stage.role(0).outcome()
+    assert stage.role(0).state.fact("entries of 1") is None
 
 
 # Once

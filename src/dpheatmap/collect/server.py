@@ -121,6 +121,11 @@ class Server(Receiver):
             known = self.network.fetch(party, "/entries")
             if known is None or party.key.verify(known, self.collection.purpose("entries")) is None:
                 return None
+            if len(known) > SIGNATURE + ENTRY * self.collection.terms.n_max:
+                raise SpoiltError(
+                    f"{party.address} lists more contributions than there is room for. It lies or is broken: there "
+                    "will be no result. Collect again."
+                )
             self.state.learn(name, known)
         return known
 
