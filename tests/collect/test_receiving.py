@@ -145,6 +145,7 @@ def test_progress_is_for_the_operator_and_the_parties(tmp_path: Path, monkeypatc
         stage.operator.sign((now + 1000).to_bytes(8, "little"), purpose),
         stage.operator.sign(b"", purpose),
         stage.operator.sign(fresh * 2, purpose),
+        stage.operator.sign(fresh * 100, purpose),
     ):
         with pytest.raises(Refused, match="Only the operator and the parties"):
             shuffler.progress(body)

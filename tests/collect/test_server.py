@@ -16,7 +16,7 @@ from dpheatmap.collect import transcript as transcript_module
 from dpheatmap.collect.additive_shares import Words
 from dpheatmap.collect.collection_result import combine_sums
 from dpheatmap.collect.keys import SIGNATURE
-from dpheatmap.collect.receiver import Refused
+from dpheatmap.collect.receiver import ENTRY, Refused
 from dpheatmap.collect.server import Server
 from dpheatmap.collect.share_sums import ShareSums
 from dpheatmap.collect.transcript import DIGEST, ContributionSet, Step, follow
@@ -144,6 +144,20 @@ def test_a_list_that_is_too_short_stops_everything(tmp_path: Path) -> None:
     assert answers_of(stage, 0) == {}
     with pytest.raises(PrivacyRefusal, match="closed with 2 contributions and needs 3"):
         stage.result()
+
+
+def test_a_list_that_is_too_long_is_not_read(tmp_path: Path) -> None:
+    """A liar's list holds everybody, and others up to the largest answer that is fetched."""
+    stage = open_stage(tmp_path)
+    role, purpose = stage.role(1), stage.collection.purpose("entries")
+    role.step()
+    listed = role.entries()[SIGNATURE:]
+    longer = role.key.sign(listed + bytes(ENTRY * (stage.collection.terms.n_max - len(listed) // ENTRY + 1)), purpose)
+    role.state.write("UPDATE facts SET value = ? WHERE name = 'entries'", longer)
+    stage.role(0).step()
+    with pytest.raises(Refused, match="lists more contributions than there is room for"):
+        stage.role(0).outcome()
+    assert stage.role(0).state.fact("entries of 1") is None
 
 
 # Once
@@ -331,6 +345,53 @@ def test_a_server_that_does_not_check_the_budget_would_be_seen(tmp_path: Path, m
     wasteful(stage)
     stage.steps()
     assert any(len(answers_of(stage, number)) > 2 for number in (0, 1))
+
+
+class Halves(AdaptiveDesign):
+    """A design that closes the first cells of the start, and finishes the others."""
+
+    turned = False
+
+    def after(self, domain: Any, loss: Any, asked: Question, noisy: Ints) -> list[Question]:
+        if asked.left == 0 or self._is_total(asked):
+            return super().after(domain, loss, asked, noisy)
+        one, two = np.split(asked.cells, 2)[:: -1 if self.turned else 1]
+        return [Question(asked.level, one, asked.left, 0),
+                Question(asked.level + 1, domain.children(asked.level, two), asked.left, 0)]  # fmt: skip
+
+
+def test_a_server_whose_questions_have_changed_since_it_answered_goes_no_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer version, started on the state of an older one, chooses otherwise: with the answers of both, some paths
+    would spend more than epsilon. The other server lies, and goes along."""
+    stage, answered = open_stage(tmp_path, 6, units=64), list[Step]()
+    right, waits = ShareSums.answer, {3}
+
+    def even(step: Step, mine: Words, theirs: Words | None) -> Words | None:
+        told = np.full(len(mine), 6 * 64 >> 2 * step.asked.level, np.uint64) - mine
+        return None if step.number in waits else told
+
+    def answer(self: ShareSums, asked: Question, *source: Any) -> Words:
+        if self is vars(stage.role(0)).get("_share_sums"):
+            answered.append(Step(0, b"", asked))
+        return right(self, asked, *source)
+
+    lie_to(stage, 1, 0, even, monkeypatch)
+    monkeypatch.setattr(ShareSums, "answer", answer)
+    design = Halves(**vars(stage.collection.served.design))
+    object.__setattr__(stage.collection, "terms", replace(stage.collection.served, design=design))
+    for number in (1, 0, 1, 0):
+        stage.role(number).step()
+    assert sorted(answers_of(stage, 0)) == [0, 1, 2, 3]
+    monkeypatch.setattr(Halves, "turned", True)
+    waits.clear()
+    stage.start(0)
+    stage.role(0).step()
+    assert most_spent(answered, 4) <= SHARES
+    assert sorted(answers_of(stage, 0)) == [0, 1, 2, 3]
+    with pytest.raises(Refused, match="has signed an answer to another question"):
+        stage.role(0).outcome()
 
 
 def test_forked_answers_are_found_out_at_the_next_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

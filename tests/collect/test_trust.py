@@ -111,7 +111,9 @@ def test_a_countersignature_is_for_one_role_of_one_collection() -> None:
         replace(collection, countersignatures=(given._replace(signature=as_text(forged)),)),
         replace(collection, countersignatures=(given._replace(signature="é"),)),
         replace(collection, countersignatures=(Countersignature("server 1", UNIVERSITY.public, ""),)),
+        replace(collection, countersignatures=(given._replace(role="\ud800"),)),  # no text that can be signed
     ):
+        assert not any(party["countersigned"] for party in terms_in_words(wrong)["parties"]), "nor shown as signed"
         assert unknown_roles(wrong, [UNIVERSITY.public]) == ["server 1", "server 2"]
     assert unknown_roles(signed, [UNIVERSITY.public]) == ["server 2"]
     with pytest.raises(ParameterError, match="role must be one of server 1, server 2"):
@@ -134,6 +136,24 @@ def test_plain_http_is_for_this_machine_only() -> None:
             Collection.open(terms_of("servers"), dict(zip((address, ADDRESSES[1]), keys, strict=True)), LATER, OPERATOR)
     for address in ("http://127.0.0.1:8000", "http://127.9.9.9:1", "http://localhost:8000", "http://[::1]:8000"):
         Collection.open(terms_of("servers"), dict(zip((address, ADDRESSES[1]), keys, strict=True)), LATER, OPERATOR)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example:1#\nServer 1 at https://good.example, known to this device",
+        "https://good.example@evil.example:1",
+        "http://evil.example\\@127.0.0.1:1",  # to browsers, the host ends at the backslash
+        "https://good.example:1\n",
+        "https://go\tod.example:1",
+        "https://g\u043e\u043ed.example:1",
+        " https://good.example:1",
+    ],
+)
+def test_an_address_shows_the_host_that_is_sent_to_and_nothing_else(address: str) -> None:
+    parties = {address: ONE.public, ADDRESSES[1]: TWO.public}
+    with pytest.raises(ParameterError, match="A party's address must be such as"):
+        Collection.open(terms_of("servers"), parties, LATER, OPERATOR)
 
 
 def test_the_terms_are_shown_before_anything_is_sent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,12 +15,12 @@ from starlette.types import Message
 
 from dpheatmap.collect import network
 from dpheatmap.collect.collection import Party
-from dpheatmap.collect.keys import PrivateKey
+from dpheatmap.collect.keys import PrivateKey, as_text
 from dpheatmap.collect.network import Network
 from dpheatmap.collect.receiver import Receiver
 from dpheatmap.collect.tickets import SIZE
 from dpheatmap.collect.web_process import application
-from helpers.collecting import Cast, terms_of
+from helpers.collecting import Cast, client_of, terms_of
 
 
 class Endless(BaseHTTPRequestHandler):
@@ -67,7 +67,9 @@ def test_nothing_is_unpacked(endless: Party) -> None:
     assert Network(patience=0).fetch(endless, "/packed") == b"abc"
 
 
-def posted(role: Receiver, pieces: list[bytes]) -> tuple[int, bytes, int]:
+def posted(
+    role: Receiver, pieces: list[bytes], path: str = "/contributions", method: str = "POST"
+) -> tuple[int, bytes, int]:
     """What a role answers to a contribution that arrives in pieces: status, text, and how many pieces it took."""
     waiting = list(pieces)
     answer: list[Message] = []
@@ -78,7 +80,7 @@ def posted(role: Receiver, pieces: list[bytes]) -> tuple[int, bytes, int]:
     async def send(message: Message) -> None:
         answer.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": "/contributions", "headers": [], "query_string": b""}
+    scope = {"type": "http", "method": method, "path": path, "headers": [], "query_string": b""}
     app = application(role, lambda role: None)
     with ThreadPoolExecutor(1) as thread:  # a browser test before may have left a loop running in this one
         thread.submit(lambda: asyncio.run(app(scope, receive, send))).result()
@@ -94,3 +96,22 @@ def test_who_has_no_ticket_is_refused_before_the_rest_is_read(tmp_path: Path) ->
     assert posted(role, [good[:10], good[10:90], good[90:]])[0] == 200
     assert role.state.count_contributions() == 1
     assert posted(role, [good, b"x", b"y"])[::2] == (413, 2)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 19, "-1", "1e3", "\u0663", "\u00b2", "", "1/2"])
+def test_a_question_of_any_number_is_answered_without_a_fault(number: str, tmp_path: Path) -> None:
+    role = Cast(tmp_path, terms_of("servers")).role(0)
+    assert posted(role, [b""], f"/answers/{number}/00", "GET")[0] == 404
+
+
+def test_nobody_is_sent_elsewhere(tmp_path: Path) -> None:
+    assert posted(Cast(tmp_path, terms_of("servers")).role(0), [b""], "/status/", "GET")[0] == 404
+
+
+def test_a_ticket_whose_number_can_not_be_stored_is_refused_alone(tmp_path: Path) -> None:
+    stage = Cast(tmp_path, terms_of("servers"))
+    purpose = stage.collection.purpose("ticket")
+    for serial, status in ((2**64 - 1, 403), (2**63, 403), (2**63 - 1, 200)):
+        ticket = as_text(stage.operator.sign(serial.to_bytes(8, "little"), purpose))
+        body = client_of(stage.collection, ticket).contribution([0.1], [0.1])[0]
+        assert posted(stage.role(0), [body])[0] == status

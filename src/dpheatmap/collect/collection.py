@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 FORMAT = 2
 _LARGEST_FILE = 2**16
 _PURPOSE = b"dpheatmap collection"
+_ADDRESS = re.compile(r"https?://([0-9A-Za-z._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?/?")
+"""What all readers of addresses, and people to whom one is shown, take for the same host."""
 
 
 class Party(NamedTuple):
@@ -330,10 +333,7 @@ def _kind_of(model: str) -> type[AnyTerms]:
 def _check_address(address: str) -> None:
     try:
         parts = urlsplit(address)
-        fine = (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and parts.path in ("", "/") and not parts.query
-        )
-        fine = fine and (parts.port is None or parts.port > 0)
+        fine = _ADDRESS.fullmatch(address) is not None and (parts.port is None or parts.port > 0)
     except ValueError:
         fine = False
     if not fine:

@@ -11,7 +11,7 @@ from dpheatmap.collect.collection import Collection
 from dpheatmap.collect.device_account import Balance
 from dpheatmap.collect.keys import PublicKey
 from dpheatmap.collect.shuffle_terms import ShuffleTerms
-from dpheatmap.collect.trusted_parties import unknown_roles
+from dpheatmap.collect.trusted_parties import is_valid, unknown_roles
 from dpheatmap.design.shares import exact_text
 
 LEARNT = {
@@ -39,6 +39,7 @@ def terms_in_words(
 ) -> dict[str, Any]:
     """The terms by plain values: text, or lists and tables of text. ``held`` are the keys that the device knows."""
     terms, unknown = collection.terms, unknown_roles(collection, held)
+    signed = [one for one in collection.countersignatures if is_valid(collection, one)]
     delta = terms.delta if isinstance(terms, ShuffleTerms) else Fraction(0)
     found: dict[str, Any] = {
         "model": terms.model,
@@ -57,7 +58,7 @@ def terms_in_words(
                 "role": role,
                 "address": party.address,
                 "key": party.key.fingerprint,
-                "countersigned": [one.key.fingerprint for one in collection.countersignatures if one.role == role],
+                "countersigned": [one.key.fingerprint for one in signed if one.role == role],
                 "known": role not in unknown,
             }
             for role, party in zip(collection.roles, collection.parties, strict=True)

@@ -23,6 +23,7 @@ from dpheatmap.collect.tickets import SIZE, serial_of
 
 CLOSE, STATUS = "close", "status"
 _FRESH = 300  # seconds for which a request for the progress is valid
+_TIME = 8  # bytes of the time in it
 ENTRY = 24
 
 
@@ -73,7 +74,7 @@ class Role(ABC):
         """What the operator and the parties may know besides, if one of them has signed the request just now."""
         purpose, known = self.collection.purpose(STATUS), (self.collection.operator, *self._party_keys)
         signed = next((text for text in (key.verify(body, purpose) for key in known) if text is not None), b"")
-        if abs(int.from_bytes(signed, "little") - time.time()) > _FRESH:
+        if len(signed) != _TIME or abs(int.from_bytes(signed, "little") - time.time()) > _FRESH:
             raise Refused(403, "Only the operator and the parties can ask for this, with clocks that are right.")
         return {**self.status(), "n_min": self.collection.terms.n_min, "n_max": self.collection.terms.n_max}
 
@@ -201,7 +202,7 @@ def entry_of(serial: int, nonce: bytes) -> bytes:
 
 def ask_progress(collection: Collection, party: Party, key: PrivateKey, network: Network) -> dict[str, Any] | None:
     """Ask a party, as the operator or another party, how far it is; None if it does not answer."""
-    now = int(time.time()).to_bytes(8, "little")
+    now = int(time.time()).to_bytes(_TIME, "little")
     found = network.ask(party, "/status", key.sign(now, collection.purpose(STATUS)))
     return None if found is None else dict(json.loads(found))
 

@@ -121,6 +121,11 @@ class Server(Receiver):
             known = self.network.fetch(party, "/entries")
             if known is None or party.key.verify(known, self.collection.purpose("entries")) is None:
                 return None
+            if len(known) > SIGNATURE + ENTRY * self.collection.terms.n_max:
+                raise SpoiltError(
+                    f"{party.address} lists more contributions than there is room for. It lies or is broken: there "
+                    "will be no result. Collect again."
+                )
             self.state.learn(name, known)
         return known
 
@@ -187,17 +192,23 @@ class Server(Receiver):
         return bytes(rows[0][0]) if rows else None
 
     def _payload_of(self, server: int, number: int, digest: bytes, size: int) -> bytes:
-        """A server's answer to a question, once it is there; the first one received is stored and stays."""
+        """A server's answer to a question, once it is there; the first one received is stored and stays.
+
+        Also a stored one, of this server or another, must be to this very question. What was stored for another one, by
+        a version that chose otherwise, was spent on other paths.
+        """
         party, body = self.collection.parties[server], self._body_of(server, number)
+        is_new = body is None
         if body is None:
             body = self.network.fetch(party, f"/answers/{number}/{digest.hex()}")
-            payload = None if body is None else party.key.verify(body, self.collection.purpose(f"answer {number}"))
-            if body is None or payload is None:
+            if body is None or party.key.verify(body, self.collection.purpose(f"answer {number}")) is None:
                 raise _WaitingError(f"Waiting for {party.address} to answer. Check that it runs.")
-            if payload[:DIGEST] != digest or len(payload) != DIGEST + size:
-                raise SpoiltError(
-                    f"{party.address} has signed an answer to another question than the one it was asked. It lies or "
-                    "is broken: there will be no result. Collect again."
-                )
+        payload = body[SIGNATURE:]
+        if payload[:DIGEST] != digest or len(payload) != DIGEST + size:
+            raise SpoiltError(
+                f"{party.address} has signed an answer to another question than the one it was asked. It lies or "
+                "is broken: there will be no result. Collect again."
+            )
+        if is_new:
             self.state.write("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", number, server, digest, body)
-        return body[SIGNATURE + DIGEST :]
+        return payload[DIGEST:]

@@ -24,7 +24,9 @@ from uniform bytes, or opening a seal: `seed_shares.py`.)
    what it has seen. So, with the adversary fixed, the next question is a function of the honest server's answers
    before, the same with and without the person. The probability of a sequence of answers is therefore the product of
    those of 2, and the ratio is at most ``exp(sum over answers of b_v z(v) / B)``. A question that comes again gets the
-   stored answer, which adds no factor, and a question that is not the next one gets none.
+   stored answer, which adds no factor, and a question that is not the next one gets none. That "again" is so after a
+   restart is not taken on trust: stored answers carry the hash of their question, and if another one has come in its
+   place, as by a new version of this program, no further one is answered.
 4. *Along the paths.* ``walk`` checks every question before it is answered, against what the paths through its cells
    have left (`curator/core/budget.py`), whatever answers it was fed. So the b_v on the path to each finest cell add up
    to at most epsilon, and by exchanging sums (`curator/core/measure.py`) the exponent is at most ``epsilon * sum of

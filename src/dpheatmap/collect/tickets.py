@@ -13,6 +13,8 @@ from dpheatmap.errors import DataError
 
 SIZE = SIGNATURE + 8
 _PURPOSE = "ticket"
+_MOST = 2**63
+"""Numbers from this one on can't be stored."""
 
 
 def make_tickets(collection: Collection, key: PrivateKey, count: int) -> list[str]:
@@ -34,5 +36,6 @@ def ticket_bytes(ticket: str) -> bytes:
 
 def serial_of(collection: Collection, raw: bytes) -> int | None:
     """The number of a ticket, or None if the operator did not sign it for this collection."""
-    serial = collection.operator.verify(raw, collection.purpose(_PURPOSE))
-    return None if serial is None else int.from_bytes(serial, "little")
+    signed = collection.operator.verify(raw, collection.purpose(_PURPOSE))
+    serial = _MOST if signed is None else int.from_bytes(signed, "little")
+    return serial if serial < _MOST else None

@@ -45,10 +45,10 @@ def countersigned_purpose(collection: Collection, role: str) -> bytes:
 def is_valid(collection: Collection, given: Countersignature) -> bool:
     """Whether the owner of the key has countersigned the collection for this role."""
     try:
-        signature = from_text(given.signature)
+        signature, purpose = from_text(given.signature), countersigned_purpose(collection, given.role)
     except (ValueError, TypeError):
         return False
-    return given.key.verify(signature, countersigned_purpose(collection, given.role)) == b""
+    return given.key.verify(signature, purpose) == b""
 
 
 def unknown_roles(collection: Collection, held: Sequence[PublicKey]) -> list[str]:

@@ -55,7 +55,7 @@ def application(role: Role, finished: Finished) -> Starlette:
         uploads["/close"] = _signed_request(role.close)
     if isinstance(role, Server):
         answers["/entries"] = role.entries
-        answers["/answers/{number:int}/{digest}"] = role.answer
+        answers["/answers/{number}/{digest}"] = lambda number, digest: role.answer(_question_number(number), digest)
     if isinstance(role, Analyser):
         uploads["/batches"] = Upload(START + 2 * BATCH, START, role.header_of, lambda body, _: role.accept(body))
     incoming = Incoming(max(upload.largest for upload in uploads.values()))
@@ -71,7 +71,14 @@ def application(role: Role, finished: Finished) -> Starlette:
 
     routes = [_answer_route(path, incoming, make) for path, make in answers.items()]
     routes += [_upload_route(path, incoming, upload) for path, upload in uploads.items()]
-    return Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.router.redirect_slashes = False  # to whatever host the request names
+    return app
+
+
+def _question_number(text: str) -> int:
+    """The number of a question; -1, which none has, for anything else, however long."""
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
 def _signed_request(take: Callable[[bytes], Any]) -> Upload:
