@@ -91,6 +91,11 @@ def test_the_bytes_of_a_feature_lead_to_no_other(tmp_path: Path) -> None:
     assert broken > 3
 
 
+ENCODINGS = ("mallory", "shift_jis", "idna", "hex", "undefined")
+"""Encodings that are none, or none that XML is read in; each fails in another way."""
+BROKEN_TRACKS = ("cut short", "empty", "no XML", "a bomb", "another file", "deep", "no tracks", "a root too many")
+
+
 def test_one_file_of_tracks_changes_no_other(tmp_path: Path) -> None:
     """A broken file is one broken record, whatever is wrong with it, and wherever."""
     for name, points in {"ann": [(0.1, 0.1), (0.9, 0.1)], "bob": [(0.1, 0.1)]}.items():
@@ -108,12 +113,13 @@ def test_one_file_of_tracks_changes_no_other(tmp_path: Path) -> None:
         "two bytes": "\udcff\udcfe", "odd numbers": track([("nan", "1"), ("1e999", "x"), ("", "0.1"), ("0.2", "0.2")]),
         "nested": good.replace("<time>", "<trkpt lat='0' lon='0'/><time>"),
         "long": good.replace("2024", "2" * 3_000_000, 1),
+        **{name: f'<?xml version="1.0" encoding="{name}"?>{good}' for name in ENCODINGS},
     }  # fmt: skip
     for name, content in hostile.items():
         (tmp_path / "a-eve.gpx").write_bytes(content.encode(errors="surrogateescape"))
         after = outcome(tmp_path, **options, bad_lines="skip")
         assert_no_more_than_one(before, after)
-        if name in ("cut short", "empty", "no XML", "a bomb", "another file", "deep", "no tracks", "a root too many"):
+        if name in (*BROKEN_TRACKS, *ENCODINGS):
             assert after == before, name
             with pytest.raises(BrokenRecord, match=r"A file of 'a-eve\.gpx' is broken"):
                 outcome(tmp_path, **options)
