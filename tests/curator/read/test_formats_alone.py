@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import struct
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from dpheatmap.curator.read import flatgeobuf, records, shapefile, sqlite_file
 from dpheatmap.curator.read.records import Wanted
+from dpheatmap.curator.read.xml_elements import XmlProblem, elements
 from dpheatmap.errors import BrokenRecord
 from helpers.file_formats import WRITERS, Row, as_flatgeobuf, as_sqlite, choices, track
 from helpers.hostile_values import assert_no_more_than_one
@@ -123,6 +125,28 @@ def test_one_file_of_tracks_changes_no_other(tmp_path: Path) -> None:
             assert after == before, name
             with pytest.raises(BrokenRecord, match=r"A file of 'a-eve\.gpx' is broken"):
                 outcome(tmp_path, **options)
+
+
+@pytest.mark.parametrize("start", ['<gpx creator="', "<gpx><!--", "<gpx><", "<gpx a='' "])
+def test_a_tag_without_an_end_is_not_held(start: str) -> None:
+    """A few kilobytes unpack to a tag of any length, which the parser would hold, and read anew with each piece."""
+    read = 0
+
+    class Endless:
+        def read(self, size: int) -> bytes:
+            nonlocal read
+            read += 1
+            assert read < 100
+            return start.encode() if read == 1 else b"a" * size
+
+    with pytest.raises(XmlProblem):
+        list(elements(Endless()))
+
+
+def test_a_long_text_between_tags_is_passed_over() -> None:
+    """Its pieces are handed on as they come, so there is nothing to be held."""
+    text = io.BytesIO(b"<gpx>" + b"a" * (3 << 20) + b"<wpt/>" * 400_000 + b"</gpx>")
+    assert sum(element.name == "wpt" for element in elements(text)) == 800_000
 
 
 # The tests above see what they are for

@@ -2,7 +2,7 @@
 
 A document with a type declaration is refused before anything of it is read: declarations define entities, which can
 grow without bound or name other files. Neither GPX nor workbooks have any. Texts are cut off where they are too long to
-be a value.
+be a value. A tag that goes on for too long is no XML here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from xml.parsers import expat
 from dpheatmap.curator.read.records import LONGEST_VALUE
 
 _STEP = 64 << 10
+_LONGEST_TAG = 1 << 20
+"""Bytes of a tag or a comment. The parser holds such a piece in memory, and reads it anew whenever more of it comes."""
 _DEEPEST = 100
 """Levels of elements; more are no document of ours."""
 START, END = "start", "end"
@@ -76,10 +78,13 @@ def elements(file: Readable) -> Iterator[Element]:
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     parser.buffer_text = True
-    whole = True
+    whole, have = True, 0
     try:
         while got := file.read(_STEP):
             parser.Parse(got, False)
+            have += len(got)
+            if have - parser.CurrentByteIndex > _LONGEST_TAG:
+                raise XmlProblem
             yield from found
             found.clear()
         parser.Parse(b"", True)
