@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import struct
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from dpheatmap.curator.read import flatgeobuf, records, shapefile, sqlite_file
 from dpheatmap.curator.read.records import Wanted
+from dpheatmap.curator.read.xml_elements import XmlProblem, elements
 from dpheatmap.errors import BrokenRecord
 from helpers.file_formats import WRITERS, Row, as_flatgeobuf, as_sqlite, choices, track
 from helpers.hostile_values import assert_no_more_than_one
@@ -91,6 +93,14 @@ def test_the_bytes_of_a_feature_lead_to_no_other(tmp_path: Path) -> None:
     assert broken > 3
 
 
+ENCODINGS = ("mallory", "shift_jis", "idna", "hex", "undefined")
+"""Encodings that are none, or none that XML is read in; each fails in another way."""
+BROKEN_TRACKS = (
+    "cut short", "empty", "no XML", "a bomb", "another file", "deep", "no tracks", "a root too many", "a long tag",
+    "a long comment",
+)  # fmt: skip
+
+
 def test_one_file_of_tracks_changes_no_other(tmp_path: Path) -> None:
     """A broken file is one broken record, whatever is wrong with it, and wherever."""
     for name, points in {"ann": [(0.1, 0.1), (0.9, 0.1)], "bob": [(0.1, 0.1)]}.items():
@@ -109,16 +119,38 @@ def test_one_file_of_tracks_changes_no_other(tmp_path: Path) -> None:
         "a long tag": good.replace("device", "x" * 5_000_000), "a long comment": f"<!--{'x' * 5_000_000}-->{good}",
         "nested": good.replace("<time>", "<trkpt lat='0' lon='0'/><time>"),
         "long": good.replace("2024", "2" * 3_000_000, 1),
+        **{name: f'<?xml version="1.0" encoding="{name}"?>{good}' for name in ENCODINGS},
     }  # fmt: skip
     for name, content in hostile.items():
         (tmp_path / "a-eve.gpx").write_bytes(content.encode(errors="surrogateescape"))
         after = outcome(tmp_path, **options, bad_lines="skip")
         assert_no_more_than_one(before, after)
-        if name in ("cut short", "empty", "no XML", "a bomb", "another file", "deep", "no tracks", "a root too many",
-                    "a long tag", "a long comment"):  # fmt: skip
+        if name in (*BROKEN_TRACKS, *ENCODINGS):
             assert after == before, name
             with pytest.raises(BrokenRecord, match=r"A file of 'a-eve\.gpx' is broken"):
                 outcome(tmp_path, **options)
+
+
+@pytest.mark.parametrize("start", ['<gpx creator="', "<gpx><!--", "<gpx><", "<gpx a='' "])
+def test_a_tag_without_an_end_is_not_held(start: str) -> None:
+    """A few kilobytes unpack to a tag of any length, which the parser would hold, and read anew with each piece."""
+    read = 0
+
+    class Endless:
+        def read(self, size: int) -> bytes:
+            nonlocal read
+            read += 1
+            assert read < 100
+            return start.encode() if read == 1 else b"a" * size
+
+    with pytest.raises(XmlProblem):
+        list(elements(Endless()))
+
+
+def test_a_long_text_between_tags_is_passed_over() -> None:
+    """Its pieces are handed on as they come, so there is nothing to be held."""
+    text = io.BytesIO(b"<gpx>" + b"a" * (3 << 20) + b"<wpt/>" * 400_000 + b"</gpx>")
+    assert sum(element.name == "wpt" for element in elements(text)) == 800_000
 
 
 # The tests above see what they are for

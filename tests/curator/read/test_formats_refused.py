@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,8 @@ import dpheatmap as dph
 from dpheatmap.cli import run
 from dpheatmap.curator import inspect_table
 from dpheatmap.curator.read.geojson_records import ENDED, STATES, split_elements
+from dpheatmap.curator.read.records import Wanted
+from dpheatmap.curator.read.workbook import Workbooks
 from dpheatmap.errors import BrokenRecord, DataError, ParameterError, PrivacyRefusal
 from helpers.file_formats import (
     OF_POINTS,
@@ -223,6 +226,30 @@ def test_long_texts_are_nobodys_and_nobody_merges(tmp_path: Path) -> None:
     cells = [f"<c t='str'><v>{letter * 40_000}</v></c>{PLACE}" for letter in "ab"]
     _, counters = outcome(workbook({"A": sheet(NAMES, *cells)}, tmp_path))
     assert (counters["without_person"], counters["people"]) == (2, 0)
+
+
+@pytest.mark.parametrize("settings", ["", '<workbookPr date1904="1"/>'])
+def test_a_date_beyond_all_dates_is_a_number(settings: str, tmp_path: Path) -> None:
+    """In a column that nobody asks for, too: one person's cell would refuse everybody's."""
+    days = (45444, 2_958_465, 2_957_004, "2958465.99999999953", 10**15, "1e300")
+    rows = [f'<c t="str"><v>u{k}</v></c>{PLACE}<c s="1"><v>{day}</v></c>' for k, day in enumerate(days)]
+    path = workbook({"A": sheet(NAMES, *rows)}, tmp_path, settings=settings)
+    assert people(path) == people(path, where="day IS NOT NULL") == len(days)
+
+
+def test_a_cell_of_many_pieces_and_a_row_of_many_cells_have_bounds(tmp_path: Path) -> None:
+    """A workbook is packed: a cell or a row that unpacks to a thousand times its size must not be held in memory."""
+    pieces = f"<r><t>{'x' * 30_000}</t></r>"
+    for row in (
+        f"<c t='inlineStr'><is>{pieces * 1000}</is></c>{PLACE}",
+        f"<c><v>7</v></c>{PLACE}{'<c><v>1</v></c>' * 60_000}",
+    ):
+        path = workbook({"A": sheet(NAMES, f"<c t='str'><v>ann</v></c>{PLACE}", row)}, tmp_path)
+        tracemalloc.start()
+        list(Workbooks().lines(str(path), None, Wanted(["user", "x", "y"], "user")))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 6e6
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from dpheatmap.curator.read.records import Layout, Wanted
+from dpheatmap.curator.read.records import LONGEST_VALUE, Layout, Wanted
 from dpheatmap.curator.read.text import looks_like_data
 from dpheatmap.curator.read.xml_elements import END, START, Element, XmlProblem, elements
 from dpheatmap.curator.read.zip_members import OpenedMember, list_members
@@ -39,6 +39,8 @@ _EPOCHS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 _FAKE_DAY = 60
 """The number of 29 February 1900, a day that only Excel has; the days before it are numbered one too low."""
 _MILLISECONDS = 86_400_000
+_MOST_COLUMNS = 16_384
+"""Columns of a sheet in Excel. What stands in others is left out, so that a row has its bounds."""
 
 
 @dataclass(frozen=True)
@@ -128,22 +130,23 @@ def _book(path: str) -> _Book:
 
 def _texts(path: str) -> Iterator[str | None]:
     """The texts that cells share, without their fonts and without how they are pronounced."""
-    pieces: list[str | None] = []
+    text: str | None = ""
     spoken = 0
     for element in _parts(path, "xl/sharedStrings.xml"):
         if element.name == "rPh":
             spoken += 1 if element.at == START else -1
         elif element.name == "t" and element.at == END and not spoken:
-            pieces.append(element.text)
+            text = _add_piece(text, element.text)
         elif element.name == "si" and element.at == END:
-            yield _whole_text(pieces)
-            pieces.clear()
+            yield text
+            text = ""
 
 
-def _whole_text(pieces: list[str | None]) -> str | None:
-    """The text of all pieces; None if one was too long."""
-    known = [piece for piece in pieces if piece is not None]
-    return "".join(known) if len(known) == len(pieces) else None
+def _add_piece(text: str | None, piece: str | None) -> str | None:
+    """A text with one more piece; None if it is too long, of however many pieces."""
+    if text is None or piece is None or len(text) + len(piece) > LONGEST_VALUE:
+        return None
+    return text + piece
 
 
 def _dates(path: str) -> frozenset[int]:
@@ -169,7 +172,7 @@ def _cells(path: str, part: str, book: _Book, user: str | None = None) -> Iterat
     is_first = True
     place, spoken = -1, 0
     stored: str | None = ""
-    inline: list[str | None] = []
+    inline: str | None = ""
     for at, name, attributes, text in _parts(path, part):
         if name == "row":
             if at == START:
@@ -180,19 +183,19 @@ def _cells(path: str, part: str, book: _Book, user: str | None = None) -> Iterat
                 is_first = False
                 yield row
         elif name == "c" and at == START:
-            place, stored, inline, spoken = _column(attributes.get("r", ""), place + 1), "", [], 0
+            place, stored, inline, spoken = _column(attributes.get("r", ""), place + 1), "", "", 0
         elif name == "rPh":
             spoken += 1 if at == START else -1
         elif name == "v" and at == END:
             stored = text
         elif name == "t" and at == END and not spoken:
-            inline.append(text)
+            inline = _add_piece(inline, text)
         elif name == "c":
-            written = _whole_text(inline) if attributes.get("t") == "inlineStr" else stored
+            written = inline if attributes.get("t") == "inlineStr" else stored
             value = None if written is None else _value(attributes.get("t", "n"), written, book)
             if isinstance(value, int | float) and not isinstance(value, bool) and place != id_place:
                 value = _date_or_number(value, attributes.get("s", ""), book)
-            if value is not None:
+            if value is not None and place < _MOST_COLUMNS:
                 row[place] = value
 
 
@@ -231,5 +234,8 @@ def _date_or_number(value: int | float, style: str, book: _Book) -> Any:
     if not style.isdecimal() or int(style[:9]) not in book.dates or not 1 <= value < 2_958_466:
         return value
     days = value + 1 if value < _FAKE_DAY and not book.from_1904 else value
-    day = _EPOCHS[book.from_1904] + timedelta(milliseconds=round(days * _MILLISECONDS))
+    try:
+        day = _EPOCHS[book.from_1904] + timedelta(milliseconds=round(days * _MILLISECONDS))
+    except OverflowError:  # after the year 9999
+        return value
     return day.isoformat(" ", "milliseconds" if day.microsecond else "seconds")

@@ -87,7 +87,7 @@ def elements(file: Readable) -> Iterator[Element]:
             yield from found
             found.clear()
         parser.Parse(b"", True)
-    except expat.ExpatError:
+    except (expat.ExpatError, LookupError, ValueError):  # the last two for encodings that are none
         whole = False
     if not whole:
         raise XmlProblem
