@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import sqlite3
 import struct
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,26 @@ def test_ids_are_taken_with_their_own_type(kind: str, tmp_path: Path) -> None:
     rows: list[Row] = [(one, 0.1, 0.1, "mon") for one in ids]
     _, counters = outcome(WRITERS[kind](rows, tmp_path), **choices(kind), bad_lines="skip")
     assert counters["people"] == told_apart[kind], counters
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le", "UTF-16be"])
+def test_text_that_is_none_is_nobodys_id_in_a_database(encoding: str, tmp_path: Path) -> None:
+    """Half of a pair of surrogates takes the letter behind it for its other half, and one id becomes another."""
+    path = tmp_path / "t.sqlite"
+    con = sqlite3.connect(path)
+    con.execute(f"PRAGMA encoding = '{encoding}'")
+    con.execute("CREATE TABLE trips (user, x REAL, y REAL)")
+    whole = ["\U00010041", "ann", "\ufeffann", "ann\0", "ann\0b", "", "é", "e\u0301", "\U0001f600\U0001f601"]
+    halves = ["\ud800A", "\ud801A", "\ud800", "\udc00", "\udc41\ud800", "\ud83d\U0001f601"]
+    for text in (*whole, *halves):
+        raw = text.encode(encoding.lower().replace("16", "16-"), "surrogatepass").hex()
+        con.execute(f"INSERT INTO trips VALUES (CAST(x'{raw}' AS TEXT), 0.1, 0.1)")
+    con.execute("INSERT INTO trips VALUES (7, 0.1, 0.1)")
+    con.execute("INSERT INTO trips VALUES (x'37', 0.1, 0.1)")
+    con.commit()
+    con.close()
+    _, counters = outcome(path)
+    assert (counters["people"], counters["without_person"]) == (len(whole) + 2, len(halves))
 
 
 def corrupt(path: Path, rng: random.Random) -> None:

@@ -3,8 +3,8 @@
 A column of SQLite may hold values of any type, whatever it declares. Each value is taken with the type that it is
 stored with: SQLite returns it as a whole number, a float, text or bytes, and converts nothing, because nothing is
 compared or computed. The statement names columns of one table, without an index, a condition or an order, so each row
-is the row that is stored. Text is fetched as bytes, and what is not UTF-8 is null. A view may look at several rows, and
-is refused; so is anything else that is not a table.
+is the row that is stored. Text is fetched as bytes, and what is not UTF-8, or not UTF-16 if stored so, is null.
+A view may look at several rows, and is refused; so is anything else that is not a table.
 
 The file is opened for reading alone, and as one that does not change, so SQLite writes nothing beside it. Changes that
 wait in a write-ahead log are not in the file yet; a file with such a log is refused.
@@ -59,8 +59,9 @@ class SqliteTables:
             name = _table(con, path, table)
             geometry = _geometry(con, path, name) if wanted.point is not None else None
             # What is too long is not fetched: a value is null then, and a geometry no point.
+            whole = _whole_text(con, path)
             chosen = [
-                f"CASE WHEN length(CAST({at} AS BLOB)) <= {LONGEST_VALUE} THEN {at} END"
+                f"CASE WHEN length(CAST({at} AS BLOB)) <= {LONGEST_VALUE}{whole.format(at=at)} THEN {at} END"
                 for at in map(quote_name, wanted.columns)
             ]
             if geometry is not None:
@@ -71,6 +72,17 @@ class SqliteTables:
             for row in _rows(con, path, sql):
                 point = point_of_wkb(_wkb(row[many])) if geometry is not None else None
                 yield wanted.line([_text(value) for value in row[:many]], *(point or (None, None)))
+
+
+def _whole_text(con: sqlite3.Connection, path: str) -> str:
+    """The condition that a text is UTF-16, in a database that stores it so.
+
+    SQLite takes half of a pair of surrogates, and whatever follows it, for another letter when it converts text to
+    UTF-8, and one id would become another. Such a text is not the same after it was converted, as trim does, and back.
+    """
+    if [_text(encoding) for (encoding,) in _rows(con, path, "PRAGMA encoding")] == ["UTF-8"]:
+        return ""
+    return " AND (typeof({at}) <> 'text' OR CAST(trim({at}, '') AS BLOB) = CAST({at} AS BLOB))"
 
 
 def _table(con: sqlite3.Connection, path: str, wanted: str | None) -> str:
