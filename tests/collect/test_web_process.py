@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import ssl
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,7 @@ import pytest
 from starlette.types import Message
 
 from dpheatmap.collect import network
+from dpheatmap.collect.certificates import make_certificates
 from dpheatmap.collect.collection import Party
 from dpheatmap.collect.keys import PrivateKey, as_text
 from dpheatmap.collect.network import Network
@@ -60,6 +65,70 @@ def test_an_answer_without_end_is_none(endless: Party, monkeypatch: pytest.Monke
     monkeypatch.setattr(network, "LARGEST", 2**62)
     monkeypatch.setattr(network, "LONGEST", 0.0)
     assert Network(patience=0).fetch(endless, "/sum") is None
+
+
+DRIPS = {
+    "a head": (b"HTTP/1.1 200 OK\r\nA: ", b"x"),
+    "words before the head": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "words between pieces": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x"),
+    "a body": (b"HTTP/1.1 200 OK\r\n\r\n", b"x"),
+}
+
+
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("name", DRIPS)
+def test_an_answer_that_drips_is_cut_off(
+    name: str, secure: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "LONGEST", 0.5)
+    made, (first, drip), gone = make_certificates(tmp_path), DRIPS[name], threading.Event()
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        connection, _ = listening.accept()
+        if secure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(made.certificate, made.key)
+            connection = context.wrap_socket(connection, server_side=True)
+        with connection, suppress(OSError):
+            connection.recv(2**16)
+            connection.sendall(first)
+            for _ in range(200):
+                connection.sendall(drip)
+                gone.wait(0.05)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    began = time.monotonic()
+    address = f"http{'s' if secure else ''}://127.0.0.1:{listening.getsockname()[1]}"
+    assert Network(made.authority, patience=0).fetch(Party(address, PrivateKey.make().public), "/sum") is None
+    assert time.monotonic() - began < 5
+    gone.set()
+    thread.join()
+    listening.close()
+
+
+def test_a_request_may_take_longer_than_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "LONGEST", 0.5)
+    listening = socket.create_server(("127.0.0.1", 0))
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
+    size = 2**24
+
+    def answer() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            time.sleep(1)
+            left = size
+            while left > 0:
+                left -= len(connection.recv(2**20))
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    party = Party(f"http://127.0.0.1:{listening.getsockname()[1]}", PrivateKey.make().public)
+    assert Network(patience=0).ask(party, "/contributions", bytes(size)) == b"done"
+    thread.join()
+    listening.close()
 
 
 def test_nothing_is_unpacked(endless: Party) -> None:

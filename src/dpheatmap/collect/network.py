@@ -6,8 +6,11 @@ variable is used. Nothing is logged: who sent what, and from where, is not writt
 
 from __future__ import annotations
 
+import socket
 import ssl
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
@@ -78,14 +81,17 @@ class Network:
         """Send a request; the raw answer, or None if there is none, or one that does not end."""
         import httpx
 
-        end, content = time.monotonic() + LONGEST, bytearray()
+        deadline, content, address = _Deadline(), bytearray(), party.address.rstrip("/") + path
         try:
-            with self._client.stream(method, party.address.rstrip("/") + path, content=body) as answer:
+            with (
+                deadline,
+                self._client.stream(method, address, content=body, extensions={"trace": deadline.note}) as answer,
+            ):
                 for piece in answer.iter_raw():
                     content += piece
-                    if len(content) > LARGEST or time.monotonic() > end:
+                    if len(content) > LARGEST or deadline.is_over:
                         return None
-                return Answer(answer.status_code, bytes(content))
+                return None if deadline.is_over else Answer(answer.status_code, bytes(content))
         except httpx.HTTPError as error:
             _refuse_forever(party, str(error))
             return None
@@ -103,6 +109,38 @@ class Network:
         one_each = httpx.Limits(max_keepalive_connections=0)
         plain = {"accept-encoding": "identity"}  # no compression, by which few bytes could become many
         return httpx.Client(verify=context, timeout=TIMEOUT, trust_env=False, limits=one_each, headers=plain)
+
+
+class _Deadline:
+    """Cuts a connection off `LONGEST` seconds after the request was sent, which may itself take longer.
+
+    Otherwise a head, or words before it or between pieces, could come for ever, each in time for the next.
+    """
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self._connection: socket.socket | None = None
+        self._timer = threading.Timer(LONGEST, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self._timer.cancel()
+
+    def note(self, event: str, told: dict[str, Any]) -> None:
+        """Take note of what httpx tells of a request."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._connection = told["return_value"].get_extra_info("socket")
+        elif event == "http11.receive_response_headers.started":
+            self._timer.start()
+
+    def _cut(self) -> None:
+        self.is_over = True
+        if self._connection is not None:
+            with suppress(OSError):  # it may be closed by now
+                socket.socket.shutdown(self._connection, socket.SHUT_RDWR)  # below TLS, which goes on for who reads
 
 
 def _refuse_forever(party: Party, reason: str) -> None:
