@@ -31,7 +31,7 @@ def simulate(terms: ServerTerms | ShuffleTerms, people: People, source: Source =
     >>> from dpheatmap.place.domain import Domain
     >>> terms = ServerTerms.of(Domain.unit(4), epsilon=1, n_min=2, n_max=100)
     >>> simulate(terms, [([0.1, 0.2], [0.1, 0.1])] * 50).trust
-    Trust(who='servers', participants=50)
+    Trust(who='servers', participants=50, unit='person')
     """
     total, count = np.zeros(terms.tree.size, dtype=np.int64), 0
     for x, y in people:

@@ -223,7 +223,7 @@ def tile_limits(bounds: TileBounds, zoom: int) -> tuple[int, int, int, int]:
     """The first column and row, and the last column and row, of the tiles that meet bounds.
 
     >>> tile_limits(TileBounds(-180.0, -85.0, 180.0, 85.0, 0.0), 1), tile_limits(TileBounds(7, 46, 8, 47, 7.5), 8)
-    ((0, 0, 1, 1), (132, 89, 133, 91))
+    ((0, 0, 1, 1), (132, 90, 133, 91))
     """
     many = 2**zoom
     left, right = (many * (0.5 + degrees / 360.0) for degrees in (bounds.west, bounds.east))

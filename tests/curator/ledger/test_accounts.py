@@ -175,9 +175,9 @@ def test_spending_at_a_delta_is_the_smallest_limit_that_lets_it_pass(
     for kind, amount, of in made:
         account.charge(Cost.pure(amount) if kind == "epsilon" else Cost.gaussian(amount), of)
     least = account.epsilon_at(delta)
-    assert Oracle({"epsilon": least, "delta": delta}).admits(made)
-    less = Oracle({"epsilon": least * Fraction(9990, 10000), "delta": delta})
-    assert least <= account.rho * Fraction(101, 100) or not less.admits(made)  # below rho none is looked for
+    assert Oracle({"epsilon": least, "delta": delta}, made).admits([])
+    less = Oracle({"epsilon": least * Fraction(9990, 10000), "delta": delta}, made)
+    assert least <= account.rho * Fraction(101, 100) or not less.admits([])  # below rho none is looked for
 
 
 # What each kind of limit lets in
