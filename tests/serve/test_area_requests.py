@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,8 @@ def test_work_without_end_is_stopped_and_others_go_on(releases: Path) -> None:
             await service.answer(simple._replace(confidence=0.8))
         service.close()
 
-    asyncio.run(ask())
+    with ThreadPoolExecutor(1) as apart:  # tests in a browser have a loop in the main thread
+        apart.submit(lambda: asyncio.run(ask())).result()
 
 
 def test_answers_that_are_kept_are_few() -> None:
